@@ -38,9 +38,10 @@ struct RunInputs {
   bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
-  std::vector<ScheduledEffect> schedule = {};       ///< as the nodes executed it
-  std::vector<std::filesystem::path> records = {};  ///< fabric/history_record.h; for `accounted`
-  std::filesystem::path events = {};                ///< events.jsonl; empty: none
+  std::vector<ScheduledEffect> schedule = {};  ///< as the nodes executed it
+  std::vector<std::filesystem::path> records =
+      {};                             ///< fabric/history/history_record.h; for `accounted`
+  std::filesystem::path events = {};  ///< events.jsonl; empty: none
   /// How long a requester goes on without any answer before it gives up; zero: unknown.
   FabricTime retry_span = FabricTime::zero();
   /// The same for RC; zero: no queue pair is one of RC.

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::faults {
 

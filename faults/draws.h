@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::faults {
 

@@ -15,10 +15,10 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/pattern.h"
-#include "fabric/topology.h"
-#include "fabric/yaml.h"
+#include "fabric/node/effect.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault_kind.h"
 
 namespace mrclab::faults {

@@ -1,7 +1,7 @@
 #pragma once
 // What entries of `faults:` may hold, made from the table of kinds.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::faults {
 

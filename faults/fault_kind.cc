@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/effect.h"
+#include "fabric/node/effect.h"
 
 namespace mrclab::faults {
 namespace {

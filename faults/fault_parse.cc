@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "fabric/path_pattern.h"
+#include "fabric/paths/path_pattern.h"
 #include "faults/fault.h"
 #include "faults/forwarding_limits.h"
 

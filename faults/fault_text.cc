@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fabric/path.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/path.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {

@@ -1,6 +1,6 @@
 #include "faults/forwarding_limits.h"
 
-#include "fabric/forwarder.h"
+#include "fabric/topology/forwarder.h"
 
 namespace mrclab::faults {
 namespace {

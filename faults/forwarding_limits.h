@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::faults {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
 #include "faults/draws.h"
 #include "faults/forwarding_limits.h"
 #include "faults/survival.h"

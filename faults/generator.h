@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {

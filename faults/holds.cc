@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/effect_fields.h"
-#include "fabric/impairment.h"
-#include "fabric/path.h"
-#include "fabric/random.h"
-#include "fabric/routes.h"
+#include "fabric/base/random.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/node/impairment.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/routes.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "fabric/effect_fields.h"
+#include "fabric/node/effect_fields.h"
 
 namespace mrclab::faults {
 namespace {

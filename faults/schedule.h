@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {

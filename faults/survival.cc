@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::faults {
 Outages::Outages(const Topology& topology)

@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault.h"
 
 namespace mrclab::faults {

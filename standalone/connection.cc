@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "fabric/json_text.h"
-#include "fabric/path.h"
+#include "fabric/text/json_text.h"
+#include "fabric/topology/path.h"
 #include "netio/kernel/route.h"
 #include "standalone/endpoint.h"
 

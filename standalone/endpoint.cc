@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "standalone/connection.h"
 
 namespace mrclab::standalone {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "fabric/schema_id.h"
+#include "fabric/text/schema_id.h"
 
 namespace mrclab::standalone {
 namespace {

@@ -1,13 +1,13 @@
 #include "switchd/bit_flips.h"
 
-#include "fabric/random.h"
-#include "fabric/wire_model.h"
+#include "fabric/base/random.h"
+#include "fabric/node/wire_model.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {
 namespace {
 
-/// Does the ICRC of a packet protect this bit? (fabric/headers.h: compute_icrc)
+/// Does the ICRC of a packet protect this bit? (fabric/packet/headers.h: compute_icrc)
 bool under_icrc(std::span<const uint8_t> frame, uint32_t bit) {
   const Encapsulation kind = encapsulation_of(frame).value_or(Encapsulation::kSrv6);
   const FrameLayout at = layout_of(kind);

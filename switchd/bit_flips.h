@@ -29,9 +29,9 @@
 // transport that checks no ICRC (icrc: off) accepts damaged data; a run without payload cannot show
 // this: its hosts refuse damaged data all the same.
 
-#include "fabric/effect.h"
-#include "fabric/frame.h"
-#include "fabric/node.h"
+#include "fabric/node/effect.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/frame.h"
 
 namespace mrclab::switchd {
 

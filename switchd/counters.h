@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/node.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::switchd {
 

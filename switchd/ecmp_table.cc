@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/graph_paths.h"
-#include "fabric/path.h"
+#include "fabric/topology/graph_paths.h"
+#include "fabric/topology/path.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {

@@ -1,6 +1,6 @@
 #pragma once
 // Where a packet without a carrier goes: by its destination host, and among equal uplinks by the hash
-// of fabric/ecmp.h. Set at start from the topology; changed only by the switch's own ports, which
+// of fabric/paths/ecmp.h. Set at start from the topology; changed only by the switch's own ports, which
 // leave their group without carrier and come back with it.
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "fabric/ecmp.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::switchd {
 

@@ -2,7 +2,7 @@
 // One egress port: a queue per traffic class in front of a transmitter that runs at the link's rate in
 // fabric time. Knows no clock: the node tells it the time, and asks for no frame while one is being sent.
 //
-// Lengths are wire lengths (fabric/units.h). A queue's depth counts what waits, not the frame that
+// Lengths are wire lengths (fabric/base/units.h). A queue's depth counts what waits, not the frame that
 // is being sent. Classes as in UEC 1.0.3 §4.1 (TC_low, TC_med and TC_high):
 //
 //   data     every frame whose DSCP is none of the others. Would a frame take the depth over the
@@ -14,7 +14,7 @@
 //   lossless data of RoCE. While frames of the classes above wait too, it gets as many bytes as they (as
 //            deficit round robin with equal weights does). It may be paused; over its limit, which there is
 //            only where nothing pauses: dropped (kQueueFull). ECN by RED from its own depth, on all hops.
-//   pause    one pause frame (fabric/pause_frame.h), before everything: the headroom counts on it
+//   pause    one pause frame (fabric/packet/pause_frame.h), before everything: the headroom counts on it
 //   ECN      decided when a frame leaves the data queue, from the depth it leaves behind: the
 //            freshest news, and what htsim's composite queue does. Never on host-facing ports: the
 //            last hop's congestion is the receiver's own (MRC paper §2.1).
@@ -23,7 +23,7 @@
 // carry: where 128 senders begin at once, their headers alone are four times its rate, and SACKs that
 // waited with them would be lost with them.
 //
-// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything queued;
+// A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything queued;
 // nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
 
 #include <array>
@@ -31,11 +31,11 @@
 #include <memory>
 #include <optional>
 
-#include "fabric/fifo.h"
-#include "fabric/frame.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
-#include "fabric/wire_model.h"
+#include "fabric/base/fifo.h"
+#include "fabric/node/node.h"
+#include "fabric/node/wire_model.h"
+#include "fabric/packet/frame.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::switchd {
 

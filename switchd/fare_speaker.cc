@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fabric/fare.h"
-#include "fabric/path.h"
+#include "fabric/topology/fare.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::switchd {
 

@@ -5,7 +5,7 @@
 //
 //   spray: packet   the members in turn, those of one next hop spread as evenly as they can be. Data and other packets
 //                   have a turn each, so that a pattern of both does not keep one kind to some of the members.
-//   spray: flow     by the published hash (fabric/ecmp.h)
+//   spray: flow     by the published hash (fabric/paths/ecmp.h)
 //
 // A port that loses its carrier leaves no group by itself: the routing takes it out, in its time. Hosts of this switch
 // have their port from the start.
@@ -16,8 +16,8 @@
 #include <span>
 #include <vector>
 
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 #include "routing/rib/route_table.h"
 #include "switchd/ecmp_table.h"
 

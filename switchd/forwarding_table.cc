@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "fabric/routes.h"
+#include "fabric/topology/routes.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/base/ids.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 #include "switchd/ecmp_table.h"
 #include "switchd/fare_table.h"
 
@@ -32,7 +32,7 @@ struct ForwardingDecision {
 
 class ForwardingTable {
  public:
-  /// What fabric/routes.h says is behind each port. `self` must be a switch with fewer than 32,767
+  /// What fabric/topology/routes.h says is behind each port. `self` must be a switch with fewer than 32,767
   /// ports. The topology outlives the table.
   ForwardingTable(const Topology& topology, NodeId self);
 

@@ -4,7 +4,7 @@
 // comes goes to the port's headroom. The rules are those of the HPCC simulator's switch (dynamic threshold,
 // Choudhury and Hahne 1998; alibaba-edu/High-Precision-Congestion-Control, switch-mmu):
 //
-//   each port    headroom H (fabric/pause_frame.h), reserve R
+//   each port    headroom H (fabric/packet/pause_frame.h), reserve R
 //   shared pool  all of the buffer but every port's H and R; S bytes of it are used
 //   threshold    T = alpha x what is free of the pool
 //
@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::switchd {
 

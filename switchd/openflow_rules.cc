@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "fabric/ecmp.h"
-#include "fabric/path.h"
-#include "fabric/routes.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/routes.h"
 
 namespace mrclab::switchd {
 namespace {

@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/topology.h"
+#include "fabric/base/ids.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::switchd {
 

@@ -7,10 +7,10 @@
 #include <cstring>
 #include <span>
 
-#include "fabric/byte_order.h"
-#include "fabric/frame.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/frame.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::switchd {
 

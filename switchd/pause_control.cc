@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::switchd {
 namespace {

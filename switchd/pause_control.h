@@ -15,8 +15,8 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/pause_account.h"
-#include "fabric/topology.h"
+#include "fabric/node/pause_account.h"
+#include "fabric/topology/topology.h"
 #include "switchd/ingress_buffer.h"
 
 namespace mrclab::switchd {

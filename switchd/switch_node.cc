@@ -5,11 +5,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "fabric/byte_order.h"
-#include "fabric/effect_fields.h"
-#include "fabric/path.h"
-#include "fabric/pause_frame.h"
-#include "fabric/random.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/base/random.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/topology/path.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {

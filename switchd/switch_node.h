@@ -15,7 +15,7 @@
 //   kPassed, kTrimmed/kEgress  recorded when transmission starts, with the time of its last bit
 // A late arrival (the world has counted it) is processed as if it had come in just in time.
 //
-// Faults of the switch itself (fabric/effect.h):
+// Faults of the switch itself (fabric/node/effect.h):
 //   hung       its queues are dropped (kSwitchHung, egress), and so is every frame that would have
 //              been forwarded meanwhile (ingress, after its kPassed); a transmission goes on
 //   no power   likewise with kSwitchDown, also what was between its last bit and the pipeline's end
@@ -23,7 +23,7 @@
 //   no table   every IPv6 packet of the fabric's block is kUnknownUsid
 //   bit errors bit_flips.h
 //
-// Where the fabric pauses RoCE's data (fabric/pause_frame.h) a pause frame that arrives takes effect one
+// Where the fabric pauses RoCE's data (fabric/packet/pause_frame.h) a pause frame that arrives takes effect one
 // ingress latency after its last bit, and ends with the node: it is recorded with the queue class kPause.
 // A switch that hangs sends no pauses and hears none; its neighbours go on when the time that they were told
 // is over.
@@ -45,11 +45,11 @@
 #include <string>
 #include <vector>
 
-#include "fabric/arrival_queue.h"
-#include "fabric/event_queue.h"
-#include "fabric/node.h"
-#include "fabric/slots.h"
-#include "fabric/wire_model.h"
+#include "fabric/base/event_queue.h"
+#include "fabric/base/slots.h"
+#include "fabric/node/arrival_queue.h"
+#include "fabric/node/node.h"
+#include "fabric/node/wire_model.h"
 #include "switchd/bit_flips.h"
 #include "switchd/counters.h"
 #include "switchd/egress_port.h"

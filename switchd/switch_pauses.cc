@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/fabric_file.h"
-#include "fabric/pause_frame.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/topology/fabric_file.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::switchd {

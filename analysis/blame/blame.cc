@@ -8,7 +8,7 @@
 #include "analysis/blame/blame_hosts.h"
 #include "analysis/blame/blame_samples.h"
 #include "analysis/blame/blame_search.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 namespace {

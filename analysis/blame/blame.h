@@ -21,7 +21,7 @@
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
 #include "analysis/history/packet_history.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -6,7 +6,7 @@
 
 #include "analysis/blame/blame_result.h"
 #include "analysis/history/packet_history.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

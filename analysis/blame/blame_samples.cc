@@ -4,8 +4,8 @@
 #include <map>
 
 #include "analysis/history/path_wires.h"
-#include "fabric/header_sizes.h"
-#include "fabric/path_list.h"
+#include "fabric/packet/header_sizes.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::analysis {
 namespace {

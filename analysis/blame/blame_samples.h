@@ -9,12 +9,12 @@
 
 #include "analysis/history/event_history.h"
 #include "analysis/history/packet_history.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
-/// A path has at most this many wires (fabric/path.h).
+/// A path has at most this many wires (fabric/topology/path.h).
 inline constexpr size_t kMaxWires = 4;
 
 /// What a bad sample knows about its place beside its wires.

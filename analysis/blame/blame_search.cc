@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 namespace {

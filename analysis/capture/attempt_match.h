@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

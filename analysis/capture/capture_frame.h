@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

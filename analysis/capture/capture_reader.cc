@@ -10,8 +10,8 @@
 #include "analysis/capture/byte_source.h"
 #include "analysis/capture/compressed_file.h"
 #include "analysis/capture/pcapng_reader.h"
-#include "fabric/input_file.h"
-#include "fabric/visible_text.h"
+#include "fabric/text/input_file.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {

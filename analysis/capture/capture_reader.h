@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/history/evidence_seal.h"
 
 namespace mrclab::analysis {
 

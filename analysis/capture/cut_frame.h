@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "analysis/capture/capture_reader.h"
-#include "fabric/byte_order.h"
-#include "fabric/headers.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -1,9 +1,9 @@
 #include "analysis/capture/packet_facts.h"
 
 #include "analysis/capture/flat_index.h"
-#include "fabric/byte_order.h"
-#include "fabric/path.h"
-#include "fabric/usid.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/usid.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -34,7 +34,7 @@ uint64_t number_of(const MacAddress& mac) {
   return number;
 }
 
-/// Our hosts have the addresses fd00:<row>::<host> and 10.h.h.h (fabric/path.h).
+/// Our hosts have the addresses fd00:<row>::<host> and 10.h.h.h (fabric/topology/path.h).
 bool is_our_host(const Ipv6Address& address, bool ipv4) {
   if (ipv4) return address[12] == 10;
   if (load_be<uint16_t>(address.data()) != 0xfd00) return false;

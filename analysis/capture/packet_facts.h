@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "analysis/capture/link_layer.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 

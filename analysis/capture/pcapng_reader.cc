@@ -4,7 +4,7 @@
 #include <bit>
 #include <limits>
 
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "analysis/checks/published.h"
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

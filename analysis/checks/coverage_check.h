@@ -6,7 +6,7 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/checks/expectation.h"
 #include "analysis/history/coverage.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

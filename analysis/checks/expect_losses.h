@@ -3,7 +3,7 @@
 // counters made from the captures.
 
 #include "analysis/checks/expectation_parts.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 

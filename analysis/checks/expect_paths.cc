@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "analysis/checks/expectation_rules.h"
-#include "fabric/path_list.h"
-#include "fabric/path_pattern.h"
-#include "fabric/pattern.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/paths/path_pattern.h"
+#include "fabric/topology/pattern.h"
 
 namespace mrclab::analysis {
 namespace {

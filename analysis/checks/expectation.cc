@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/checks/expectation_fields.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -53,7 +53,7 @@
 #include "analysis/checks/expect_reports.h"
 #include "analysis/checks/expect_safety.h"
 #include "analysis/checks/published.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 

@@ -13,7 +13,7 @@ namespace mrclab::analysis {
 inline constexpr std::array<std::string_view, 2> kFairnessWords{"jain", "min_over_max"};
 
 inline constexpr int64_t kMostCounted = 1'000'000'000;
-inline constexpr int64_t kMostPlanes = 255;  ///< an EV has 8 bits for it (fabric/path.h)
+inline constexpr int64_t kMostPlanes = 255;  ///< an EV has 8 bits for it (fabric/topology/path.h)
 
 /// visit(name, member, need) for each field, in the order of writing; `e` may be const.
 template <class E, class Visit>

@@ -1,7 +1,7 @@
 #pragma once
 // What entries of `expect:` may hold, made from the structs of all expectations.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::analysis {
 

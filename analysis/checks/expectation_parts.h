@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "analysis/checks/published.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

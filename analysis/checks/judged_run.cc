@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "fabric/pattern.h"
+#include "fabric/topology/pattern.h"
 
 namespace mrclab::analysis {
 

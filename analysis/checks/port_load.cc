@@ -3,12 +3,12 @@
 #include <algorithm>
 
 #include "analysis/history/path_wires.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 namespace {
 
-/// METH, TSETH, RETH and the ICRC behind BTH (fabric/headers.h).
+/// METH, TSETH, RETH and the ICRC behind BTH (fabric/packet/headers.h).
 constexpr uint64_t kWriteHeaderBytes = kAfterBthOffset + 4 + 4 + 16 + kIcrcBytes;
 
 }  // namespace

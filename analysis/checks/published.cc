@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "analysis/history/packet_joiner.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::analysis {
 

@@ -19,9 +19,9 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/history/sighting_reader.h"
-#include "fabric/frame.h"
-#include "fabric/topology.h"
-#include "fabric/trailer.h"
+#include "fabric/packet/frame.h"
+#include "fabric/packet/trailer.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "analysis/checks/expect_liveness.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 namespace {

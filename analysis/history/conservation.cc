@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
-#include "fabric/pause_frame.h"
-#include "fabric/random.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/base/random.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -189,7 +189,7 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_
          (uint64_t{peers} << 32 | ev.value);
 }
 
-/// Reads at fixed offsets, as the digest does (fabric/history.cc).
+/// Reads at fixed offsets, as the digest does (fabric/history/history.cc).
 uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();

@@ -22,11 +22,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fabric/dscp.h"
-#include "fabric/effect.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/dscp.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

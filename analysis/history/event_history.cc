@@ -4,11 +4,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "fabric/event_text.h"
-#include "fabric/json_text.h"
-#include "fabric/line_file.h"
-#include "fabric/visible_text.h"
-#include "fabric/window_text.h"
+#include "fabric/history/event_text.h"
+#include "fabric/history/window_text.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/ids.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
-#include "fabric/window_record.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/node/node.h"
+#include "fabric/node/window_record.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

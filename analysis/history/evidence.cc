@@ -5,7 +5,7 @@
 
 #include "analysis/history/history_file.h"
 #include "analysis/history/packet_joiner.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 

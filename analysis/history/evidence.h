@@ -24,9 +24,9 @@
 #include "analysis/history/lossless_turns.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/history/sighting_reader.h"
-#include "fabric/effect.h"
-#include "fabric/evidence_seal.h"
-#include "fabric/node.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/node/effect.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::analysis {
 
@@ -54,7 +54,7 @@ class Evidence {
   /// The captures of one run, of which each has the ports of other nodes. They may be read at once.
   void add_captures(std::span<const std::filesystem::path> paths, const SideBySide& side_by_side);
   void add_events(const std::filesystem::path& path);
-  /// All the record files (fabric/history_record.h) of one run.
+  /// All the record files (fabric/history/history_record.h) of one run.
   void add_records(std::span<const std::filesystem::path> paths);
 
   /// The user chose to have no source of this kind; `why` says so.

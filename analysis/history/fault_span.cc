@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/effect_fields.h"
-#include "fabric/effect_text.h"
-#include "fabric/impairment.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/node/impairment.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -1,15 +1,15 @@
 #pragma once
 // Faults as the judge sees them: which wires were impaired, from when until when. No knowledge of
-// the fault engine; the schedule of effects (fabric/effect.h) is enough.
+// the fault engine; the schedule of effects (fabric/node/effect.h) is enough.
 
 #include <span>
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/ids.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
@@ -48,7 +48,7 @@ struct FaultName {
 };
 
 /// Turns an executed schedule (in any order) into spans. What impairs which wires is
-/// fabric/impairment.h's to say. Effects after `end` are not executed, so they do not heal.
+/// fabric/node/impairment.h's to say. Effects after `end` are not executed, so they do not heal.
 std::vector<FaultSpan> fault_spans(const Topology& topology, std::span<const FaultName> names,
                                    std::span<const ScheduledEffect> schedule, FabricTime end);
 

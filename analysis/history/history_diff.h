@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 
 namespace mrclab::analysis {
 

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <system_error>
 
-#include "fabric/input_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/input_file.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// Packet records out of a run folder (fabric/history_record.h). Hostile until parsed: whatever is
+// Packet records out of a run folder (fabric/history/history_record.h). Hostile until parsed: whatever is
 // wrong with a file is an InputError that names file and record.
 
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analysis/capture/byte_source.h"
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 
 namespace mrclab::analysis {
 

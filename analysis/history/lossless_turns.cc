@@ -1,6 +1,6 @@
 #include "analysis/history/lossless_turns.h"
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::analysis {
 

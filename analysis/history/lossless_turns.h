@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::analysis {
 

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "analysis/capture/attempt_match.h"
-#include "fabric/ids.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
@@ -120,7 +120,7 @@ struct DatagramBurst {
 inline constexpr FabricTime kBurstPause = FabricTime::from_us(50);
 inline constexpr size_t kMaxBursts = 4096;
 
-/// A pause frame about RoCE's data (fabric/pause_frame.h) that arrived at `port`, which it stops for so many
+/// A pause frame about RoCE's data (fabric/packet/pause_frame.h) that arrived at `port`, which it stops for so many
 /// quanta; 0 let it go on.
 struct PauseSeen {
   FabricTime t;

@@ -9,7 +9,7 @@
 #include "analysis/history/flow_table.h"
 #include "analysis/history/joined_parts.h"
 #include "analysis/history/sighting_order.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 namespace {

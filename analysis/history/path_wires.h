@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "fabric/ecmp.h"
-#include "fabric/path_list.h"
-#include "fabric/topology.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

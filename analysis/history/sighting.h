@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/history/packet_history.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 

@@ -6,7 +6,7 @@
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/record_batches.h"
 #include "analysis/history/flow_keys.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -10,10 +10,10 @@
 #include "analysis/capture/side_by_side.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
-#include "fabric/evidence_seal.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -21,7 +21,7 @@
 #include <string>
 
 #include "analysis/history/fault_span.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

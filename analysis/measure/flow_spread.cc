@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "fabric/ecmp.h"
+#include "fabric/paths/ecmp.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/history/path_wires.h"
-#include "fabric/ecmp.h"
+#include "fabric/paths/ecmp.h"
 
 namespace mrclab::analysis {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::analysis {
 namespace {

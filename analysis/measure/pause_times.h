@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analysis/history/packet_history.h"
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 
 namespace mrclab::analysis {
 

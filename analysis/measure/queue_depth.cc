@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "analysis/history/history_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

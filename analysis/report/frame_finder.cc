@@ -4,7 +4,7 @@
 
 #include "analysis/capture/capture_reader.h"
 #include "analysis/capture/cut_frame.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 namespace {

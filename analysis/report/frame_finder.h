@@ -6,7 +6,7 @@
 #include <span>
 
 #include "analysis/checks/check_result.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

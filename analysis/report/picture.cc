@@ -8,8 +8,8 @@
 
 #include "analysis/history/path_wires.h"
 #include "analysis/report/window_picture.h"
-#include "fabric/path_list.h"
-#include "fabric/path_pattern.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/paths/path_pattern.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/report/text_table.h"
-#include "fabric/json_text.h"
-#include "fabric/schema_id.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/schema_id.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
 namespace {

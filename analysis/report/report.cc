@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "analysis/report/page_files.h"
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 
 namespace mrclab::analysis {
 namespace {

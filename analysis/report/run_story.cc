@@ -6,7 +6,7 @@
 
 #include "analysis/history/path_wires.h"
 #include "analysis/report/pause_report.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 namespace {

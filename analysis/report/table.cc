@@ -8,7 +8,7 @@
 #include "analysis/blame/blame_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 
 namespace mrclab::analysis {
 namespace {

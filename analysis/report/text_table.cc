@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 
 namespace mrclab::analysis {
 

@@ -10,7 +10,7 @@
 
 #include "analysis/blame/blame_text.h"
 #include "analysis/checks/checks.h"
-#include "fabric/schema_id.h"
+#include "fabric/text/schema_id.h"
 
 namespace mrclab::analysis {
 namespace {

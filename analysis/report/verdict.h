@@ -16,7 +16,7 @@
 #include "analysis/measure/flow_spread.h"
 #include "analysis/measure/pause_use.h"
 #include "analysis/measure/queue_depth.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 
@@ -60,7 +60,7 @@ struct Metrics {
   uint64_t capture_records = 0;
   uint64_t capture_skipped = 0;  ///< records that could not be used
   std::string history_sha256;    ///< computed by the nodes
-  uint32_t history_version = 0;  ///< the rule by which it was computed (fabric/history.h)
+  uint32_t history_version = 0;  ///< the rule by which it was computed (fabric/history/history.h)
 };
 
 /// What libpcap on the veths saw, and what it cost.

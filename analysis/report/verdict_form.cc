@@ -1,7 +1,7 @@
 #include "analysis/report/verdict_form.h"
 
 #include "analysis/checks/checks.h"
-#include "fabric/schema_id.h"
+#include "fabric/text/schema_id.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // The keys of verdict.json (verdict.h writes it), what each holds and what it means.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::analysis {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "analysis/history/event_history.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 

@@ -9,9 +9,9 @@
 #include "analysis/capture/capture_frame.h"
 #include "analysis/capture/cut_frame.h"
 #include "analysis/history/history_file.h"
-#include "fabric/json_text.h"
-#include "fabric/line_file.h"
-#include "fabric/visible_text.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -61,7 +61,7 @@ std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
   return answer;
 }
 
-/// For a void frame (fabric/trailer.h) the headers of the frame that was lost; else the bytes
+/// For a void frame (fabric/packet/trailer.h) the headers of the frame that was lost; else the bytes
 /// themselves.
 std::span<const uint8_t> frame_in(std::span<const uint8_t> bytes) {
   constexpr size_t kVoidHead = kEthernetBytes + 2;

@@ -24,12 +24,12 @@
 
 #include "analysis/capture/attempt_match.h"
 #include "analysis/capture/capture_reader.h"
-#include "fabric/headers.h"
-#include "fabric/history_record.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
-#include "fabric/trailer.h"
+#include "fabric/history/history_record.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/trailer.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
@@ -104,7 +104,7 @@ class PacketSearch {
 
   /// Throws CaptureError when the file cannot be read at all; a broken end becomes a note.
   void add_capture(const std::filesystem::path& path);
-  /// A file of packet records (fabric/history_record.h). Throws InputError.
+  /// A file of packet records (fabric/history/history_record.h). Throws InputError.
   void add_records(const std::filesystem::path& path);
   /// events.jsonl. Throws std::runtime_error when it cannot be read.
   void add_events(const std::filesystem::path& path);

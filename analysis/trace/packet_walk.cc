@@ -4,8 +4,8 @@
 
 #include "analysis/history/path_wires.h"
 #include "analysis/trace/packet_life.h"
-#include "fabric/path_list.h"
-#include "fabric/routes.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/routes.h"
 
 namespace mrclab::analysis {
 namespace {

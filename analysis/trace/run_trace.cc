@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/capture/capture_reader.h"
-#include "fabric/evidence_seal.h"
-#include "fabric/json_text.h"
-#include "fabric/line_file.h"
-#include "fabric/visible_text.h"
-#include "fabric/window_text.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/history/window_text.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::analysis {
 namespace {

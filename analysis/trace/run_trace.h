@@ -14,7 +14,7 @@
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/measure/queue_depth.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 
 namespace mrclab::analysis {
 namespace {

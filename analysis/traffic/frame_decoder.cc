@@ -1,7 +1,7 @@
 #include "analysis/traffic/frame_decoder.h"
 
 #include "analysis/capture/cut_frame.h"
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/capture/attempt_match.h"
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

@@ -24,7 +24,7 @@
 #include "analysis/traffic/format_sample.h"
 #include "analysis/traffic/histogram.h"
 #include "analysis/traffic/traffic_sighting.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/traffic/traffic_analyzer.h"
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::analysis {
 

@@ -2,7 +2,7 @@
 // Capture files from anywhere -> Traffic. Files are merged by time as they are read; nothing of
 // them stays in memory but what traffic_analyzer.h keeps.
 //
-// Time: where the frames of a file carry our trailer (fabric/trailer.h) it is the trailer's;
+// Time: where the frames of a file carry our trailer (fabric/packet/trailer.h) it is the trailer's;
 // otherwise the capture's own, and then counted from its first record, unless that is fabric time
 // already (which begins at zero, as no clock of a machine does).
 

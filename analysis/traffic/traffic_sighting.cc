@@ -1,6 +1,6 @@
 #include "analysis/traffic/traffic_sighting.h"
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 
 namespace mrclab::analysis {
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
@@ -10,7 +10,7 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
     if (load_be<uint16_t>(&carrier[4 + 2 * i]) != 0) return Stage::kUnknown;
   }
   // A carrier that ends at a leaf, which strips it, lacks the NIC port or kernel that others end with.
-  constexpr uint16_t kFirstOfHosts = 0xC000;  // in both layouts of fabric/usid.h
+  constexpr uint16_t kFirstOfHosts = 0xC000;  // in both layouts of fabric/topology/usid.h
   if (left > 0 && load_be<uint16_t>(&carrier[4 + 2 * (left - 1)]) < kFirstOfHosts) ++left;
   switch (left) {
     case 1: return Stage::kHostDown;

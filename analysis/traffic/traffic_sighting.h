@@ -16,11 +16,11 @@
 #include "analysis/capture/flat_index.h"
 #include "analysis/capture/link_layer.h"
 #include "analysis/traffic/path_format.h"
-#include "fabric/headers.h"
-#include "fabric/ids.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
-#include "fabric/trailer.h"
+#include "fabric/base/ids.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/trailer.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 

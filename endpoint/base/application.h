@@ -8,8 +8,8 @@
 
 #include "endpoint/base/memory.h"
 #include "endpoint/base/work_report.h"
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -7,7 +7,7 @@
 #include "endpoint/base/application.h"
 #include "endpoint/base/receive_queue.h"
 #include "endpoint/base/work_ledger.h"
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 
 namespace mrclab::endpoint {
 

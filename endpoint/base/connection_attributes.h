@@ -10,7 +10,7 @@
 #include <variant>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

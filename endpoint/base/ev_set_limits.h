@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "fabric/random.h"
-#include "fabric/units.h"
+#include "fabric/base/random.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

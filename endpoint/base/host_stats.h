@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 
@@ -72,7 +72,7 @@ struct HostStats {
   uint64_t trim_nacks_received = 0;
   uint64_t resource_nacks_received = 0;  ///< the receiver lacked buffer, bitmap or window
   uint64_t ce_marks_seen = 0;            ///< data packets with an outer CE mark
-  /// Datagrams that are not MRC (fabric/effect.h: HostBurst).
+  /// Datagrams that are not MRC (fabric/node/effect.h: HostBurst).
   uint64_t datagrams_sent = 0;
   uint64_t sequence_naks_received = 0;  ///< RC: NAK "PSN sequence error"
   uint64_t cnps_sent = 0;               ///< RC: congestion notification packets

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "fabric/ids.h"
-#include "fabric/random.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::endpoint {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

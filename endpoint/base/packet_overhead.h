@@ -1,9 +1,9 @@
 #pragma once
 // What a write packet costs beside its payload.
 
-#include "fabric/header_sizes.h"
-#include "fabric/headers.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/packet/header_sizes.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

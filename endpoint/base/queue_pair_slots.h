@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 
 namespace mrclab::endpoint {
 

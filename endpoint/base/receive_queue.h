@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "endpoint/base/memory.h"
-#include "fabric/fifo.h"
+#include "fabric/base/fifo.h"
 
 namespace mrclab::endpoint {
 

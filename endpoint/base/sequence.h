@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -8,9 +8,9 @@
 
 #include "endpoint/base/ev_profile.h"
 #include "endpoint/base/ev_set_limits.h"
-#include "fabric/ids.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

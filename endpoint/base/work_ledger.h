@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "fabric/fifo.h"
+#include "fabric/base/fifo.h"
 
 namespace mrclab::endpoint {
 

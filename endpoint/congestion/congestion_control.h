@@ -15,7 +15,7 @@
 #include "endpoint/congestion/window_ledger.h"
 #include "endpoint/paths/plane_shares.h"
 #include "endpoint/paths/plane_turn.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

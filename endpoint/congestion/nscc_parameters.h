@@ -11,8 +11,8 @@
 #include <cstdint>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

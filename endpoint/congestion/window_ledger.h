@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/window_record.h"
+#include "fabric/node/window_record.h"
 
 namespace mrclab::endpoint {
 

@@ -1,5 +1,5 @@
 #pragma once
-// When a host reports its window towards one peer (fabric/window_record.h): at most once in an
+// When a host reports its window towards one peer (fabric/node/window_record.h): at most once in an
 // interval, and once more when nothing is in flight any more, so that the last record covers the
 // last answer. The interval is a base RTT; it doubles after every 256 records, so that a run of n
 // base RTTs leaves at most 256 x (1 + log2(1 + n / 128)) of them for each peer. What is counted

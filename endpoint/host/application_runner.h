@@ -11,7 +11,7 @@
 #include "endpoint/base/application.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/queue_directory.h"
-#include "fabric/fifo.h"
+#include "fabric/base/fifo.h"
 
 namespace mrclab::endpoint {
 

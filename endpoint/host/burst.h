@@ -1,13 +1,13 @@
 #pragma once
-// A burst of datagrams that are no MRC (fabric/effect.h: HostBurst): fire and forget, spread over
+// A burst of datagrams that are no MRC (fabric/node/effect.h: HostBurst): fire and forget, spread over
 // ports and paths in turn. Asked by its host whenever ports are free; knows no clock.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "fabric/path.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

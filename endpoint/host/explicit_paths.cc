@@ -1,11 +1,11 @@
 #include "endpoint/host/explicit_paths.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

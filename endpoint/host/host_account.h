@@ -8,7 +8,7 @@
 
 #include "endpoint/base/host_stats.h"
 #include "endpoint/base/work_report.h"
-#include "fabric/report_table.h"
+#include "fabric/text/report_table.h"
 
 namespace mrclab::endpoint {
 

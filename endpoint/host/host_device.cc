@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "endpoint/roce/rnr_time.h"
-#include "fabric/ecmp.h"
+#include "fabric/paths/ecmp.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -7,7 +7,7 @@
 #include "endpoint/base/identity.h"
 #include "endpoint/host/host_impl.h"
 #include "endpoint/host/verbs.h"
-#include "fabric/fifo.h"
+#include "fabric/base/fifo.h"
 
 namespace mrclab::endpoint {
 

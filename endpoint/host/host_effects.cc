@@ -1,12 +1,12 @@
-// What faults and operators do to a host (fabric/effect.h).
+// What faults and operators do to a host (fabric/node/effect.h).
 
 #include <type_traits>
 #include <utility>
 
 #include "endpoint/host/host_device.h"
-#include "fabric/ecmp.h"
-#include "fabric/effect_fields.h"
-#include "fabric/path_list.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "fabric/arrival_queue.h"
-#include "fabric/event_queue.h"
-#include "fabric/node.h"
-#include "fabric/slots.h"
+#include "fabric/base/event_queue.h"
+#include "fabric/base/slots.h"
+#include "fabric/node/arrival_queue.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::endpoint {
 

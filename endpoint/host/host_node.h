@@ -37,8 +37,8 @@
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/plan/connection_plan.h"
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/node.h"
-#include "fabric/pause_account.h"
+#include "fabric/node/node.h"
+#include "fabric/node/pause_account.h"
 
 namespace mrclab::endpoint {
 
@@ -83,7 +83,7 @@ class HostNode : public Node {
   bool finished() const;
   /// The measurements of its applications; streams and pings are measured at the sender.
   std::vector<WorkReport> work() const;
-  /// Null where NICs do not speak (fabric/fare.h).
+  /// Null where NICs do not speak (fabric/topology/fare.h).
   const HostRoutes* routes() const;
   /// The host's report to the lab at the end of a run.
   HostAccount account() const { return {stats(), queues(), work()}; }

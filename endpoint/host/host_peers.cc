@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
 

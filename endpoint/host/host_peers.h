@@ -15,8 +15,8 @@
 #include "endpoint/host/peer_table.h"
 #include "endpoint/paths/live_ports.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

@@ -7,7 +7,7 @@
 #include "endpoint/host/host_device.h"
 #include "endpoint/paths/ev_profile_values.h"
 #include "endpoint/paths/ev_set.h"
-#include "fabric/ecmp.h"
+#include "fabric/paths/ecmp.h"
 
 namespace mrclab::endpoint {
 namespace {

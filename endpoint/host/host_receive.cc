@@ -9,9 +9,9 @@
 #include "endpoint/base/packet_overhead.h"
 #include "endpoint/base/sequence.h"
 #include "endpoint/host/host_impl.h"
-#include "fabric/path.h"
-#include "fabric/path_list.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/fare.h"
-#include "fabric/path.h"
+#include "fabric/topology/fare.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

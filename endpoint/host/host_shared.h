@@ -11,8 +11,8 @@
 #include "endpoint/host/host_events.h"
 #include "endpoint/host/packet_maker.h"
 #include "endpoint/host/path_mapper.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

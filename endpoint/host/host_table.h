@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "endpoint/host/host_node.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

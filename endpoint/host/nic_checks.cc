@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/ecmp.h"
-#include "fabric/path.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 namespace {

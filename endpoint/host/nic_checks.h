@@ -6,8 +6,8 @@
 #include <span>
 
 #include "endpoint/host/host_shared.h"
-#include "fabric/frame.h"
-#include "fabric/headers.h"
+#include "fabric/packet/frame.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

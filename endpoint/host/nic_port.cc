@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -5,15 +5,15 @@
 // A port that lost its carrier puts nothing on the wire. Until the NIC notices (NicProfile delays)
 // it is still used, and what it is given is lost; after that it is avoided.
 //
-// A wire that carries a frame twice (fabric/wire_model.h) is sent a copy of it before anything else.
+// A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything else.
 
 #include <cstdint>
 #include <utility>
 
-#include "fabric/fifo.h"
-#include "fabric/node.h"
-#include "fabric/pause_account.h"
-#include "fabric/wire_model.h"
+#include "fabric/base/fifo.h"
+#include "fabric/node/node.h"
+#include "fabric/node/pause_account.h"
+#include "fabric/node/wire_model.h"
 
 namespace mrclab::endpoint {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::endpoint {
 

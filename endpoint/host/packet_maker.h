@@ -4,8 +4,8 @@
 #include "endpoint/host/path_mapper.h"
 #include "endpoint/queue_pair/requester.h"
 #include "endpoint/roce/rc_requester.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/headers.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 
@@ -52,7 +52,7 @@ class PathMapper {
   virtual uint16_t udp_port() const { return kMrcUdpPort; }
 };
 
-/// The paths of a lab: everything follows from the topology (fabric/path.h).
+/// The paths of a lab: everything follows from the topology (fabric/topology/path.h).
 class TopologyPaths : public PathMapper {
  public:
   TopologyPaths(const Topology& topology, NodeId self);

@@ -5,9 +5,9 @@
 
 #include "endpoint/host/host_peers.h"
 #include "endpoint/paths/ev_profile_values.h"
-#include "fabric/ecmp.h"
-#include "fabric/path_list.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
 

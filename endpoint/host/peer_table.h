@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "endpoint/queue_pair/peer.h"
-#include "fabric/host_index.h"
+#include "fabric/base/host_index.h"
 
 namespace mrclab::endpoint {
 

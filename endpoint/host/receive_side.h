@@ -8,8 +8,8 @@
 #include "endpoint/host/host_shared.h"
 #include "endpoint/queue_pair/receive_shares.h"
 #include "endpoint/queue_pair/responder.h"
-#include "fabric/fifo.h"
-#include "fabric/headers.h"
+#include "fabric/base/fifo.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

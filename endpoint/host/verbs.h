@@ -35,7 +35,7 @@
 
 #include "endpoint/base/application.h"
 #include "endpoint/base/transport_profile.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

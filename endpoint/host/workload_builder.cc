@@ -7,7 +7,7 @@
 #include "endpoint/workload/collective.h"
 #include "endpoint/workload/ping_pong.h"
 #include "endpoint/workload/stream.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::endpoint {
 

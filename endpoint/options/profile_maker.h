@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

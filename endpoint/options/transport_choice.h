@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/units.h"
-#include "fabric/yaml.h"
+#include "fabric/base/units.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::endpoint {
 

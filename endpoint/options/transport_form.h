@@ -1,7 +1,7 @@
 #pragma once
 // What a scenario's `transport:` may hold, made from the table of options.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::endpoint {
 

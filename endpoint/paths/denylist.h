@@ -12,7 +12,7 @@
 #include <set>
 #include <utility>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 
 namespace mrclab::endpoint {
 

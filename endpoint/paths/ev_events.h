@@ -8,9 +8,9 @@
 #include <optional>
 
 #include "endpoint/paths/ev_state.h"
-#include "fabric/fifo.h"
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/fifo.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/random.h"
-#include "fabric/units.h"
+#include "fabric/base/random.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

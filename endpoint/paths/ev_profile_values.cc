@@ -6,8 +6,8 @@
 #include <cstdio>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/path_list.h"
-#include "fabric/path_pattern.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/paths/path_pattern.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <utility>
 
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
 

@@ -34,11 +34,11 @@
 #include "endpoint/paths/live_ports.h"
 #include "endpoint/paths/plane_turn.h"
 #include "endpoint/paths/recycled_values.h"
-#include "fabric/ids.h"
-#include "fabric/path.h"
-#include "fabric/random.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/random.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

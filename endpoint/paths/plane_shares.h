@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -10,9 +10,9 @@
 #include "endpoint/base/memory_region.h"
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/ids.h"
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

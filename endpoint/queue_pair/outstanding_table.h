@@ -17,7 +17,7 @@
 #include <optional>
 
 #include "endpoint/queue_pair/sequence_ring.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -10,7 +10,7 @@
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/base/sequence.h"
 #include "endpoint/base/transport_profile.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

@@ -21,8 +21,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/host_index.h"
-#include "fabric/units.h"
+#include "fabric/base/host_index.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -32,7 +32,7 @@
 #include "endpoint/queue_pair/retry_state.h"
 #include "endpoint/queue_pair/send_queue.h"
 #include "endpoint/queue_pair/tail_probe.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

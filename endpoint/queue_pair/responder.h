@@ -30,8 +30,8 @@
 #include "endpoint/queue_pair/receive_buffer.h"
 #include "endpoint/queue_pair/receive_window.h"
 #include "endpoint/queue_pair/sack_generator.h"
-#include "fabric/fifo.h"
-#include "fabric/headers.h"
+#include "fabric/base/fifo.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

@@ -9,8 +9,8 @@
 
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/base/sequence.h"
-#include "fabric/fifo.h"
-#include "fabric/units.h"
+#include "fabric/base/fifo.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -20,9 +20,9 @@
 
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/paths/live_ports.h"
-#include "fabric/ids.h"
-#include "fabric/random.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/random.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

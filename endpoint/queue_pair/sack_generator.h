@@ -13,7 +13,7 @@
 #include "endpoint/base/sequence.h"
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/queue_pair/receive_window.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

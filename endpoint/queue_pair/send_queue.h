@@ -11,7 +11,7 @@
 #include "endpoint/base/application.h"
 #include "endpoint/queue_pair/outstanding_table.h"
 #include "endpoint/queue_pair/sequence_ring.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

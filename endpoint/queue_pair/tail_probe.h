@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "fabric/ids.h"
-#include "fabric/path.h"
+#include "fabric/base/ids.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

@@ -9,7 +9,7 @@
 
 #include "endpoint/base/application.h"
 #include "endpoint/base/sequence.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

@@ -6,7 +6,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/congestion/dcqcn.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -8,7 +8,7 @@
 #include "endpoint/congestion/dcqcn.h"
 #include "endpoint/roce/rc_requester.h"
 #include "endpoint/roce/rc_responder.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 

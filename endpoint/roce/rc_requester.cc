@@ -5,7 +5,7 @@
 
 #include "endpoint/base/transport_nak.h"
 #include "endpoint/roce/rnr_time.h"
-#include "fabric/header_sizes.h"
+#include "fabric/packet/header_sizes.h"
 
 namespace mrclab::endpoint {
 namespace {

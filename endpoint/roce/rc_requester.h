@@ -29,7 +29,7 @@
 #include "endpoint/congestion/dcqcn.h"
 #include "endpoint/roce/rc_messages.h"
 #include "endpoint/roce/rc_parameters.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

@@ -31,7 +31,7 @@
 #include "endpoint/base/receive_queue.h"
 #include "endpoint/base/sequence.h"
 #include "endpoint/roce/rc_parameters.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 

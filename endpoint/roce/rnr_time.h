@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

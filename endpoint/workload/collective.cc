@@ -4,7 +4,7 @@
 #include <cassert>
 #include <utility>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::endpoint {
 namespace {

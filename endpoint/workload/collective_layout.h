@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
 

@@ -1,7 +1,7 @@
 #include "endpoint/workload/ping_pong.h"
 
 #include "endpoint/workload/stream.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::endpoint {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/base/packet_overhead.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::endpoint {
 

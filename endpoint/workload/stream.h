@@ -14,7 +14,7 @@
 #include "endpoint/base/application.h"
 #include "endpoint/workload/ramp.h"
 #include "endpoint/workload/stream_layout.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 

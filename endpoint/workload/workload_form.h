@@ -1,7 +1,7 @@
 #pragma once
 // What entries of `workload:` may hold.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::endpoint {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <tuple>
 
-#include "fabric/fare.h"
+#include "fabric/topology/fare.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -11,7 +11,7 @@
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
 // have `qps: N` (queue pairs per connection, which share the window of their destination; data is
 // striped over them; not for ping_pong), `at:` (when it starts; by default at 0, by FARE when
-// the fabric is ready: fabric/fare.h), `routing: srv6`, `ecmp` or `fare` (where that is not the
+// the fabric is ready: fabric/topology/fare.h), `routing: srv6`, `ecmp` or `fare` (where that is not the
 // fabric's) and `transport: mrc` or `roce` (where that is not the scenario's).
 
 #include <cstdint>
@@ -22,10 +22,10 @@
 #include <vector>
 
 #include "endpoint/base/transport_profile.h"
-#include "fabric/pattern.h"
-#include "fabric/routing.h"
-#include "fabric/units.h"
-#include "fabric/yaml.h"
+#include "fabric/base/units.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
+#include "fabric/topology/routing.h"
 
 namespace mrclab::endpoint {
 

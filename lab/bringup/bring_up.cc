@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/node_container_files.h"
 #include "lab/bringup/node_plan.h"
 #include "netio/kernel/link.h"

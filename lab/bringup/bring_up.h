@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/bringup/node_plan.h"
 #include "netio/kernel/link.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/process_scan.h"
 #include "lab/bringup/unborn_lab.h"

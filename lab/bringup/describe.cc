@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "fabric/path.h"
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/console/terminal.h"
 

@@ -14,9 +14,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "fabric/json_text.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/unborn_lab.h"
 #include "netio/kernel/file_descriptor.h"
 

@@ -1,6 +1,6 @@
 #include "lab/bringup/node_container_files.h"
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "netio/kernel/open_vswitch.h"
 
 namespace mrclab::lab {

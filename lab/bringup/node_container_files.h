@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/node_container.h"
 
 namespace mrclab::lab {

@@ -1,9 +1,9 @@
 #include "lab/bringup/node_plan.h"
 
-#include "fabric/byte_order.h"
-#include "fabric/frame.h"
-#include "fabric/headers.h"
-#include "fabric/routes.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/packet/frame.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/routes.h"
 #include "lab/bringup/ordinary_paths.h"
 
 namespace mrclab::lab {

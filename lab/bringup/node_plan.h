@@ -26,8 +26,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/route.h"
 

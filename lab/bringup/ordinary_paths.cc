@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fabric/graph_paths.h"
-#include "fabric/path_list.h"
-#include "fabric/routes.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/graph_paths.h"
+#include "fabric/topology/routes.h"
 
 namespace mrclab::lab {
 namespace {

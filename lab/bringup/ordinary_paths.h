@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

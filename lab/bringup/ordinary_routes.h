@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "fabric/effect.h"
+#include "fabric/node/effect.h"
 #include "faults/schedule.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/ordinary_paths.h"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fabric/path_list.h"
-#include "fabric/yaml.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/bringup/ordinary_paths.h"
 #include "lab/console/terminal.h"

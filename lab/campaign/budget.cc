@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "faults/draws.h"
 #include "lab/campaign/coverage.h"
 #include "lab/chaos/chaos.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/json_file.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 namespace {

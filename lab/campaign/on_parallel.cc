@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
 #include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"

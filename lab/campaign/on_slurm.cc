@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
 #include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"

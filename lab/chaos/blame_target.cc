@@ -5,8 +5,8 @@
 #include "analysis/blame/blame.h"
 #include "analysis/history/path_wires.h"
 #include "analysis/measure/pause_times.h"
-#include "fabric/path.h"
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/path.h"
 #include "faults/schedule.h"
 
 namespace mrclab::lab {

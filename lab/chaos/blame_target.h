@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/history/evidence.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault.h"
 
 namespace mrclab::lab {

@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"

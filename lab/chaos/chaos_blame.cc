@@ -6,7 +6,7 @@
 #include <map>
 #include <thread>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/task_pool.h"
 #include "lab/console/interrupt.h"

@@ -8,9 +8,9 @@
 #include <charconv>
 #include <map>
 
-#include "fabric/schema_id.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/schema_id.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/chaos/json_file.h"
 #include "lab/scenario/scenario.h"
 #include "netio/kernel/file_descriptor.h"

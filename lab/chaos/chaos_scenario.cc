@@ -1,5 +1,5 @@
 #include "lab/chaos/chaos_scenario.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "fabric/fabric_file.h"
-#include "fabric/fare.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fare.h"
 #include "faults/draws.h"
 #include "faults/schedule.h"
 #include "lab/chaos/chaos_workload.h"

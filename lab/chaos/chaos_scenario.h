@@ -6,7 +6,7 @@
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
 //        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kAfterHealRtts
 //
-// Where switches route by themselves nothing is sent until they have (fabric/fare.h: fare_ready), and
+// Where switches route by themselves nothing is sent until they have (fabric/topology/fare.h: fare_ready), and
 // liveness has as long again for the sessions that faults ended.
 //
 // Safety is judged over all of it, liveness over the last part, against the steady part; where that
@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/fabric_shape.h"
 #include "faults/generator.h"
 #include "lab/chaos/chaos_transport.h"
 #include "lab/scenario/scenario.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {

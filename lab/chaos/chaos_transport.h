@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "endpoint/options/transport_choice.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "faults/draws.h"
 
 namespace mrclab::lab {

@@ -6,7 +6,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "faults/draws.h"
 
 namespace mrclab::lab {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/system_error.h"
 

@@ -1,5 +1,5 @@
 #include "lab/chaos/reductions.h"
-#include "fabric/fabric_shape.h"
+#include "fabric/topology/fabric_shape.h"
 
 #include <algorithm>
 #include <map>

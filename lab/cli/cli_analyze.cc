@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/cli/cli.h"
 #include "lab/console/json_print.h"
 #include "lab/console/progress.h"

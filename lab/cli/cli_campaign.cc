@@ -9,7 +9,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/campaign/budget.h"
 #include "lab/campaign/engines.h"
 #include "lab/console/shell_word.h"

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_blame.h"
 #include "lab/chaos/shrink.h"

@@ -1,7 +1,7 @@
 #include "lab/cli/cli_choice.h"
 
-#include "fabric/pattern.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
 
 namespace mrclab::lab {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/cli/cli_choice.h"
 #include "lab/cli/cli_clock.h"
 #include "lab/console/interrupt.h"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
 #include "lab/conform/conformance.h"
 #include "lab/console/interrupt.h"

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
 #include "lab/plan/fabric_drawing.h"
 #include "lab/scenario/shipped_files.h"

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <memory>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_translate.h"
 #include "lab/console/progress.h"

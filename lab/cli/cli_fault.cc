@@ -7,7 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_choice.h"

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "fabric/fabric_file.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli_import.h"
 #include "lab/cli/cli_translate.h"
 #include "lab/import/csv_line.h"

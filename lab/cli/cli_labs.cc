@@ -7,9 +7,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "fabric/fabric_file.h"
-#include "fabric/fare.h"
-#include "fabric/pattern.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fare.h"
+#include "fabric/topology/pattern.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/describe.h"
 #include "lab/bringup/link_states.h"

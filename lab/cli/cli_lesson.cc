@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 #include "lab/cli/cli.h"
 #include "lab/console/progress.h"
 #include "lab/console/terminal.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "fabric/pattern.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/completion.h"
 #include "lab/cli/doctor.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/bringup/node_container_files.h"
 #include "lab/bringup/ordinary_trace.h"
 #include "lab/cli/cli.h"

@@ -1,16 +1,16 @@
 // `perf`: what its verbs share. The verbs are in cli_perf_*.cc.
 
 #include "lab/cli/cli_perf.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
 #include "endpoint/workload/stream.h"
-#include "fabric/fabric_file.h"
-#include "fabric/pattern.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
 #include "lab/cli/cli_choice.h"
 #include "lab/console/root_rights.h"
 #include "lab/scenario/scenario.h"

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analysis/checks/check_result.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/json_print.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "analysis/checks/check_result.h"
-#include "fabric/fabric_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/json_print.h"

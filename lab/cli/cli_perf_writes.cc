@@ -6,9 +6,9 @@
 
 #include "analysis/checks/check_result.h"
 #include "endpoint/plan/connection_plan.h"
-#include "fabric/path.h"
-#include "fabric/path_list.h"
-#include "fabric/yaml.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
 #include "lab/cli/cli_perf.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/json_print.h"

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/describe.h"
 #include "lab/cli/cli.h"
 #include "lab/console/json_print.h"

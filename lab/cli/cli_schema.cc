@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/cli/cli.h"
 #include "lab/schema/json_schema.h"
 #include "lab/schema/key_reference.h"

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "fabric/fabric_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_choice.h"
 #include "lab/console/interrupt.h"

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "analysis/blame/blame_text.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/bringup/ordinary_trace.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/cli/cli.h"

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli_import.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/translate/containerlab_export.h"

@@ -8,8 +8,8 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/options/transport_choice.h"
-#include "fabric/fabric_file.h"
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
 #include "lab/console/json_print.h"
 #include "lab/scenario/shipped_files.h"

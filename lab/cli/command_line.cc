@@ -15,8 +15,8 @@
 #include <sstream>
 #include <utility>
 
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/cli/cli.h"
 #include "lab/cli/cli_clock.h"
 #include "lab/cli/cli_import.h"

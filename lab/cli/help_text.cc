@@ -1,5 +1,5 @@
 #include "lab/cli/help_text.h"
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 
 #include <algorithm>
 #include <array>

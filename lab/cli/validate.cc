@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/cli/idle_options.h"
 #include "lab/console/terminal.h"
 #include "lab/scenario/scenario.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analysis/checks/checks.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 
 namespace mrclab::lab {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fabric/build_topology.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "lab/conform/forwarding_probe.h"
 #include "lab/conform/probe_frames.h"
 #include "lab/console/terminal.h"

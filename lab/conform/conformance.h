@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/forwarding.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/forwarding.h"
 
 namespace mrclab::lab {
 

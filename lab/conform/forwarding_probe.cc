@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "fabric/byte_order.h"
-#include "fabric/headers.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/packet/headers.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/live/live_lab.h"
 #include "netio/kernel/frame_socket.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/topology.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
 #include "lab/conform/probe_frames.h"
 
 namespace mrclab::lab {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "fabric/byte_order.h"
-#include "fabric/headers.h"
-#include "fabric/path_list.h"
-#include "fabric/yaml.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/packet/headers.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/forwarding.h"
-#include "fabric/topology.h"
+#include "fabric/topology/forwarding.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fabric/schema_id.h"
+#include "fabric/text/schema_id.h"
 
 namespace mrclab::lab {
 

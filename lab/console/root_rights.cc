@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
 
 namespace mrclab::lab {
 

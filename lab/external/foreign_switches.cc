@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fabric/forwarder.h"
-#include "fabric/routes.h"
+#include "fabric/topology/forwarder.h"
+#include "fabric/topology/routes.h"
 #include "lab/bringup/node_plan.h"
 #include "netio/kernel/route.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/forwarder.h"
-#include "fabric/path.h"
+#include "fabric/topology/forwarder.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/node_plan.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"

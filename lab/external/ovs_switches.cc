@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/external/switch_trouble.h"

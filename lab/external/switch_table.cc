@@ -9,9 +9,9 @@
 #include <optional>
 #include <system_error>
 
-#include "fabric/byte_order.h"
-#include "fabric/ecmp.h"
-#include "fabric/path.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/bringup/process_names.h"
 #include "lab/console/switch_rows.h"

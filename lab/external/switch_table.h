@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/bringup/lab_record.h"
 
 namespace mrclab::lab {

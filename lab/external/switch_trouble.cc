@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fabric/forwarder.h"
-#include "fabric/routes.h"
+#include "fabric/topology/forwarder.h"
+#include "fabric/topology/routes.h"
 #include "lab/bringup/bring_up.h"
 
 namespace mrclab::lab {

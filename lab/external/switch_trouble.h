@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/shaper.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/system_error.h"
 

@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/plain_text.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/plain_text.h"
+#include "fabric/text/yaml_write.h"
 #include "lab/console/json_print.h"
 #include "lab/console/terminal.h"
 #include "lab/import/incident_import.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/import/link_log.h"
 #include "lab/import/port_map.h"
 

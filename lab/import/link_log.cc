@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/import/csv_line.h"
 
 namespace mrclab::lab {

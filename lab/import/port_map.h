@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/topology.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

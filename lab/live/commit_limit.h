@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::lab {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"

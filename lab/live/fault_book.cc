@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "fabric/effect_text.h"
-#include "fabric/pattern.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/topology/pattern.h"
 #include "faults/schedule.h"
 
 namespace mrclab::lab {

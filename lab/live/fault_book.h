@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "faults/fault.h"
 
 namespace mrclab::lab {

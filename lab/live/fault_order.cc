@@ -1,7 +1,7 @@
 #include "lab/live/fault_order.h"
 
-#include "fabric/yaml.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml.h"
+#include "fabric/text/yaml_write.h"
 
 namespace mrclab::lab {
 namespace {

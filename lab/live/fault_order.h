@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/pattern.h"
+#include "fabric/topology/pattern.h"
 #include "faults/fault.h"
 
 namespace mrclab::lab {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/forwarder.h"
+#include "fabric/topology/forwarder.h"
 
 namespace mrclab::lab {
 namespace {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 #include "faults/carrier_outage.h"
 #include "netio/runtime/clock_page.h"
 

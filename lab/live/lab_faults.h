@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/pattern.h"
+#include "fabric/topology/pattern.h"
 #include "lab/live/fault_book.h"
 #include "lab/live/fault_order.h"
 #include "lab/live/fault_record.h"

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/live/pace.h"
 #include "lab/live/pace_curve.h"
 #include "netio/runtime/gate.h"

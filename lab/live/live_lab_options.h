@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/fabric_shape.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/fabric_shape.h"
 #include "lab/live/process_plan.h"
 #include "netio/runtime/daemon_config.h"
 

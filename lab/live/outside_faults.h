@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::lab {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "lab/live/pace_controller.h"
 #include "netio/runtime/clock_page.h"
 

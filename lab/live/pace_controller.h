@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "netio/runtime/clock_page.h"
 
 namespace mrclab::lab {

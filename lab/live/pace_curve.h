@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "lab/live/pace.h"
 #include "netio/runtime/gate.h"
 

@@ -12,8 +12,8 @@
 #include <set>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

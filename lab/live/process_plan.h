@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

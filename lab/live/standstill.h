@@ -1,7 +1,7 @@
 #pragma once
 // Stops a lab for a moment, so that what happens next can be changed: a fault by hand, a pause.
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::lab {
 

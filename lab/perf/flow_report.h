@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "endpoint/base/work_report.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::lab {
 

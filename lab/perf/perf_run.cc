@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "endpoint/host/host_node.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
 #include "lab/run/process_reports.h"

@@ -15,8 +15,8 @@
 #include "endpoint/base/work_report.h"
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/fabric_shape.h"
-#include "fabric/topology.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
 

@@ -6,10 +6,10 @@
 #include <set>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/ecmp.h"
-#include "fabric/forwarder.h"
-#include "fabric/pattern.h"
-#include "fabric/yaml.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/forwarder.h"
+#include "fabric/topology/pattern.h"
 #include "lab/console/terminal.h"
 #include "lab/plan/path_trace.h"
 

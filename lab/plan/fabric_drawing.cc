@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

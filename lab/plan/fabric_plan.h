@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/fabric_shape.h"
-#include "fabric/topology.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
 #include "lab/plan/fat_tree.h"
 
 namespace mrclab::lab {

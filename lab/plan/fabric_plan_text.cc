@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 

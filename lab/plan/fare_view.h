@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

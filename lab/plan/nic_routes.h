@@ -1,12 +1,12 @@
 #pragma once
 // How many routes NICs and switches hold where they speak BGP (draft-xu-idr-fare-in-mpson section 4), with each way of
-// telling NICs fewer (fabric/routing.h: NicRoutes): `mrclab plan --routing fare`.
+// telling NICs fewer (fabric/topology/routing.h: NicRoutes): `mrclab plan --routing fare`.
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "fabric/routing.h"
+#include "fabric/topology/routing.h"
 #include "lab/plan/fabric_plan.h"
 
 namespace mrclab::lab {

@@ -4,8 +4,8 @@
 
 #include <charconv>
 
-#include "fabric/byte_order.h"
-#include "fabric/yaml.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {

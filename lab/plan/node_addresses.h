@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -6,10 +6,10 @@
 #include <charconv>
 
 #include "analysis/history/path_wires.h"
-#include "fabric/byte_order.h"
-#include "fabric/path_list.h"
-#include "fabric/routes.h"
-#include "fabric/yaml.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/routes.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/fabric_shape.h"
 
 namespace mrclab::lab {
 

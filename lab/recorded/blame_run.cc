@@ -2,7 +2,7 @@
 
 #include "analysis/analyze.h"
 #include "analysis/blame/blame.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"

@@ -1,6 +1,6 @@
 -- Wireshark dissector of MRC 1.0 (Multipath Reliable Connection) and of mrclab's time trailer.
 -- Written by `mrclab export wireshark`: the tables below are those that mrclab's own codecs are made
--- from (fabric/header_fields.h), the rest is lab/recorded/mrc_dissector.lua. Wireshark 4.0 and later.
+-- from (fabric/packet/header_fields.h), the rest is lab/recorded/mrc_dissector.lua. Wireshark 4.0 and later.
 --
 --   mrc      UDP ports 4791 (RoCEv2's) and 4971, opcodes 0xC0-0xDF; everything else on port 4791 goes
 --            to Wireshark's own RoCEv2 dissector
@@ -154,7 +154,7 @@ local function hashed_text(ev)
   return string.format("p%d/%s%d", plane, ev >= 3 * two_to(30) and "f" or "e", low % two_to(10))
 end
 
---- "p3/u1" of an entropy value; nil for one of another layout (fabric/path.h).
+--- "p3/u1" of an entropy value; nil for one of another layout (fabric/topology/path.h).
 local function path_text(ev)
   if ev >= two_to(31) then return hashed_text(ev) end
   if ev >= two_to(24) or bit.band(ev, 0xC000) ~= 0xC000 then return nil end
@@ -162,7 +162,7 @@ local function path_text(ev)
   return string.format("p%d/%s", math.floor(ev / two_to(16)), uplink == 0x3FFF and "-" or "u" .. uplink)
 end
 
---- Role, plane and index of a uSID in this fabric (fabric/usid.h).
+--- Role, plane and index of a uSID in this fabric (fabric/topology/usid.h).
 local function usid_fields(usid)
   local plane = math.floor(usid / two_to(fabric.plane_shift)) % fabric.planes
   local rest = usid - plane * two_to(fabric.plane_shift)

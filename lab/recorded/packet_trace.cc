@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/analyze.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/queue_pairs.h"

@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/history/history_file.h"
-#include "fabric/json_text.h"
-#include "fabric/schema_id.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/schema_id.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "netio/kernel/file_descriptor.h"

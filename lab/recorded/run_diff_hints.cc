@@ -6,8 +6,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "fabric/effect_text.h"
-#include "fabric/fabric_file.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/recorded/run_diff.h"
 
 namespace mrclab::lab {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "lab/console/terminal.h"
 #include "lab/recorded/run_diff.h"
 

@@ -9,7 +9,7 @@
 #include "analysis/history/packet_joiner.h"
 #include "analysis/trace/perfetto_trace.h"
 #include "analysis/trace/qlog.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/recorded/recorded_run.h"
 #include "lab/run/run_inputs.h"
 #include "lab/run/run_manifest.h"

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "fabric/json_text.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/json_print.h"
 #include "lab/console/progress.h"
 #include "lab/run/run_folder.h"

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "analysis/analyze.h"
-#include "fabric/json_text.h"
-#include "fabric/line_file.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/line_file.h"
 #include "lab/console/json_print.h"
 #include "lab/console/progress.h"
 #include "lab/console/terminal.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/report/text_table.h"
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 
 namespace mrclab::lab {
 namespace {

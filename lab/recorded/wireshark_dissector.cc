@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "fabric/fabric_file.h"
-#include "fabric/header_fields.h"
-#include "fabric/yaml.h"
+#include "fabric/packet/header_fields.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
 #include "netio/kernel/output_folder.h"
 
 namespace mrclab::lab {

@@ -1,10 +1,10 @@
 #pragma once
-// The Wireshark dissector in Lua: lab/recorded/mrc_dissector.lua with the tables of fabric/header_fields.h.
+// The Wireshark dissector in Lua: lab/recorded/mrc_dissector.lua with the tables of fabric/packet/header_fields.h.
 
 #include <filesystem>
 #include <string>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::lab {
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "fabric/text_wrap.h"
-#include "fabric/units.h"
-#include "fabric/yaml.h"
+#include "fabric/base/units.h"
+#include "fabric/text/text_wrap.h"
+#include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/console/terminal.h"
 #include "lab/resident/clock_text.h"

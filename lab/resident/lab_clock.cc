@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/effect_text.h"
-#include "fabric/yaml.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/resident/clock_text.h"
 #include "netio/kernel/system_error.h"
 

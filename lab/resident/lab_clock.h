@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/effect.h"
+#include "fabric/node/effect.h"
 #include "lab/live/live_lab.h"
 #include "lab/resident/daemon_watch.h"
 #include "lab/resident/stepper.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/resident/resident.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fabric/pause_account.h"
-#include "fabric/yaml.h"
+#include "fabric/node/pause_account.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/terminal.h"
 #include "netio/record/report_json.h"
 

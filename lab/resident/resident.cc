@@ -1,7 +1,7 @@
 // The side of mrclab-labd: brings the lab up, keeps it going, answers, takes it down.
 
 #include "lab/resident/resident.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/live/lab_loop.h"
 #include "lab/live/live_lab.h"
 #include "lab/live/live_options.h"

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/resident/resident.h"
 #include "lab/scenario/dilation.h"
 #include "netio/kernel/file_descriptor.h"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/node_container_files.h"
 #include "netio/kernel/system_error.h"

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "analysis/report/verdict.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "lab/run/user_program.h"
 #include "lab/scenario/program_spec.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "endpoint/host/host_account.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/live/process_plan.h"
 #include "netio/record/process_report.h"
 

@@ -5,7 +5,7 @@
 
 #include <iostream>
 
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
 #include "netio/kernel/output_folder.h"
 
 namespace mrclab::lab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {

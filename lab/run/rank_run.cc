@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
 #include "lab/live/process_plan.h"
 #include "lab/run/process_reports.h"
 #include "lab/sim/simulation.h"

@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/line_file.h"
-#include "fabric/yaml.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/progress.h"
 #include "netio/kernel/file_descriptor.h"
 

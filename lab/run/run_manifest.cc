@@ -13,7 +13,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/run/run_folder.h"
 #include "netio/kernel/file_descriptor.h"
 

@@ -5,8 +5,8 @@
 
 #include <ctime>
 
-#include "fabric/line_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/shell_word.h"
 #include "lab/plan/fabric_drawing.h"
 #include "netio/kernel/file_descriptor.h"

@@ -9,7 +9,7 @@
 
 #include "analysis/report/regression.h"
 #include "analysis/report/verdict.h"
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 #include "lab/console/interrupt.h"
 #include "lab/live/process_plan.h"
 #include "lab/run/progress_view.h"

@@ -2,7 +2,7 @@
 // A node of the simulator with two observers: the keeper of its history and its files, which are
 // bounded, and the judge, which sees everything.
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::lab {
 

@@ -12,7 +12,7 @@
 #include "analysis/history/reports.h"
 #include "analysis/report/verdict.h"
 #include "endpoint/host/host_account.h"
-#include "fabric/history.h"
+#include "fabric/history/history.h"
 #include "lab/run/process_reports.h"
 #include "lab/run/run_folder.h"
 #include "lab/scenario/scenario.h"

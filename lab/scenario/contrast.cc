@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fabric/fabric_file.h"
-#include "fabric/forwarding_file.h"
-#include "fabric/pattern.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/pattern.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/scenario_form.h"

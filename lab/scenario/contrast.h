@@ -19,8 +19,8 @@
 
 #include "analysis/checks/expectation.h"
 #include "endpoint/options/transport_choice.h"
-#include "fabric/topology.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/topology.h"
 #include "lab/scenario/named_transport.h"
 
 namespace mrclab::lab {

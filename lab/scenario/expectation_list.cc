@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fabric/path_list.h"
-#include "fabric/path_pattern.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/paths/path_pattern.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,5 +1,5 @@
 #include "lab/scenario/mechanism.h"
-#include "fabric/fabric_shape.h"
+#include "fabric/topology/fabric_shape.h"
 
 #include <algorithm>
 #include <array>

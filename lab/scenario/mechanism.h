@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "endpoint/options/transport_choice.h"
-#include "fabric/fabric_shape.h"
-#include "fabric/topology.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/plain_text.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/plain_text.h"
+#include "fabric/text/yaml_write.h"
 #include "lab/scenario/scenario_form.h"
 #include "lab/scenario/yaml_text.h"
 

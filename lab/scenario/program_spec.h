@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "fabric/pattern.h"
-#include "fabric/units.h"
-#include "fabric/yaml.h"
+#include "fabric/base/units.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
 
 namespace mrclab::lab {
 

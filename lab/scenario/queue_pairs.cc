@@ -7,7 +7,7 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/plan/connection_plan.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "lab/console/terminal.h"
 #include "lab/scenario/connections.h"
 

@@ -1,5 +1,5 @@
 #include "lab/scenario/scenario.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "lab/scenario/dilation.h"
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 #include "analysis/checks/expectation.h"
 #include "endpoint/workload/workload_entry.h"
-#include "fabric/fabric_file.h"
-#include "fabric/forwarding_file.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/forwarding_file.h"
 #include "faults/schedule.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/mechanism.h"

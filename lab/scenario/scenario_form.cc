@@ -5,7 +5,7 @@
 #include "endpoint/options/transport_form.h"
 #include "endpoint/workload/workload_form.h"
 #include "endpoint/workload/workload_spec.h"
-#include "fabric/fabric_form.h"
+#include "fabric/topology/fabric_form.h"
 #include "faults/fault_form.h"
 #include "lab/scenario/dilation.h"
 #include "lab/scenario/mechanism.h"

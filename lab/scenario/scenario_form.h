@@ -1,7 +1,7 @@
 #pragma once
 // The keys of scenario files, what each may hold and what it means.
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::lab {
 

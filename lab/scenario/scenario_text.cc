@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/effect_text.h"
-#include "fabric/fabric_file.h"
-#include "fabric/yaml_write.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/scenario.h"
 #include "netio/kernel/file_descriptor.h"
 

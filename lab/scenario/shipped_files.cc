@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "fabric/fabric_file.h"
-#include "fabric/pattern.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
 #include "lab/scenario/scenario.h"
 
 #ifndef MRCLAB_SOURCE_DIR

@@ -1,6 +1,6 @@
 #include "lab/scenario/yaml_text.h"
 
-#include "fabric/plain_text.h"
+#include "fabric/text/plain_text.h"
 #include "lab/scenario/program_spec.h"
 
 namespace mrclab::lab {

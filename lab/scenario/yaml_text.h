@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 

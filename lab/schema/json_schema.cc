@@ -3,8 +3,8 @@
 #include <array>
 
 #include "analysis/report/verdict_form.h"
-#include "fabric/fabric_form.h"
-#include "fabric/schema_id.h"
+#include "fabric/text/schema_id.h"
+#include "fabric/topology/fabric_form.h"
 #include "lab/scenario/scenario_form.h"
 #include "lab/serve/lesson_form.h"
 
@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = ValueForm::Kind;
 
-// As fabric/yaml_units.cc reads them: digits, perhaps a fraction, perhaps blanks, a unit.
+// As fabric/text/yaml_units.cc reads them: digits, perhaps a fraction, perhaps blanks, a unit.
 constexpr std::string_view kNumber = R"([0-9]+(\.[0-9]+)?)";
 
 Json quantity(std::string_view units) {

@@ -1,11 +1,11 @@
 #pragma once
-// Forms of files (fabric/value_form.h) as JSON Schema, draft 7, which editors' YAML language servers read.
+// Forms of files (fabric/text/value_form.h) as JSON Schema, draft 7, which editors' YAML language servers read.
 
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string_view>
 
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 namespace mrclab::lab {
 

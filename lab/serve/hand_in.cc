@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
 #include "lab/console/terminal.h"
 #include "lab/serve/session_verdict.h"
 

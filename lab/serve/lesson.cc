@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "fabric/pattern.h"
+#include "fabric/topology/pattern.h"
 #include "lab/serve/fabric_session.h"
 #include "lab/serve/lesson_form.h"
 #include "lab/serve/page_files.h"

@@ -6,9 +6,9 @@
 #include <deque>
 #include <map>
 
-#include "fabric/header_fields.h"
-#include "fabric/history.h"
-#include "fabric/path.h"
+#include "fabric/history/history.h"
+#include "fabric/packet/header_fields.h"
+#include "fabric/topology/path.h"
 #include "lab/sim/simulation.h"
 
 namespace mrclab::lab {

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/serve/session_start.h"
 #include "netio/kernel/file_descriptor.h"
 

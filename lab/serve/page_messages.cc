@@ -6,10 +6,10 @@
 #include <bit>
 #include <cstring>
 
-#include "fabric/effect_text.h"
-#include "fabric/headers.h"
-#include "fabric/impairment.h"
-#include "fabric/path.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/node/impairment.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "lab/console/version.h"
 #include "lab/scenario/named_transport.h"
 #include "lab/scenario/queue_pairs.h"

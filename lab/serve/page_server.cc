@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/serve/page_files.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/line_file.h"
+#include "fabric/text/line_file.h"
 #include "faults/schedule.h"
 #include "lab/run/run_manifest.h"
 #include "lab/serve/told_records.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::lab {
 namespace {

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/serve/seen.h"
 
 namespace mrclab::lab {

@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
-#include "fabric/header_fields.h"
-#include "fabric/headers.h"
-#include "fabric/history_record.h"
-#include "fabric/path.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/history/history_record.h"
+#include "fabric/packet/header_fields.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 namespace {
 
-/// Where the digest's record holds what is read here (fabric/history.h).
+/// Where the digest's record holds what is read here (fabric/history/history.h).
 constexpr size_t kTrafficClass = 11, kInnerSource = 32, kInnerDestination = 48, kBth = 64;
 constexpr size_t kQpAt = place_of<kBthTable>("dqp").bit / 8;
 

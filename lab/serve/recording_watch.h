@@ -5,7 +5,7 @@
 #include <deque>
 #include <string>
 
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 #include "lab/serve/recording.h"
 
 namespace mrclab::lab {

@@ -3,9 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/line_file.h"
-#include "fabric/yaml.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/text/line_file.h"
+#include "fabric/text/yaml.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {

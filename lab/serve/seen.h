@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "fabric/ids.h"
-#include "fabric/node.h"
-#include "fabric/window_record.h"
+#include "fabric/base/ids.h"
+#include "fabric/node/node.h"
+#include "fabric/node/window_record.h"
 
 namespace mrclab::lab {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fabric/json_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/yaml.h"
 #include "lab/serve/page_messages.h"
 #include "lab/serve/session_start.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "lab/console/switch_rows.h"
 #include "lab/resident/pause_text.h"
 #include "lab/scenario/queue_pairs.h"

@@ -1,6 +1,6 @@
 #include "lab/serve/session_start.h"
 
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 
 namespace mrclab::lab {
 

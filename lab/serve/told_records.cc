@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "fabric/event_text.h"
-#include "fabric/evidence_seal.h"
-#include "fabric/json_text.h"
-#include "fabric/path.h"
-#include "fabric/visible_text.h"
-#include "fabric/window_text.h"
+#include "fabric/history/event_text.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/history/window_text.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/topology/path.h"
 #include "lab/serve/recording_watch.h"
 
 namespace mrclab::lab {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 #include "lab/serve/recording.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 
 namespace mrclab::lab {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::lab {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 
 namespace mrclab::lab {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/event_queue.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/base/event_queue.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 #include "lab/sim/letter_bytes.h"
 
 namespace mrclab::lab {

@@ -6,7 +6,7 @@
 #include <span>
 #include <thread>
 
-#include "fabric/effect_text.h"
+#include "fabric/node/effect_text.h"
 #include "lab/sim/cpu_time.h"
 #include "lab/sim/meeting_point.h"
 

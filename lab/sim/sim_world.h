@@ -16,9 +16,9 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/node.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
 #include "lab/sim/rank_link.h"
 #include "lab/sim/sim_shard.h"
 #include "lab/sim/two_sides.h"

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <memory>
 
-#include "fabric/frame_room.h"
+#include "fabric/packet/frame_room.h"
 #include "lab/scenario/connections.h"
 #include "switchd/switch_node.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

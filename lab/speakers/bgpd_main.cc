@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstdio>
 
-#include "fabric/path.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
 #include "lab/speakers/speaker_plan.h"
 
 namespace {

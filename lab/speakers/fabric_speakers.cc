@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/fare.h"
-#include "fabric/path.h"
+#include "fabric/topology/fare.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/bringup/node_plan.h"
 

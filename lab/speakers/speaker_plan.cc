@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "fabric/path.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 namespace {

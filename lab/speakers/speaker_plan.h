@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/speaker.h"
+#include "fabric/topology/speaker.h"
 #include "lab/speakers/bgp_daemon.h"
 
 namespace mrclab::lab {

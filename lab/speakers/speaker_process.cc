@@ -11,8 +11,8 @@
 #include <regex>
 #include <thread>
 
-#include "fabric/path.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/system_error.h"
 

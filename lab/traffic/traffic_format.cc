@@ -6,8 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "fabric/path.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 namespace {

@@ -9,7 +9,7 @@
 // The command line goes before the file.
 
 #include "analysis/traffic/format_sample.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "lab/traffic/traffic_input.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 

@@ -13,7 +13,7 @@
 #include "analysis/measure/pause_tree.h"
 #include "analysis/measure/rc_recovery.h"
 #include "analysis/traffic/traffic.h"
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 #include "lab/console/terminal.h"
 #include "lab/traffic/traffic_report.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
 #include "lab/translate/endpoint_words.h"
 #include "lab/translate/export_notes.h"
 #include "lab/translate/fabric_labels.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
 

@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/graph_file.h"
-#include "fabric/visible_text.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/graph_file.h"
 #include "lab/translate/fabric_labels.h"
 #include "lab/translate/foreign_graph.h"
 #include "lab/translate/tool_names.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_shape.h"
 
 namespace mrclab::lab {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/byte_order.h"
-#include "fabric/path_list.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/paths/path_list.h"
 #include "lab/translate/node_setup.h"
 
 namespace mrclab::lab {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "fabric/text_wrap.h"
-#include "fabric/yaml.h"
+#include "fabric/text/text_wrap.h"
+#include "fabric/text/yaml.h"
 #include "lab/translate/switch_config.h"
 
 namespace mrclab::lab {

@@ -1,7 +1,7 @@
 #include "lab/translate/exported_fabric.h"
 
-#include "fabric/build_topology.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::lab {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
-#include "fabric/topology.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
 #include "lab/translate/tool_names.h"
 
 namespace mrclab::lab {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
+#include "fabric/topology/fabric_shape.h"
 
 namespace mrclab::lab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_shape.h"
+#include "fabric/topology/fabric_shape.h"
 #include "lab/translate/node_roles.h"
 
 namespace mrclab::lab {

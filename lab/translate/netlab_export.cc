@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "fabric/path.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/path.h"
 #include "lab/translate/export_notes.h"
 #include "lab/translate/node_setup.h"
 #include "lab/translate/switch_config.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "lab/external/switch_trouble.h"
 
 namespace mrclab::lab {

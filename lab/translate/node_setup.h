@@ -1,7 +1,7 @@
 #pragma once
 // What a node needs there, as sysctls and commands: the plan that the lab itself carries out (bringup/node_plan.h),
 // with two differences. Interfaces have that lab's names, and a next hop is the other end's address on the link
-// (fabric/path.h, link_address), which is asked for on the wire: other nodes may have MAC addresses of their own.
+// (fabric/topology/path.h, link_address), which is asked for on the wire: other nodes may have MAC addresses of their own.
 
 #include <string>
 #include <utility>

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "fabric/path.h"
-#include "fabric/routes.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/routes.h"
 #include "lab/speakers/fabric_speakers.h"
 #include "lab/translate/node_setup.h"
 

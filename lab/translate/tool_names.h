@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
 

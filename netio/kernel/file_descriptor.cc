@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "fabric/input_file.h"
+#include "fabric/text/input_file.h"
 
 namespace mrclab::netio {
 

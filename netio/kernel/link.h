@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/netlink.h"
 
 namespace mrclab::netio {

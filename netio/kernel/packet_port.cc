@@ -10,15 +10,15 @@
 #include <array>
 #include <stdexcept>
 
-#include "fabric/headers.h"
-#include "fabric/pause_frame.h"
-#include "fabric/trailer.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/packet/trailer.h"
 
 namespace mrclab::netio {
 namespace {
 
 constexpr size_t kSendBatch = 1024;  // UIO_MAXIOV
-/// Ethernet header, count, at most 128 bytes of the lost frame, trailer (fabric/trailer.h).
+/// Ethernet header, count, at most 128 bytes of the lost frame, trailer (fabric/packet/trailer.h).
 constexpr size_t kVoidSlotPayload = 256;
 
 constexpr size_t kLabRingBytes = 256 << 20;  // all rings of a big lab together

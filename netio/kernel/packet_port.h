@@ -1,6 +1,6 @@
 #pragma once
 // All packets of one namespace: a receive ring for IPv6, a small one for void frames
-// (fabric/trailer.h), one for IPv4 where the fabric has such an underlay, one for pause frames where switches
+// (fabric/packet/trailer.h), one for IPv4 where the fabric has such an underlay, one for pause frames where switches
 // and NICs pause, and one transmit socket for all interfaces.
 //
 // Bound to protocols, not to ETH_P_ALL: a tap sees frames before tc and nftables ingress do, and
@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/frame.h"
-#include "fabric/topology.h"
+#include "fabric/packet/frame.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/send_ring.h"
@@ -45,7 +45,7 @@ struct PacketSocketOptions {
 /// drained; in that time a port takes some seven full frames at 100 Gb/s, two hundred of a PMTU of
 /// 512 at 400 Gb/s, and 180 writes of a few bytes at 100 Gb/s. There is room for twice the full
 /// frames, and for the shortest ones in a lab of up to some 80 ports: the kernel clears all of it
-/// before the lab is up. `room`: how long the longest frames on the wires are (fabric/frame_room.h).
+/// before the lab is up. `room`: how long the longest frames on the wires are (fabric/packet/frame_room.h).
 PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room = {});
 
 /// What was received and what the kernel lost, since the socket was opened.

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "netio/kernel/link.h"
 
 namespace mrclab::netio {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 #include "netio/kernel/output_folder.h"
 
 namespace mrclab::netio {

@@ -1,5 +1,5 @@
 #pragma once
-// history/<process>.bin: the packet records of one process, bounded (fabric/history_record.h says
+// history/<process>.bin: the packet records of one process, bounded (fabric/history/history_record.h says
 // what is in it). Called for every packet at every hop: copies 36 bytes, and a whole buffer goes to
 // the file at once; nothing is formatted, nothing allocated after construction.
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/history_record.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/history/history_record.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::netio {

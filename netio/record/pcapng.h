@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/node.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/node/node.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::netio {

@@ -1,7 +1,7 @@
 #include "netio/record/record_watch.h"
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::netio {
 namespace {

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::netio {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/json_text.h"
-#include "fabric/yaml.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::netio {
 namespace {

@@ -1,5 +1,5 @@
 #pragma once
-// Reports between processes as JSON, out of their tables (fabric/report_table.h). Reading is
+// Reports between processes as JSON, out of their tables (fabric/text/report_table.h). Reading is
 // strict: a key that is missing, unknown or of another kind is a ReportError that says where, and a
 // missing value never counts as zero.
 
@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/report_table.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/text/report_table.h"
 
 namespace mrclab::netio {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "fabric/event_text.h"
-#include "fabric/window_text.h"
+#include "fabric/history/event_text.h"
+#include "fabric/history/window_text.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 

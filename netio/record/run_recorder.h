@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/history.h"
-#include "fabric/node.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/history/history.h"
+#include "fabric/node/node.h"
 #include "netio/record/history_writer.h"
 #include "netio/record/pcapng.h"
 #include "netio/record/record_watch.h"

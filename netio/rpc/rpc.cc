@@ -1,6 +1,6 @@
 #include "netio/rpc/rpc.h"
 
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 
 namespace mrclab::netio {
 namespace {

@@ -5,7 +5,7 @@
 // Limits: kMaxMessageBytes per message (then an error and the connection is closed), a bounded
 // number of clients (one more takes the place of one that has said nothing for a while, or gets an
 // error and is closed), one line at a time per client: the next is read when the answer has been
-// written. A batch holds kMaxBatch requests, JSON nests kMaxJsonDepth levels (fabric/json_text.h).
+// written. A batch holds kMaxBatch requests, JSON nests kMaxJsonDepth levels (fabric/text/json_text.h).
 
 #include <boost/asio/io_context.hpp>
 #include <chrono>

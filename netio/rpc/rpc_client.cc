@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 #include "netio/kernel/system_error.h"
 #include "netio/rpc/rpc.h"
 

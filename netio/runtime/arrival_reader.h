@@ -9,8 +9,8 @@
 #include <optional>
 #include <span>
 
-#include "fabric/node.h"
-#include "fabric/trailer.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/trailer.h"
 #include "netio/runtime/ingress_ledger.h"
 #include "netio/runtime/untaken_time.h"
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::netio {
 

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <ctime>
 
-#include "fabric/fabric_file.h"
-#include "fabric/frame_room.h"
+#include "fabric/packet/frame_room.h"
+#include "fabric/topology/fabric_file.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/log.h"
 #include "netio/kernel/touched_memory.h"

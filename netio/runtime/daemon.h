@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "netio/runtime/daemon_config.h"
 #include "netio/runtime/gate.h"
 
@@ -25,7 +25,7 @@ class DaemonProgram {
   virtual nlohmann::json describe(const Node& node) const = 0;
   /// The node's forwarding table, for the control socket; null if it has none.
   virtual nlohmann::json table(const Node&) const { return nullptr; }
-  /// What the node says of pauses (fabric/pause_account.h); null where the fabric pauses nothing.
+  /// What the node says of pauses (fabric/node/pause_account.h); null where the fabric pauses nothing.
   virtual nlohmann::json pauses(const Node&) const { return nullptr; }
   /// Adds the node's figures to the process's live ones.
   virtual void add_progress(const Node& node,

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "fabric/topology.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 #include "netio/record/pcapng.h"
 
 namespace mrclab::netio {

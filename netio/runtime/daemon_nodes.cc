@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "fabric/frame_room.h"
+#include "fabric/packet/frame_room.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/parallel.h"
 

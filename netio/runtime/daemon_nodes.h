@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/frame.h"
+#include "fabric/packet/frame.h"
 #include "netio/kernel/packet_port.h"
 #include "netio/runtime/daemon.h"
 #include "netio/runtime/daemon_outputs.h"

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
 #include "netio/record/process_report.h"
 #include "netio/record/run_recorder.h"
 #include "netio/runtime/daemon_config.h"

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::netio {

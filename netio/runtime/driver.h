@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/packet_port.h"
 #include "netio/runtime/arrival_reader.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/effect_text.h"
+#include "fabric/node/effect_text.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::netio {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/effect.h"
-#include "fabric/topology.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/topology.h"
 #include "netio/runtime/schedule_file.h"
 
 namespace mrclab::netio {

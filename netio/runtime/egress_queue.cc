@@ -1,6 +1,6 @@
 #include "netio/runtime/egress_queue.h"
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 
 namespace mrclab::netio {
 

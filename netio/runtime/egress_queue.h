@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/process_map.h"
 

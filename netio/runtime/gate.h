@@ -26,8 +26,8 @@
 #include <span>
 #include <string>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 #include "netio/runtime/clock_page.h"
 
 namespace mrclab::netio {

@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/process_map.h"
 

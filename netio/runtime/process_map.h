@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::netio {
 

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "fabric/effect_text.h"
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/node/effect_text.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::netio {

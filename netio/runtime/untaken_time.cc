@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "fabric/forwarder.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
-#include "fabric/path_list.h"
+#include "fabric/packet/headers.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/forwarder.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::netio {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::netio {
 

@@ -10,7 +10,7 @@
 #include <exception>
 #include <thread>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "netio/kernel/system_error.h"
 #include "netio/record/pcapng.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 #include "netio/kernel/namespace.h"
 
 namespace mrclab::netio {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "netio/kernel/packet_port.h"
 #include "netio/runtime/clock_page.h"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 
 namespace mrclab::routing {
 

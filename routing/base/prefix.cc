@@ -4,7 +4,7 @@
 #include <cassert>
 #include <charconv>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::routing {
 

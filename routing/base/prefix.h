@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::routing {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fabric/dscp.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/dscp.h"
 #include "routing/base/octets.h"
 #include "routing/tcp/tcp_segment.h"
 

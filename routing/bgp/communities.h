@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "routing/base/identifiers.h"
 #include "routing/base/octets.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "routing/bgp/communities.h"
 
 namespace mrclab::routing {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::routing {
 

@@ -22,8 +22,8 @@
 #include <span>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 #include "routing/base/identifiers.h"
 
 namespace mrclab::routing {

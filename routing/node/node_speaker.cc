@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "fabric/byte_order.h"
-#include "fabric/fare.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
-#include "fabric/random.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/base/random.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/fare.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::routing {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // The BGP speaker of a node of a fabric that routes by itself (routing: fare), over TCP in IPv6 between the addresses of
-// its links (fabric/path.h: link_address). The node gives it frames, carrier, rates and time, and takes the frames that
+// its links (fabric/topology/path.h: link_address). The node gives it frames, carrier, rates and time, and takes the frames that
 // it wants to send:
 //
 //   receive(), set_carrier(), set_rate()   what happens
@@ -17,13 +17,13 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "routing/speaker/speaker.h"
 
 namespace mrclab::routing {
 
 /// What the speaker of a node is made of, in this fabric: a switch has a session with each switch that it is linked
-/// with, and with its hosts where NICs speak (fabric/fare.h: nic_routes); a host has one on each port. `boot` is how
+/// with, and with its hosts where NICs speak (fabric/topology/fare.h: nic_routes); a host has one on each port. `boot` is how
 /// often it has been started before: another one draws other TCP ports.
 SpeakerParameters speaker_parameters(const Topology& topology, NodeId self, uint64_t seed,
                                      uint32_t boot = 0);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::routing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "routing/speaker/speaker.h"
 
 namespace mrclab::routing {

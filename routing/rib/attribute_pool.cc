@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 namespace mrclab::routing {
 

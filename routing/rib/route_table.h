@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 #include "routing/base/prefix.h"
 #include "routing/bgp/path_attributes.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <variant>
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 #include "routing/bgp/open.h"
 #include "routing/bgp/refresh.h"
 #include "routing/bgp/update.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 #include "routing/base/drop_front.h"
 
 namespace mrclab::routing {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 #include "routing/base/prefix.h"
 #include "routing/bfd/bfd_session.h"
 #include "routing/bgp/communities.h"

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/dscp.h"
-#include "fabric/units.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/dscp.h"
 #include "routing/tcp/tcp_segment.h"
 
 namespace mrclab::routing {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 #include "routing/base/octets.h"
 
 namespace mrclab::routing {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 #include "tests/support/capture_writer.h"
 
 namespace mrclab::analysis {

@@ -6,7 +6,7 @@
 #include <set>
 #include <variant>
 
-#include "fabric/line_file.h"
+#include "fabric/text/line_file.h"
 #include "tests/support/one_of_each.h"
 #include "tests/support/synthetic_traffic.h"
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 using namespace mrclab;
 using namespace mrclab::analysis;

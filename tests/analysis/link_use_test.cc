@@ -4,9 +4,9 @@
 
 #include "analysis/measure/flow_spread.h"
 #include "analysis/measure/pause_use.h"
-#include "fabric/build_topology.h"
-#include "fabric/ecmp.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/build_topology.h"
 
 using namespace mrclab;
 using namespace mrclab::analysis;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 
 #include "tests/support/shipped_fabric.h"
 #include "tests/support/synthetic_traffic.h"

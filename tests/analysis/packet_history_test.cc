@@ -1,6 +1,6 @@
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 

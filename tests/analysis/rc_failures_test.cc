@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/checks/checks.h"
-#include "fabric/ecmp.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/paths/ecmp.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {

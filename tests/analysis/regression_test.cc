@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "fabric/text_wrap.h"
-#include "fabric/yaml.h"
+#include "fabric/text/text_wrap.h"
+#include "fabric/text/yaml.h"
 #include "tests/support/texts.h"
 
 namespace mrclab::analysis {

@@ -6,7 +6,7 @@
 
 #include "analysis/checks/expectation.h"
 #include "analysis/report/text_table.h"
-#include "fabric/text_wrap.h"
+#include "fabric/text/text_wrap.h"
 #include "tests/support/texts.h"
 
 namespace mrclab::analysis {

@@ -15,9 +15,9 @@
 #include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/spray_statistic.h"
 #include "analysis/traffic/traffic_reader.h"
-#include "fabric/byte_order.h"
-#include "fabric/random.h"
-#include "fabric/trailer.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/base/random.h"
+#include "fabric/packet/trailer.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis::traffic_test {

@@ -9,7 +9,7 @@
 
 #include "analysis/report/window_picture.h"
 #include "analysis/trace/run_trace.h"
-#include "fabric/window_text.h"
+#include "fabric/history/window_text.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"

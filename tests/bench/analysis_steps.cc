@@ -17,7 +17,7 @@
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/traffic_reader.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/console/all_cores.h"
 #include "lab/console/huge_pages.h"
 #include "lab/sim/cpu_time.h"

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <deque>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/link.h"

@@ -8,9 +8,9 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/build_topology.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::switchd {

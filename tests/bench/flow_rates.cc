@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "lab/scenario/scenario.h"
 #include "lab/sim/simulation.h"
 #include "tests/bench/loss_recovery.h"

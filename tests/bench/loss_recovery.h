@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fabric/ids.h"
-#include "fabric/units.h"
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
 
 namespace mrclab {
 

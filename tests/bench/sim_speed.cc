@@ -19,9 +19,9 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
-#include "fabric/history.h"
-#include "fabric/yaml.h"
+#include "fabric/history/history.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/build_topology.h"
 #include "lab/console/huge_pages.h"
 #include "lab/sim/meeting_point.h"
 #include "lab/sim/sim_world.h"

@@ -27,9 +27,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "fabric/build_topology.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/bring_up.h"
 #include "netio/kernel/route.h"
 #include "netio/runtime/wall_driver.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

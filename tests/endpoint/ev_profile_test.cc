@@ -7,7 +7,7 @@
 
 #include "endpoint/paths/ev_profile_values.h"
 #include "endpoint/paths/ev_set.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 

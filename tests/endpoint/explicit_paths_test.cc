@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -8,7 +8,7 @@
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"

@@ -3,13 +3,13 @@
 //   pair:  h0, h1 --2 planes-- T0        octet: 8 planes x (2 T0 + 4 T1), 8 hosts
 
 #include "endpoint/host/host_node.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
 #include "endpoint/options/profile_maker.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"

@@ -11,9 +11,9 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"

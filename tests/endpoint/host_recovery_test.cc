@@ -9,9 +9,9 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"

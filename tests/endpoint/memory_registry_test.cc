@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

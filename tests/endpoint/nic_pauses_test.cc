@@ -7,7 +7,7 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"

@@ -11,8 +11,8 @@
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/queue_pair/sequence_ring.h"
 #include "endpoint/workload/ramp.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::endpoint {

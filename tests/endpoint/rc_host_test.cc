@@ -7,7 +7,7 @@
 #include <set>
 
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"

@@ -8,7 +8,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/host/verbs.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/times.h"

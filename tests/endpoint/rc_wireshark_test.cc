@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "endpoint/paths/ev_set.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "endpoint/options/profile_maker.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

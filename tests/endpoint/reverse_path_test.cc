@@ -6,7 +6,7 @@
 
 #include <set>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -8,7 +8,7 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"

@@ -1,5 +1,5 @@
 #include "endpoint/host/verbs.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "endpoint/base/memory_registry.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/mem_fabric.h"
 #include "tests/support/pair_fabric.h"
 

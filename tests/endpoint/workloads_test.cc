@@ -6,7 +6,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/workload/collective_layout.h"
 #include "endpoint/workload/stream.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/endpoint/collective_kinds.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"

@@ -1,11 +1,11 @@
-#include "fabric/arrival_queue.h"
+#include "fabric/node/arrival_queue.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 using namespace mrclab;
 

@@ -203,7 +203,8 @@ TEST_CASE("each sub-room has a README of at most 30 lines that names all of its 
       CHECK_MESSAGE(named, room, "/README.md does not name ", name);
     }
   }
-  for (const std::string_view room : {"lab", "analysis", "netio", "endpoint", "routing"}) {
+  for (const std::string_view room :
+       {"fabric", "lab", "analysis", "netio", "endpoint", "routing"}) {
     for (const auto& entry : fs::directory_iterator(root / room)) {
       const bool has_sources =
           entry.is_directory() && entry.path().filename() != "page";  // what the browser gets

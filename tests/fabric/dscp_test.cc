@@ -1,4 +1,4 @@
-#include "fabric/dscp.h"
+#include "fabric/topology/dscp.h"
 
 #include <doctest/doctest.h>
 

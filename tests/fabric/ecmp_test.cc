@@ -1,6 +1,6 @@
 // Paths that a hash chooses: entropy values without a path, the published hash, groups that shrink.
 
-#include "fabric/ecmp.h"
+#include "fabric/paths/ecmp.h"
 
 #include <doctest/doctest.h>
 
@@ -9,10 +9,10 @@
 #include <numeric>
 #include <set>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/headers.h"
-#include "fabric/path_pattern.h"
+#include "fabric/packet/headers.h"
+#include "fabric/paths/path_pattern.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "tests/support/bytes.h"
 #include "tests/support/sample_frames.h"
 

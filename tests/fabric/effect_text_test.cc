@@ -1,9 +1,9 @@
-#include "fabric/effect_text.h"
-#include "fabric/build_topology.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 
 using namespace mrclab;
 

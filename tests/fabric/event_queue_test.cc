@@ -1,11 +1,11 @@
-#include "fabric/event_queue.h"
+#include "fabric/base/event_queue.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <memory>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 using namespace mrclab;
 

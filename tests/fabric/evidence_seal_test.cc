@@ -1,4 +1,4 @@
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
 
 #include <doctest/doctest.h>
 

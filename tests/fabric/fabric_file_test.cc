@@ -1,9 +1,9 @@
 #include <doctest/doctest.h>
 #include <map>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/pattern.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
 #include "tests/support/errors.h"
 #include "tests/support/shipped_fabric.h"
 

@@ -1,15 +1,15 @@
 // Fabrics whose switches route by themselves: how files say it, and what they are numbered by.
 
-#include "fabric/fare.h"
+#include "fabric/topology/fare.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "fabric/build_topology.h"
-#include "fabric/ecmp.h"
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 
 using namespace mrclab;
 

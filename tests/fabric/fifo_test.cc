@@ -1,4 +1,4 @@
-#include "fabric/fifo.h"
+#include "fabric/base/fifo.h"
 
 #include <doctest/doctest.h>
 

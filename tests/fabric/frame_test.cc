@@ -1,4 +1,4 @@
-#include "fabric/frame.h"
+#include "fabric/packet/frame.h"
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,14 @@
 // Fabrics that are no regular planes: their files, graphs, paths and carriers.
 
-#include "fabric/graph_paths.h"
+#include "fabric/topology/graph_paths.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path_list.h"
-#include "fabric/routes.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/routes.h"
 #include "tests/support/errors.h"
 
 using namespace mrclab;

@@ -2,11 +2,11 @@
 // The vectors were made by hand from the public tables of the MRC specification and read back with
 // the public Python emulator's parser.
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/frame.h"
+#include "fabric/packet/frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/sample_frames.h"
 

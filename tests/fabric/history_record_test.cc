@@ -1,4 +1,4 @@
-#include "fabric/history_record.h"
+#include "fabric/history/history_record.h"
 
 #include <doctest/doctest.h>
 

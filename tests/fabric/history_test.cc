@@ -1,4 +1,4 @@
-#include "fabric/history.h"
+#include "fabric/history/history.h"
 
 #include <doctest/doctest.h>
 

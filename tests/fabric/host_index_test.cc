@@ -1,6 +1,6 @@
 // The table by host number: it answers as a map does, and is small where few hosts are known.
 
-#include "fabric/host_index.h"
+#include "fabric/base/host_index.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "tests/support/bytes.h"
 
 using namespace mrclab;

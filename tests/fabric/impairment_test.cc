@@ -1,12 +1,12 @@
-#include "fabric/impairment.h"
+#include "fabric/node/impairment.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "fabric/effect_fields.h"
-#include "fabric/path.h"
-#include "fabric/routes.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/routes.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

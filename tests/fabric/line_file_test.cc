@@ -1,11 +1,11 @@
-#include "fabric/line_file.h"
+#include "fabric/text/line_file.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "tests/support/errors.h"
 
 namespace mrclab {

@@ -1,6 +1,6 @@
-#include "fabric/path_pattern.h"
-#include "fabric/build_topology.h"
-#include "fabric/path_list.h"
+#include "fabric/paths/path_pattern.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 

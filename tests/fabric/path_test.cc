@@ -1,8 +1,8 @@
 // EV <-> path <-> carrier (MRC paper §2.2-2.3) and the uSID chain (RFC 9800 §4.1.1).
 
-#include "fabric/path.h"
-#include "fabric/build_topology.h"
-#include "fabric/path_list.h"
+#include "fabric/topology/path.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "fabric/pattern.h"
+#include "fabric/topology/pattern.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 

@@ -1,7 +1,7 @@
 // The random function must never change: recorded runs repeat only as long as it gives these
 // values.
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 
 #include <doctest/doctest.h>
 

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/headers.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/pause_frame.h"
 #include "tests/support/bytes.h"
 #include "tests/support/sample_frames.h"
 

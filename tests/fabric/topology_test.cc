@@ -5,8 +5,8 @@
 //             p.t0-0            p.t0-1
 //          h0 h1 h2 h3        h4 h5 h6 h7
 
-#include "fabric/topology.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 

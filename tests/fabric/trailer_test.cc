@@ -1,4 +1,4 @@
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/ids.h"
+#include "fabric/base/ids.h"
 
 using namespace mrclab;
 

@@ -1,13 +1,13 @@
 // The two uSID layouts, and paths through a fabric of 131,072 hosts as the full one names them.
 
-#include "fabric/usid.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/usid.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/property.h"
 

@@ -1,4 +1,4 @@
-#include "fabric/value_form.h"
+#include "fabric/text/value_form.h"
 
 #include <doctest/doctest.h>
 

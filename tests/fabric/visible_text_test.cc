@@ -1,9 +1,9 @@
-#include "fabric/visible_text.h"
+#include "fabric/text/visible_text.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/json_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/yaml.h"
 
 using namespace mrclab;
 

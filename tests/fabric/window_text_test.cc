@@ -1,6 +1,6 @@
 // A host's word about its window: written and read back, and what is refused.
 
-#include "fabric/window_text.h"
+#include "fabric/history/window_text.h"
 
 #include <doctest/doctest.h>
 

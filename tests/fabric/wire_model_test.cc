@@ -1,12 +1,12 @@
-#include "fabric/wire_model.h"
+#include "fabric/node/wire_model.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 

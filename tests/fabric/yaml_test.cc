@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "tests/support/errors.h"
 
 using namespace mrclab;

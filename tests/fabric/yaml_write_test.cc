@@ -1,11 +1,11 @@
 // What is written as YAML reads back as the same text; what cannot be is refused where it stands.
 
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml_write.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/plain_text.h"
-#include "fabric/yaml.h"
+#include "fabric/text/plain_text.h"
+#include "fabric/text/yaml.h"
 #include "tests/support/errors.h"
 #include "tests/support/hostile_text.h"
 

@@ -8,9 +8,9 @@
 
 #include <set>
 
-#include "fabric/effect_fields.h"
-#include "fabric/effect_text.h"
-#include "fabric/fabric_file.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/topology/fabric_file.h"
 #include "faults/schedule.h"
 #include "tests/faults/read_fault.h"
 #include "tests/support/errors.h"

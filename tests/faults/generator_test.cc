@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/effect_fields.h"
-#include "fabric/path.h"
+#include "fabric/node/effect_fields.h"
+#include "fabric/topology/path.h"
 #include "faults/forwarding_limits.h"
 #include "faults/schedule.h"
 #include "faults/survival.h"

@@ -5,8 +5,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/effect_text.h"
-#include "fabric/path.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/topology/path.h"
 #include "faults/generator.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"

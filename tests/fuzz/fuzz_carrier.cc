@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "fabric/build_topology.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 #include "tests/fuzz/must.h"
 
 using namespace mrclab;

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/headers.h"
-#include "fabric/history.h"
-#include "fabric/pause_frame.h"
+#include "fabric/history/history.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/pause_frame.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/sample_frames.h"
 

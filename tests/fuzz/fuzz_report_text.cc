@@ -1,7 +1,7 @@
 // Any text as what daemons and run folders hold: history streams and scheduled effects.
 
-#include "fabric/effect_text.h"
-#include "fabric/history.h"
+#include "fabric/history/history.h"
+#include "fabric/node/effect_text.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"
 

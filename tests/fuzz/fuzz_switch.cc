@@ -5,11 +5,11 @@
 #include <array>
 #include <vector>
 
-#include "fabric/build_topology.h"
-#include "fabric/dscp.h"
-#include "fabric/header_sizes.h"
-#include "fabric/path.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/header_sizes.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/dscp.h"
+#include "fabric/topology/path.h"
 #include "switchd/switch_node.h"
 #include "tests/fuzz/must.h"
 

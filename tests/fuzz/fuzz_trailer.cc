@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "tests/fuzz/must.h"
 
 using namespace mrclab;

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "fabric/fabric_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
 #include "tests/fuzz/must.h"
 
 using namespace mrclab;

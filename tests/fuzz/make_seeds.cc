@@ -6,11 +6,11 @@
 #include <fstream>
 #include <iostream>
 
-#include "fabric/headers.h"
-#include "fabric/history.h"
-#include "fabric/path.h"
-#include "fabric/pause_frame.h"
-#include "fabric/trailer.h"
+#include "fabric/history/history.h"
+#include "fabric/packet/headers.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/packet/trailer.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/hostile_program.h"
 #include "tests/support/sample_frames.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/blame_target.h"

@@ -12,8 +12,8 @@
 #include <map>
 #include <sstream>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/link_states.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/campaign/budget.h"
 #include "lab/campaign/coverage.h"
 #include "lab/campaign/engines.h"

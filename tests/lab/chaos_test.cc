@@ -10,7 +10,7 @@
 #include <numeric>
 
 #include "endpoint/options/profile_maker.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/chaos_workload.h"

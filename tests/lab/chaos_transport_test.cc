@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/chaos_workload.h"

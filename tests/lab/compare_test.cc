@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/compare/comparison_data.h"
 #include "lab/compare/comparison_story.h"
 #include "lab/compare/comparison_text.h"

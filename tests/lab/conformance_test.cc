@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/conform/probe_frames.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"

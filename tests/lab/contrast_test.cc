@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/scenario/contrast.h"
 #include "lab/scenario/scenario.h"
 #include "tests/lab/temporary_runs.h"

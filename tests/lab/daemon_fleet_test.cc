@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/live/live_lab.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"

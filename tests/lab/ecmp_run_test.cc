@@ -3,10 +3,10 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/build_topology.h"
-#include "fabric/ecmp.h"
-#include "fabric/fabric_file.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
+#include "fabric/paths/ecmp.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/conform/forwarding_probe.h"
 #include "lab/external/ovs_switches.h"
 #include "lab/plan/ecmp_view.h"

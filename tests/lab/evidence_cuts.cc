@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "fabric/evidence_seal.h"
-#include "fabric/history_record.h"
+#include "fabric/history/evidence_seal.h"
+#include "fabric/history/history_record.h"
 #include "netio/record/report_json.h"
 
 namespace mrclab::test {

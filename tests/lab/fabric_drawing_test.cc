@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {

@@ -2,7 +2,7 @@
 // same as their graphs.
 
 #include "lab/plan/fabric_plan.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/describe.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/plan/fabric_plan_text.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/host/host_table.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/console/switch_rows.h"
 #include "lab/plan/fare_view.h"
 #include "lab/plan/nic_routes.h"

@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/fare.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fare.h"
 #include "lab/console/switch_rows.h"
 #include "lab/plan/fare_view.h"
 #include "lab/run/scenario_run.h"

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "analysis/measure/fault_losses.h"
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/compare/comparison.h"
 #include "lab/compare/comparison_text.h"
 #include "tests/lab/temporary_runs.h"

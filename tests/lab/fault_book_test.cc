@@ -1,10 +1,10 @@
 #include "lab/live/fault_book.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
-#include "fabric/pattern.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
 #include "lab/live/fault_record.h"
 #include "lab/live/outside_faults.h"
 #include "lab/resident/fault_text.h"

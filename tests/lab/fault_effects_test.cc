@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analysis/capture/capture_reader.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "faults/schedule.h"
 #include "lab/scenario/scenario.h"
 #include "tests/lab/temporary_runs.h"

@@ -15,8 +15,8 @@
 #include <set>
 #include <thread>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
 #include "lab/scenario/shipped_files.h"

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/sim/simulation.h"
 
 using namespace mrclab;

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/import/incident_import.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/shipped_files.h"

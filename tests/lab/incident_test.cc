@@ -8,7 +8,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/recorded/run_table.h"
 #include "lab/scenario/mechanism.h"
 #include "lab/scenario/scenario.h"

@@ -1,5 +1,5 @@
 #include "lab/live/kernel_mirror.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 

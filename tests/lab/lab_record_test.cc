@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/bringup/unborn_lab.h"
 

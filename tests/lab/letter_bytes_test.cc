@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <random>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/shipped_files.h"
 
 using namespace mrclab;

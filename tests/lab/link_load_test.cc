@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "tests/support/shipped_fabric.h"
 
 namespace mrclab::lab {

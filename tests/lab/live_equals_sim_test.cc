@@ -14,7 +14,7 @@
 #include <sstream>
 #include <tuple>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/recorded/run_diff.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"

@@ -17,7 +17,7 @@
 #include <memory>
 #include <utility>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
 #include "lab/scenario/shipped_files.h"

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/recorded/run_report.h"
 #include "lab/run/run_manifest.h"
 #include "netio/kernel/file_descriptor.h"

@@ -3,8 +3,8 @@
 #include <set>
 #include <tuple>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/bringup/node_plan.h"
 #include "lab/scenario/shipped_files.h"
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <set>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/path_list.h"
-#include "fabric/pattern.h"
-#include "fabric/routes.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
+#include "fabric/topology/routes.h"
 #include "faults/fault.h"
 #include "faults/schedule.h"
 

@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"

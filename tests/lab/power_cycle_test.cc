@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "faults/schedule.h"
 #include "lab/live/live_lab.h"
 #include "netio/kernel/file_descriptor.h"

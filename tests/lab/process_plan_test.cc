@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/bringup/process_names.h"
 #include "netio/runtime/gate.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "analysis/analyze.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"

@@ -10,7 +10,7 @@
 #include <regex>
 #include <sstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/compare/comparison_page.h"
 #include "lab/recorded/run_report.h"
 #include "lab/run/run_manifest.h"

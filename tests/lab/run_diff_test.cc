@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "analysis/history/history_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/run/run_manifest.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/temporary_runs.h"

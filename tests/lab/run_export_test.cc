@@ -14,8 +14,8 @@
 
 #include "analysis/capture/capture_reader.h"
 #include "analysis/trace/run_trace.h"
-#include "fabric/fabric_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_file.h"
 #include "tests/lab/temporary_runs.h"
 
 using namespace mrclab;

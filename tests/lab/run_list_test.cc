@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "tests/lab/temporary_runs.h"
 
 namespace mrclab::lab {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/recorded/recorded_run.h"
 #include "lab/recorded/replay.h"
 #include "lab/recorded/run_diff.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/capture/capture_reader.h"
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "lab/chaos/shrink.h"
 #include "lab/recorded/blame_run.h"
 #include "lab/recorded/packet_trace.h"

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "endpoint/options/profile_maker.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/pattern.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

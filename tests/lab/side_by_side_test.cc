@@ -7,7 +7,7 @@
 #include <random>
 
 #include "analysis/analyze.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/console/all_cores.h"
 #include "lab/traffic/traffic_input.h"
 #include "netio/kernel/file_descriptor.h"

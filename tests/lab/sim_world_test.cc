@@ -11,7 +11,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/world_outcome.h"
 #include "lab/scenario/shipped_files.h"

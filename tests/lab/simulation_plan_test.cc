@@ -9,9 +9,9 @@
 #include <sstream>
 #include <thread>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/sim/simulation.h"

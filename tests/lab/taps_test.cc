@@ -12,7 +12,7 @@
 #include "analysis/analyze.h"
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/history/packet_joiner.h"
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/scenario_run.h"
 #include "netio/kernel/file_descriptor.h"

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 #include "lab/traffic/traffic_input.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"

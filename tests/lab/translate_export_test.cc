@@ -9,9 +9,9 @@
 #include <set>
 #include <sstream>
 
-#include "fabric/fabric_file.h"
-#include "fabric/path_list.h"
-#include "fabric/routes.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/routes.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/translate/containerlab_export.h"
 #include "lab/translate/containerlab_import.h"

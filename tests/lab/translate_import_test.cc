@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/translate/containerlab_import.h"
 #include "tests/support/errors.h"
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <thread>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/translate/containerlab_export.h"
 #include "netio/kernel/child_process.h"

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/scenario/shipped_files.h"
 
 namespace mrclab::lab {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "fabric/yaml.h"
-#include "fabric/yaml_write.h"
+#include "fabric/text/yaml.h"
+#include "fabric/text/yaml_write.h"
 #include "lab/recorded/recorded_run.h"
 #include "lab/recorded/replay.h"
 #include "lab/recorded/run_diff.h"

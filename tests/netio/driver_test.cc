@@ -5,7 +5,7 @@
 // The drivers are ticked by hand, so that any interleaving can be made.
 
 #include "netio/runtime/driver.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -14,7 +14,7 @@
 #include <map>
 #include <memory>
 
-#include "fabric/event_queue.h"
+#include "fabric/base/event_queue.h"
 #include "netio/kernel/link.h"
 #include "netio/runtime/shared_page.h"
 

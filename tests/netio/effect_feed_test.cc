@@ -1,10 +1,10 @@
 #include "netio/runtime/effect_feed.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/runtime/schedule_file.h"
 #include "temporary_directory.h"

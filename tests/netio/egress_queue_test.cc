@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "two_processes.h"
 
 namespace mrclab::netio {

@@ -6,7 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "fabric/byte_order.h"
+#include "fabric/base/byte_order.h"
 #include "netio/record/run_recorder.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"

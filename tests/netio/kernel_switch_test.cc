@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "netio/kernel/packet_filter.h"
 #include "netio/kernel/route.h"
 #include "netio/kernel/shaper.h"

@@ -1,6 +1,6 @@
 #include "netio/kernel/packet_port.h"
-#include "fabric/build_topology.h"
-#include "fabric/frame_room.h"
+#include "fabric/packet/frame_room.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "fabric/trailer.h"
+#include "fabric/packet/trailer.h"
 #include "test_lab.h"
 #include "tests/support/fabrics.h"
 

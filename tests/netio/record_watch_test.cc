@@ -1,10 +1,10 @@
 #include "netio/record/record_watch.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 #include "test_lab.h"
 
 using namespace mrclab;

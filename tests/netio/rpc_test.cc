@@ -9,7 +9,7 @@
 #include <cstring>
 #include <thread>
 
-#include "fabric/json_text.h"
+#include "fabric/text/json_text.h"
 #include "temporary_directory.h"
 
 using namespace mrclab::netio;

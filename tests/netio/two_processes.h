@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/process_map.h"
 

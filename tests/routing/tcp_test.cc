@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 #include "routing/base/prefix.h"
 #include "routing/tcp/tcp_connection.h"
 #include "tests/support/property.h"

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "fabric/byte_order.h"
-#include "fabric/path.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/topology/path.h"
 #include "tests/support/programs.h"
 #include "tests/support/speaker_net.h"
 

@@ -6,9 +6,9 @@
 
 #include <fstream>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/path.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/serve/fabric_session.h"
 #include "lab/serve/simulated_future.h"

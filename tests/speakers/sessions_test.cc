@@ -6,7 +6,7 @@
 #include <regex>
 #include <sstream>
 
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "peer_bench.h"
 #include "routing/bgp/refresh.h"
 #include "tests/support/nightly.h"

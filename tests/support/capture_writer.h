@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fabric/evidence_seal.h"
+#include "fabric/history/evidence_seal.h"
 
 namespace mrclab::test {
 

@@ -4,7 +4,7 @@
 #include <concepts>
 #include <string>
 
-#include "fabric/yaml.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::test {
 

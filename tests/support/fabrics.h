@@ -1,8 +1,8 @@
 #pragma once
 // The shipped fabrics as values, for tests that must not depend on files.
 
-#include "fabric/build_topology.h"
-#include "fabric/topology.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::test {
 

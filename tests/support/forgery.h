@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/headers.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::test {
 

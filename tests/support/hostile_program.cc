@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "endpoint/roce/rnr_time.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "tests/support/forgery.h"
 #include "tests/support/hostile_setup.h"
 #include "tests/support/pair_fabric.h"

@@ -9,7 +9,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/plan/connection_plan.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::test {

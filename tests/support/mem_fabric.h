@@ -17,7 +17,7 @@
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::test {

@@ -1,7 +1,7 @@
 #pragma once
 // For nodes whose packets and events a test does not look at.
 
-#include "fabric/node.h"
+#include "fabric/node/node.h"
 
 namespace mrclab::test {
 

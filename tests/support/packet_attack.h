@@ -13,7 +13,7 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/plan/connection_plan.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/pair_fabric.h"
 #include "tests/support/sample_frames.h"

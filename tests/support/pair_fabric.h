@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "endpoint/host/host_node.h"
-#include "fabric/headers.h"
-#include "fabric/node.h"
-#include "fabric/path.h"
+#include "fabric/node/node.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
 
 namespace mrclab::test {
 

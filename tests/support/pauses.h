@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/measure/pause_tree.h"
-#include "fabric/build_topology.h"
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
+#include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 

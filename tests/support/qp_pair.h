@@ -15,8 +15,8 @@
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/queue_pair.h"
-#include "fabric/path.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::test {

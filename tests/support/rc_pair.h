@@ -12,7 +12,7 @@
 
 #include "endpoint/base/memory_registry.h"
 #include "endpoint/roce/rc_queue_pair.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 #include "tests/support/times.h"
 
 namespace mrclab::test {

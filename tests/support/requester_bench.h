@@ -9,7 +9,7 @@
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/requester.h"
-#include "fabric/path.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 

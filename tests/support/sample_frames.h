@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "fabric/headers.h"
-#include "fabric/random.h"
+#include "fabric/base/random.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab::test {
 

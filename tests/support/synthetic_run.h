@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "fabric/headers.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 #include "tests/support/capture_writer.h"
 
 namespace mrclab::test {

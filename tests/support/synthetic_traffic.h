@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analysis/analyze.h"
-#include "fabric/build_topology.h"
-#include "fabric/path.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
 #include "tests/support/times.h"

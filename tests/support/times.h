@@ -1,7 +1,7 @@
 #pragma once
 // Fabric times, short to write.
 
-#include "fabric/units.h"
+#include "fabric/base/units.h"
 
 namespace mrclab::test {
 

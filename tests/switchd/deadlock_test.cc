@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "wired_plane.h"
 
 using namespace mrclab;

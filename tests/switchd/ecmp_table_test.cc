@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "fabric/fabric_file.h"
+#include "fabric/topology/fabric_file.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
 #include "tests/support/sample_frames.h"

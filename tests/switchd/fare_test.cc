@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "fabric/byte_order.h"
-#include "fabric/fare.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/topology/fare.h"
 #include "routing/rib/spread_members.h"
 #include "switchd/fare_table.h"
 #include "switchd/outer_header.h"

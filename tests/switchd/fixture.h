@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "fabric/build_topology.h"
-#include "fabric/headers.h"
-#include "fabric/path.h"
-#include "fabric/topology.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/path.h"
+#include "fabric/topology/topology.h"
 #include "switchd/switch_node.h"
 #include "tests/support/times.h"
 

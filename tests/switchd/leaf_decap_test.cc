@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/build_topology.h"
-#include "fabric/fabric_file.h"
-#include "fabric/path_list.h"
+#include "fabric/paths/path_list.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
 #include "tests/support/shipped_fabric.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "fixture.h"
 #include "switchd/egress_port.h"
 #include "switchd/outer_header.h"

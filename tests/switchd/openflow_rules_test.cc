@@ -1,13 +1,13 @@
 // A switch as OpenFlow rules, and their counters read back.
 
 #include "switchd/openflow_rules.h"
-#include "fabric/build_topology.h"
+#include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "fabric/topology.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::switchd {
 namespace {

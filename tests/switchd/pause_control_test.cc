@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "fixture.h"
 
 using namespace mrclab;

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "fabric/random.h"
+#include "fabric/base/random.h"
 #include "fixture.h"
 
 using namespace mrclab;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fabric/pause_frame.h"
+#include "fabric/packet/pause_frame.h"
 #include "fixture.h"
 
 namespace mrclab::switchd::testing {

@@ -1,5 +1,5 @@
 #pragma once
-// OpenSSL's SHA-256 of a whole text, which fabric/history.cc calls, over libmd's.
+// OpenSSL's SHA-256 of a whole text, which fabric/history/history.cc calls, over libmd's.
 
 #include <sha2.h>
 

@@ -1,0 +1,72 @@
+#pragma once
+// A first-in first-out queue with a bound. It grows by doubling up to the bound and never shrinks,
+// so a warm queue allocates nothing. It is small, because a switch has hundreds, most of them empty.
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "fabric/base/place.h"
+
+namespace mrclab {
+
+template <class T>
+class Fifo {
+ public:
+  explicit Fifo(size_t bound) : bound_(static_cast<uint32_t>(bound)) {
+    assert(bound <= std::numeric_limits<uint32_t>::max() / 2);
+  }
+  Fifo(Fifo&&) noexcept = default;
+  Fifo& operator=(Fifo&&) noexcept = default;
+
+  bool empty() const { return size_ == 0; }
+  size_t size() const { return size_; }
+  size_t bound() const { return bound_; }
+  T& front() { return slots_[head_]; }
+  const T& front() const { return slots_[head_]; }
+
+  /// False, leaving `item` alone, when the bound is reached.
+  bool push(T&& item) {
+    if (size_ == bound_) return false;
+    if (size_ == room_) grow();
+    if (size_ == 0) head_ = 0;  // the place used last is in a cache, the next one is not
+    put_in_place(slots_[(head_ + size_) & (room_ - 1)], std::move(item));
+    ++size_;
+    return true;
+  }
+
+  bool push(const T& item) { return push(T(item)); }
+
+  T pop() {
+    assert(size_ > 0);
+    T item = take_from_place(slots_[head_]);
+    head_ = (head_ + 1) & (room_ - 1);
+    --size_;
+    return item;
+  }
+
+ private:
+  void grow() {
+    const uint32_t room = room_ == 0 ? kFirstSize : room_ * 2;
+    auto larger = std::make_unique<T[]>(room);
+    for (uint32_t i = 0; i < size_; ++i) {
+      larger[i] = std::move(slots_[(head_ + i) & (room_ - 1)]);
+    }
+    slots_ = std::move(larger);
+    room_ = room;
+    head_ = 0;
+  }
+
+  static constexpr uint32_t kFirstSize = 4;
+  static_assert((kFirstSize & (kFirstSize - 1)) == 0, "indices are masked");
+  uint32_t bound_;
+  uint32_t head_ = 0;
+  uint32_t size_ = 0;
+  uint32_t room_ = 0;  // places: a power of two, or none
+  std::unique_ptr<T[]> slots_;
+};
+
+}  // namespace mrclab

@@ -1,0 +1,93 @@
+#pragma once
+// The packet history as a digest: whether two runs had the same history, to the
+// picosecond, is one comparison of `history_sha256`.
+//
+// Per port and direction a node hashes fixed-size records in commit order, each with what the ones
+// before gave: h(0) is 16 zero bytes, h(n) is XXH3's 128-bit hash (canonical form, seed 0) of h(n-1)
+// and record n: a fraction of what SHA-256 costs (tests/bench/README.md), and 16 bytes of state. XXH3
+// is no cryptographic hash: a person could make two histories with one digest on purpose, and mrclab does
+// not guard against that. Runs of version 1 have SHA-256 over all records of a stream in its place, so a
+// digest of one version says nothing about one of the other.
+//
+// A record is 84 bytes, network byte order: t_ps 8 | event 1 | cause 1 | queue 1 | outer traffic class (DSCP/ECN) 1 |
+// wire length 4 | carrier 16 | inner source 16 | inner destination 16 | BTH 12 | PSN 4 | EV 4.
+// No payload, ICRC, MAC or trailer. Fields that a frame does not have are zero. Of a pause frame
+// (fabric/packet/pause_frame.h) the 16 bytes behind the ethertype stand in place of the carrier, and the quanta for
+// RoCE's data in place of the EV.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
+
+namespace mrclab {
+
+inline constexpr size_t kHistoryRecordBytes = 84;
+using HistoryBytes = std::array<uint8_t, kHistoryRecordBytes>;
+/// The rule by which the digests of this build are made: `history_version` of a verdict.
+inline constexpr uint32_t kHistoryVersion = 2;
+inline constexpr size_t kStreamHashBytes = 16;  ///< 32 in version 1
+
+/// The record of one packet, as it is hashed.
+HistoryBytes history_record(const PacketRecord& record);
+
+/// The digest of one port in one direction: how many records, and the hash over them.
+struct HistoryStream {
+  std::string name;  ///< "p0.t0-0:d1/in", "h3:p2/out"
+  uint64_t count = 0;
+  std::vector<uint8_t> hash{};  ///< kStreamHashBytes, or 32 bytes that a run of version 1 left
+  bool operator==(const HistoryStream&) const = default;
+};
+
+/// Digests the packet records of one node. Called for every packet at every hop: it reads fields at
+/// fixed offsets, parses nothing and allocates nothing after construction.
+class HistoryDigest {
+ public:
+  /// Records later than `end` are ignored, so that runs which stop at different instants compare.
+  HistoryDigest(const Topology& topology, NodeId self, FabricTime end);
+  /// To be called in commit order, from NodeObserver::packet.
+  void packet(const PacketRecord& record) { packet(record, history_record(record)); }
+  /// Likewise, with the record's bytes, which the caller has for its own purposes.
+  void packet(const PacketRecord& record, const HistoryBytes& bytes);
+
+  /// All streams of the node, also the empty ones, in port order. May be called in between.
+  std::vector<HistoryStream> streams() const;
+
+  /// The state of the digests as text; another process can go on with it.
+  std::string saved() const;
+  /// The inverse of saved(); false for any other text.
+  bool restore(std::string_view saved);
+
+ private:
+  struct Stream {
+    std::array<uint8_t, kStreamHashBytes> hash{};
+    uint64_t count = 0;
+  };
+  const Topology& topology_;
+  NodeId self_;
+  FabricTime end_;
+  std::vector<Stream> streams_;  // port 0 in, port 0 out, port 1 in, ...
+};
+
+/// SHA-256 in lower-case hex over the streams of all nodes, sorted by name: for each the length of
+/// its name u16, name, count u64, hash.
+std::string history_sha256(std::vector<HistoryStream> streams);
+
+/// One line per stream, "name count hexhash\n": how a daemon reports its streams.
+std::string history_to_text(std::span<const HistoryStream> streams);
+/// Inverse of history_to_text for any text at all; empty if a line is malformed, or the hashes are of
+/// more than one version.
+std::optional<std::vector<HistoryStream>> history_from_text(std::string_view text);
+/// By which rule the hashes were made. Without streams: kHistoryVersion.
+uint32_t history_version(std::span<const HistoryStream> streams);
+
+}  // namespace mrclab

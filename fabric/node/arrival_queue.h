@@ -1,0 +1,117 @@
+#pragma once
+// The frames that are on their way to a node, in the order in which it takes them in: (time, port, sequence).
+//
+// Nearly all of them come in long before their turn, and in no order. So they are not kept in a heap: the
+// soonest ones, at most kNear, lie sorted, and what comes later than all of these is only appended. When the
+// sorted ones are gone, the soonest kRefill of the rest are sorted. That takes fewer instructions than a heap of
+// whole keys (tests/bench/README.md).
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "fabric/base/event_queue.h"
+#include "fabric/base/slots.h"
+#include "fabric/node/node.h"
+
+namespace mrclab {
+
+class ArrivalQueue {
+ public:
+  /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
+  void push(FabricTime at, PortId port, Arrival arrival) {
+    const Entry entry{at, port.value, arrivals_.put(std::move(arrival))};
+    if (!near_.empty() && later()(near_.front(), entry)) {
+      insert(entry);
+    } else {
+      far_.push_back(entry);
+      soonest_far_ = std::min(soonest_far_, at);
+    }
+  }
+  FabricTime next_time() const { return near_.empty() ? soonest_far_ : near_.back().at; }
+  bool empty() const { return near_.empty() && far_.empty(); }
+  /// Not empty.
+  std::pair<EventKey, Arrival> pop() {
+    if (near_.empty()) refill();
+    const Entry entry = near_.back();
+    near_.pop_back();
+    if (near_.size() >= kAhead) arrivals_.peek(near_[near_.size() - kAhead].slot).frame.fetch();
+    if (near_.size() >= 2 * kAhead) arrivals_.fetch(near_[near_.size() - 2 * kAhead].slot);
+    Arrival arrival = arrivals_.take(entry.slot);
+    return {EventKey{entry.at, EventClass::kArrival, entry.port, arrival.sequence},
+            std::move(arrival)};
+  }
+
+ private:
+  struct Entry {
+    FabricTime at;
+    uint32_t port;
+    uint32_t slot;
+  };
+  /// A type, not a function, so that sorting needs no calls. Sequence numbers are looked up, since hardly any two
+  /// frames come to one port at one instant.
+  struct Later {
+    const Slots<Arrival>& arrivals;
+    bool operator()(const Entry& a, const Entry& b) const {
+      if (a.at != b.at) return a.at > b.at;
+      if (a.port != b.port) return a.port > b.port;
+      return arrivals.peek(a.slot).sequence > arrivals.peek(b.slot).sequence;
+    }
+  };
+  Later later() const { return Later{arrivals_}; }
+
+  /// Among the sorted ones; if they become too many, the later half is put back.
+  void insert(const Entry& entry) {
+    near_.push_back(entry);
+    size_t place = near_.size() - 1;
+    while (later()(entry, near_[place - 1])) {  // the first is later than it
+      near_[place] = near_[place - 1];
+      --place;
+    }
+    near_[place] = entry;
+    if (near_.size() <= kNear) return;
+    const auto half = near_.begin() + kNear / 2;
+    far_.insert(far_.end(), near_.begin(), half);
+    near_.erase(near_.begin(), half);
+    for (const Entry& put_back : far_) soonest_far_ = std::min(soonest_far_, put_back.at);
+  }
+
+  void refill() {
+    if (far_.size() > kRefill) {
+      std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), later());
+      near_.assign(far_.end() - kRefill, far_.end());
+      far_.resize(far_.size() - kRefill);
+    } else {
+      near_.swap(far_);
+    }
+    std::sort(near_.begin(), near_.end(), later());
+    for (const Entry& entry : near_) arrivals_.fetch(entry.slot);
+    const size_t soonest = std::min(near_.size(), kAhead);
+    for (size_t i = 1; i <= soonest; ++i)
+      arrivals_.peek(near_[near_.size() - i].slot).frame.fetch();
+    soonest_far_ = FabricTime::never();
+    for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
+  }
+
+  /// The sender wrote a frame so long ago that it is in no cache any more. The queue has it loaded so many arrivals
+  /// before its turn, and its place in arrivals_, which says where the frame is, twice as many before.
+  static constexpr size_t kAhead = 4;
+  static constexpr size_t kNear = 64, kRefill = 32;
+
+  std::vector<Entry> near_;  // the last is the next
+  std::vector<Entry> far_;   // in no order; none before the first of near_
+  FabricTime soonest_far_ = FabricTime::never();
+  Slots<Arrival> arrivals_;
+};
+
+/// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults
+/// before arrivals, and all its other events after them; EventClass has that order.
+template <class Payload>
+bool arrival_is_next(const ArrivalQueue& arrivals, const EventQueue<Payload>& others) {
+  const FabricTime arrival = arrivals.next_time(), other = others.next_time();
+  if (arrival != other) return arrival < other;
+  return !arrivals.empty() && (others.empty() || others.top().event_class != EventClass::kFault);
+}
+
+}  // namespace mrclab

@@ -1,0 +1,139 @@
+#pragma once
+// The one table of what effects consist of. Text, JSON, the order of targets and the meaning of "as
+// built" are made from it. Fields are of the types WireId, PortRef, NodeId, PortId, EntropyValue,
+// Usid, bool, uint32_t, Probability, BitErrorRate, FabricTime, BitRate, Bytes, or enumerations,
+// whose words are in the table.
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include "fabric/node/effect.h"
+
+namespace mrclab {
+
+enum class FieldRole : uint8_t {
+  kKey,    ///< which target the effect is about
+  kState,  ///< what becomes of it; as built it has its default
+};
+
+template <class E, class Value>
+struct EffectField {
+  FieldRole role;
+  std::string_view name;
+  Value E::*member;
+  std::span<const std::string_view> words = {};  ///< words of an enumeration, by value
+};
+
+namespace effect_table {
+
+inline constexpr std::array<std::string_view, 4> kLossWords{"none", "random", "bursty",
+                                                            "every_nth"};
+inline constexpr std::array<std::string_view, 4> kSwitchWords{"forwarding", "no_table", "hung",
+                                                              "down"};
+inline constexpr std::array<std::string_view, 3> kRouteWords{"as_built", "missing", "wrong"};
+inline constexpr std::array<std::string_view, 3> kEcnWords{"as_built", "off", "always"};
+inline constexpr std::array<std::string_view, 3> kHostWords{"running", "paused", "down"};
+inline constexpr std::array<std::string_view, 3> kDrainWords{"as_built", "slow", "stalled"};
+
+template <class E, class Value>
+constexpr EffectField<E, Value> key(std::string_view name, Value E::*member) {
+  return {FieldRole::kKey, name, member};
+}
+template <class E, class Value>
+constexpr EffectField<E, Value> state(std::string_view name, Value E::*member,
+                                      std::span<const std::string_view> words = {}) {
+  return {FieldRole::kState, name, member, words};
+}
+
+}  // namespace effect_table
+
+/// Name and fields of an effect, by its type.
+template <class E>
+constexpr auto fields_of() {
+  using namespace effect_table;
+  if constexpr (std::is_same_v<E, WireState>) {
+    return std::tuple{key("wire", &E::wire), state("up", &E::up)};
+  } else if constexpr (std::is_same_v<E, WireLoss>) {
+    return std::tuple{key("wire", &E::wire),
+                      key("one_ev", &E::one_ev),
+                      key("ev", &E::ev),
+                      state("kind", &E::kind, kLossWords),
+                      state("loss", &E::loss),
+                      state("enter_bad", &E::enter_bad),
+                      state("leave_bad", &E::leave_bad),
+                      state("every", &E::every)};
+  } else if constexpr (std::is_same_v<E, WireErrors> || std::is_same_v<E, WireRate>) {
+    return std::tuple{key("wire", &E::wire), state("rate", &E::rate)};
+  } else if constexpr (std::is_same_v<E, WireDelay>) {
+    return std::tuple{key("wire", &E::wire), state("fixed", &E::fixed), state("jitter", &E::jitter),
+                      state("share", &E::share), state("overtaken", &E::overtaken)};
+  } else if constexpr (std::is_same_v<E, WireDuplicates>) {
+    return std::tuple{key("wire", &E::wire), state("share", &E::share)};
+  } else if constexpr (std::is_same_v<E, PortCarrier>) {
+    return std::tuple{key("port", &E::port), state("up", &E::up)};
+  } else if constexpr (std::is_same_v<E, EvDenial>) {
+    return std::tuple{key("host", &E::host), key("path", &E::ev), key("toward", &E::toward),
+                      state("denied", &E::denied)};
+  } else if constexpr (std::is_same_v<E, SwitchState>) {
+    return std::tuple{key("switch", &E::node), state("work", &E::work, kSwitchWords)};
+  } else if constexpr (std::is_same_v<E, SwitchErrors>) {
+    return std::tuple{key("switch", &E::node), state("rate", &E::rate)};
+  } else if constexpr (std::is_same_v<E, SwitchRoute>) {
+    return std::tuple{key("switch", &E::node), key("usid", &E::usid),
+                      state("kind", &E::kind, kRouteWords), state("port", &E::port)};
+  } else if constexpr (std::is_same_v<E, SwitchTrim>) {
+    return std::tuple{key("switch", &E::node), state("off", &E::off)};
+  } else if constexpr (std::is_same_v<E, SwitchEcn>) {
+    return std::tuple{key("switch", &E::node), state("kind", &E::kind, kEcnWords)};
+  } else if constexpr (std::is_same_v<E, SwitchBuffer>) {
+    return std::tuple{key("switch", &E::node), state("lost", &E::lost)};
+  } else if constexpr (std::is_same_v<E, HostState>) {
+    return std::tuple{key("host", &E::host), state("work", &E::work, kHostWords)};
+  } else if constexpr (std::is_same_v<E, HostBurst>) {
+    return std::tuple{key("host", &E::host), key("toward", &E::toward), state("size", &E::size)};
+  } else if constexpr (std::is_same_v<E, HostStorm>) {
+    return std::tuple{key("host", &E::host), state("storming", &E::storming)};
+  } else {
+    static_assert(std::is_same_v<E, HostDrain>);
+    return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
+                      state("rate", &E::rate)};
+  }
+}
+
+/// By place in the variant: the words in daemons' configurations, event logs and run folders.
+inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
+    "wire_state",   "wire_loss",    "wire_errors", "wire_delay",    "wire_duplicates",
+    "wire_rate",    "port_carrier", "ev_denial",   "switch_state",  "switch_errors",
+    "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer", "host_state",
+    "host_burst",   "host_drain",   "host_storm"};
+constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
+
+/// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.
+template <class E>
+void for_each_field(E& effect, auto&& take) {
+  std::apply([&](const auto&... field) { (take(field, effect.*field.member), ...); },
+             fields_of<std::remove_const_t<E>>());
+}
+
+/// Happens once and leaves nothing to undo.
+constexpr bool happens_once(const Effect& effect) {
+  return std::holds_alternative<HostBurst>(effect);
+}
+
+/// The effect that puts the same target into the state as built.
+inline Effect as_built(const Effect& effect) {
+  return std::visit(
+      [](const auto& from) -> Effect {
+        std::decay_t<decltype(from)> to;
+        for_each_field(to, [&](const auto& field, auto& value) {
+          if (field.role == FieldRole::kKey) value = from.*field.member;
+        });
+        return to;
+      },
+      effect);
+}
+inline bool is_as_built(const Effect& effect) { return effect == as_built(effect); }
+
+}  // namespace mrclab

@@ -1,0 +1,73 @@
+#include "fabric/packet/frame.h"
+
+#include <cassert>
+
+namespace mrclab {
+
+void Frame::give_back() { buffer_->pool->give_back(buffer_); }
+
+void Frame::resize(size_t size) {
+  assert(size <= buffer_->room);
+  buffer_->size = static_cast<uint32_t>(size);
+  buffer_->modelled_size = buffer_->size;
+}
+
+Frame Frame::twin() const {
+  Frame twin = buffer_->pool->copy(bytes());
+  if (!twin) return twin;
+  twin.set_modelled_size(modelled_size());
+  twin.buffer_->damage = buffer_->damage;
+  return twin;
+}
+
+FramePool::FramePool(size_t limit, FrameRoom room)
+    : limit_(limit),
+      room_(room),
+      stride_((sizeof(FrameBuffer) + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
+              kCacheLine) {}
+
+Frame FramePool::make(size_t size) {
+  if (size > room_.frame) return {};
+  if (free_.empty()) grow();
+  if (free_.empty()) {
+    ++exhausted_;
+    return {};
+  }
+  FrameBuffer* buffer = free_.back();
+  free_.pop_back();
+  ++in_use_;
+  buffer->size = buffer->modelled_size = static_cast<uint32_t>(size);
+  buffer->damage = 0;
+  return Frame(buffer);
+}
+
+Frame FramePool::copy(std::span<const uint8_t> bytes) {
+  Frame frame = make(bytes.size());
+  if (frame && !bytes.empty()) std::memcpy(frame.bytes().data(), bytes.data(), bytes.size());
+  return frame;
+}
+
+void FramePool::share(FramePool& with, size_t count) {
+  assert(with.stride_ == stride_ && count <= free_.size());
+  for (size_t i = 0; i < count; ++i) {
+    free_.back()->pool = &with;
+    with.free_.push_back(free_.back());
+    free_.pop_back();
+  }
+}
+
+void FramePool::grow() {
+  if (slabs_.size() * kSlab >= limit_) return;
+  // Not cleared: that would touch every byte of it.
+  auto* const slab =
+      static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
+  slabs_.emplace_back(slab);
+  for (size_t i = kSlab; i-- > 0;) {
+    auto* const buffer = new (slab + i * stride_) FrameBuffer;
+    buffer->pool = this;
+    buffer->room = static_cast<uint32_t>(room_.frame + room_.trailer);
+    free_.push_back(buffer);
+  }
+}
+
+}  // namespace mrclab

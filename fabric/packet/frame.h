@@ -1,0 +1,157 @@
+#pragma once
+// Frames: the bytes of one Ethernet frame (no FCS, no time trailer) in a pooled buffer.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "fabric/base/units.h"
+
+namespace mrclab {
+
+/// Room for PMTU 4096 + 132 bytes of headers + Ethernet 14, and the time trailer behind it.
+inline constexpr size_t kFrameCapacity = 4352;
+/// The trailer is written behind the frame in the same buffer, so that a send needs no gather.
+inline constexpr size_t kTrailerReserve = 64;
+
+/// What the buffers of a pool hold.
+struct FrameRoom {
+  size_t frame = kFrameCapacity;     ///< bytes of the longest frame
+  size_t trailer = kTrailerReserve;  ///< behind it
+};
+/// For worlds that carry no payload: all headers of a write with immediate are 142 bytes, a SACK is
+/// 154; nothing is written behind them.
+inline constexpr FrameRoom kHeaderRoom{160, 0};
+
+class FramePool;
+
+/// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
+/// with the first headers.
+struct FrameBuffer {
+  FramePool* pool = nullptr;   ///< returns here when its frame is destroyed
+  uint32_t size = 0;           ///< bytes present
+  uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
+  uint32_t room = 0;           ///< bytes that follow
+  uint32_t damage = 0;         ///< see Frame::damage
+
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
+};
+
+/// A move-only handle; the buffer goes back to its pool when the handle dies.
+class Frame {
+ public:
+  Frame() = default;
+  explicit Frame(FrameBuffer* buffer) : buffer_(buffer) {}
+  Frame(Frame&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  Frame& operator=(Frame&& other) noexcept {
+    if (this != &other) {
+      if (buffer_ != nullptr) give_back();
+      buffer_ = std::exchange(other.buffer_, nullptr);
+    }
+    return *this;
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+  ~Frame() {
+    if (buffer_ != nullptr) give_back();
+  }
+
+  /// Loads its lengths and headers into the cache, if it is not empty.
+  void fetch() const {
+    if (buffer_ == nullptr) return;
+    const auto* const lines = reinterpret_cast<const uint8_t*>(buffer_);
+    __builtin_prefetch(lines, 1);
+    __builtin_prefetch(lines + 64, 1);
+    __builtin_prefetch(lines + 128, 1);
+  }
+
+  explicit operator bool() const { return buffer_ != nullptr; }
+  std::span<uint8_t> bytes() { return {buffer_->bytes(), buffer_->size}; }
+  std::span<const uint8_t> bytes() const { return {buffer_->bytes(), buffer_->size}; }
+  /// The whole buffer, for writing a trailer behind the frame.
+  std::span<uint8_t> storage() { return {buffer_->bytes(), buffer_->room}; }
+  size_t size() const { return buffer_->size; }
+  Bytes modelled_size() const { return {buffer_->modelled_size}; }
+  /// Length on the wire including FCS, preamble and gap.
+  Bytes wire_length() const { return mrclab::wire_length(modelled_size()); }
+  /// Cuts or grows the frame; the modelled size follows. `size` <= the pool's room for frames.
+  void resize(size_t size);
+  void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
+  /// For a frame whose payload is elided: the XOR over its wrong bits of their numbers plus one;
+  /// zero: none. The receiver needs it to say what an ICRC over the whole frame would say. Two
+  /// flips of one bit cancel.
+  uint32_t damage() const { return buffer_->damage; }
+  void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
+  void set_damage(uint32_t damage) { buffer_->damage = damage; }
+  void repair() { set_damage(0); }
+  /// A copy with the same bytes, lengths and damage from the same pool; empty if the pool is
+  /// exhausted.
+  Frame twin() const;
+
+ private:
+  friend class FramePool;
+  /// Not inline: most handles that die are empty, and their destructor is to be a comparison.
+  void give_back();
+  FrameBuffer* buffer_ = nullptr;
+};
+
+/// A free list of frame buffers for one thread. It must outlive its frames. Grows in slabs up to
+/// `limit` frames; after that `make` returns an empty Frame and counts (a bound on every queue).
+class FramePool {
+ public:
+  static constexpr size_t kLimit = 1u << 18;
+  explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
+  FramePool(const FramePool&) = delete;
+  FramePool& operator=(const FramePool&) = delete;
+
+  /// A frame of `size` bytes with unspecified contents; empty when the limit is reached or the
+  /// size is over the room for frames.
+  Frame make(size_t size);
+  Frame copy(std::span<const uint8_t> bytes);
+
+  // A frame that goes to another thread is let go by its own pool there and adopted by the other
+  // thread's pool; both pools outlive the frames of both, and have the same room.
+  void let_go() { --in_use_; }
+  void adopt(Frame& frame) {
+    frame.buffer_->pool = this;
+    ++in_use_;
+  }
+  /// Gives `count` free buffers to another pool of the same room.
+  void share(FramePool& with, size_t count);
+  size_t free_buffers() const { return free_.size(); }
+
+  size_t in_use() const { return in_use_; }
+  uint64_t exhausted() const { return exhausted_; }
+  /// Memory of its buffers, also of those that are free now.
+  Bytes memory() const { return {slabs_.size() * kSlab * stride_}; }
+
+ private:
+  friend class Frame;
+  void give_back(FrameBuffer* buffer) {
+    free_.push_back(buffer);
+    --in_use_;
+  }
+  void grow();
+
+  static constexpr size_t kSlab = 64;       // buffers
+  static constexpr size_t kCacheLine = 64;  // bytes
+  struct FreeSlab {
+    void operator()(std::byte* slab) const {
+      ::operator delete[](slab, std::align_val_t{kCacheLine});
+    }
+  };
+  std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs_;
+  std::vector<FrameBuffer*> free_;
+  size_t limit_;
+  FrameRoom room_;
+  size_t stride_;  // bytes from one buffer to the next
+  size_t in_use_ = 0;
+  uint64_t exhausted_ = 0;
+};
+
+}  // namespace mrclab

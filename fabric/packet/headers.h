@@ -1,0 +1,377 @@
+#pragma once
+// Packet formats of MRC 1.0, from public sources, where they disagree the choice is said here; and of the
+// Reliable Connection (RC) transport over RoCEv2, which MRC is measured against (InfiniBand specification
+// 9.2 to 9.7, annex A17; Linux rdma_rxe). All fields are decoded to host order.
+//
+//   Ethernet | outer IPv6 | inner IPv6 | UDP | ...     with a carrier (SRv6)
+//   Ethernet | IPv6 | UDP | ...                        between hosts' addresses (ECMP)
+//   Ethernet | IPv4 | UDP | ...                        likewise
+//
+//   ... | BTH 12 | METH 4 | [TSETH 4] | RETH 16 | [ImmDt 4] | payload | pad | ICRC 4   (writes)
+//   ... | BTH | AETH 4 | ICRC                                                      (transport ACK)
+//   ... | BTH | SETH 28 + CC_STATE 8 | ICRC                                        (SACK)
+//   ... | BTH | NETH 20 | ICRC                                                     (NACK)
+//   ... | BTH | PETH 16 | ICRC                                                     (probe)
+//   ... | BTH | ERTH 16 or EETH 36 | ICRC                                          (endpoint)
+//
+//   ... | BTH | [RETH 16] [ImmDt 4] | payload | pad | ICRC       (RC requests; RETH in the first of a write)
+//   ... | BTH | AETH 4 | ICRC                                    (RC acknowledge)
+//   ... | BTH | 16 zero bytes | ICRC                             (congestion notification packet, CNP)
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "fabric/base/ids.h"
+#include "fabric/topology/dscp.h"
+#include "fabric/topology/topology.h"
+
+namespace mrclab {
+
+inline constexpr uint16_t kEthertypeIpv6 = 0x86DD, kEthertypeIpv4 = 0x0800;
+inline constexpr uint8_t kNextHeaderIpv6 = 41;
+inline constexpr uint8_t kNextHeaderUdp = 17;
+inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971
+inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
+/// RFC 863: destination of datagrams that are not MRC.
+inline constexpr uint16_t kDiscardPort = 9;
+inline constexpr Qpn kEndpointQpn{0x2};  ///< connectionless endpoint operations
+
+inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
+
+inline constexpr size_t kEthernetBytes = 14, kIpv6Bytes = 40, kIpv4Bytes = 20, kUdpBytes = 8,
+                        kBthBytes = 12;
+
+/// What stands between Ethernet and UDP.
+enum class Encapsulation : uint8_t { kSrv6, kIpv6, kIpv4 };
+
+/// Where headers begin, from the start of the Ethernet frame.
+struct FrameLayout {
+  /// The header with the hosts' addresses, which the ICRC covers: the inner one of SRv6.
+  size_t ip;
+  size_t udp, bth, after_bth;
+};
+constexpr FrameLayout layout_of(Encapsulation encapsulation) {
+  const size_t ip = kEthernetBytes + (encapsulation == Encapsulation::kSrv6 ? kIpv6Bytes : 0);
+  const size_t udp = ip + (encapsulation == Encapsulation::kIpv4 ? kIpv4Bytes : kIpv6Bytes);
+  return {ip, udp, udp + kUdpBytes, udp + kUdpBytes + kBthBytes};
+}
+/// The encapsulation, from ethertype, versions and protocols. The frame must hold everything up to
+/// the end of UDP. Empty for any other kind, for IPv4 options and for fragments.
+std::optional<Encapsulation> encapsulation_of(std::span<const uint8_t> frame);
+
+// Offsets in a frame with a carrier (no SRH).
+inline constexpr size_t kOuterOffset = kEthernetBytes;
+inline constexpr size_t kInnerOffset = kOuterOffset + kIpv6Bytes;
+inline constexpr size_t kUdpOffset = kInnerOffset + kIpv6Bytes;
+inline constexpr size_t kBthOffset = kUdpOffset + kUdpBytes;
+inline constexpr size_t kAfterBthOffset = kBthOffset + kBthBytes;  // 114
+inline constexpr size_t kIcrcBytes = 4;
+inline constexpr size_t kTrimmedFrameBytes = 128;  ///< from the Ethernet header (SONiC default)
+
+struct EthernetHeader {
+  MacAddress destination{}, source{};
+  uint16_t ethertype = kEthertypeIpv6;
+  bool operator==(const EthernetHeader&) const = default;
+};
+
+struct Ipv6Header {
+  uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN
+  uint32_t flow_label = 0;
+  uint16_t payload_length = 0;
+  uint8_t next_header = 0;
+  uint8_t hop_limit = 64;
+  Ipv6Address source{}, destination{};
+  uint8_t dscp() const { return traffic_class >> 2; }
+  uint8_t ecn() const { return traffic_class & 3; }
+  bool operator==(const Ipv6Header&) const = default;
+};
+
+/// An IPv4 header without options. We send unfragmented packets only, with DF set.
+struct Ipv4Header {
+  uint8_t traffic_class = 0;  ///< DSCP << 2 | ECN
+  uint16_t total_length = 0, identification = 0;
+  uint16_t fragment = 0x4000;  ///< flags and offset; DF
+  uint8_t hop_limit = 64;      ///< time to live
+  uint8_t protocol = 0;
+  uint16_t checksum = 0;
+  std::array<uint8_t, 4> source{}, destination{};
+  bool operator==(const Ipv4Header&) const = default;
+};
+/// The checksum over the 20 bytes of an IPv4 header as they stand: 0 if the checksum in them is
+/// right; the value to store if that field is 0 (RFC 1071).
+uint16_t ipv4_checksum(const uint8_t* header);
+
+struct UdpHeader {
+  uint16_t source_port = 0, destination_port = kMrcUdpPort, length = 0, checksum = 0;
+  bool operator==(const UdpHeader&) const = default;
+};
+
+enum class Opcode : uint8_t {
+  // RC
+  kSendFirst = 0x00,
+  kSendMiddle = 0x01,
+  kSendLast = 0x02,
+  kSendLastImm = 0x03,
+  kSendOnly = 0x04,
+  kSendOnlyImm = 0x05,
+  kRcWriteFirst = 0x06,
+  kRcWriteMiddle = 0x07,
+  kRcWriteLast = 0x08,
+  kRcWriteLastImm = 0x09,
+  kRcWriteOnly = 0x0A,
+  kRcWriteOnlyImm = 0x0B,
+  kRcAcknowledge = 0x11,
+  kCongestionNotification = 0x81,
+  // MRC
+  kWriteFirst = 0xC6,
+  kWriteMiddle = 0xC7,
+  kWriteLast = 0xC8,
+  kWriteLastImm = 0xC9,
+  kWriteOnly = 0xCA,
+  kWriteOnlyImm = 0xCB,
+  kAcknowledge = 0xD1,
+  kEndpointRequest = 0xD8,
+  kEndpointResponse = 0xD9,
+  kSack = 0xDC,
+  kNack = 0xDD,
+  kProbeRequest = 0xDE,
+};
+std::string_view name_of(Opcode opcode);
+bool is_write(Opcode opcode);       ///< of MRC
+bool is_rc_request(Opcode opcode);  ///< SEND or WRITE of RC
+bool is_rc(Opcode opcode);          ///< any packet of an RC queue pair
+/// A packet with payload of its sender's, of either transport.
+inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
+// Of a packet that carries data:
+bool is_send(Opcode opcode);
+bool has_immediate(Opcode opcode);
+bool is_first(Opcode opcode);  ///< FIRST or ONLY
+bool is_last(Opcode opcode);   ///< LAST or ONLY, with or without immediate
+
+/// BTH byte 4 of a CNP: the backward notification bit (InfiniBand annex A17.9.3).
+inline constexpr uint8_t kBecn = 0x40;
+
+struct Bth {
+  Opcode opcode = Opcode::kWriteOnly;
+  bool solicited = false, migration = false;
+  uint8_t pad = 0, transport_version = 0;
+  uint16_t p_key = 0xFFFF;
+  uint8_t variant_reserved = 0;
+  Qpn destination_qp;
+  bool ack_request = false, retransmission = false, has_tseth = false;
+  Psn psn;
+  bool operator==(const Bth&) const = default;
+};
+struct Meth {
+  uint16_t rqmsn = 0, msn = 0;
+  bool operator==(const Meth&) const = default;
+};
+struct Tseth {
+  uint16_t tx_timestamp = 0;
+  bool one_microsecond_units = false;
+  uint8_t frame_type = 1;
+  bool operator==(const Tseth&) const = default;
+};
+struct Reth {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  uint32_t dma_length = 0;
+  bool operator==(const Reth&) const = default;
+};
+struct Aeth {
+  uint8_t syndrome = 0x1F;
+  uint32_t msn = 0;
+  bool operator==(const Aeth&) const = default;
+};
+
+enum class SackMark : uint8_t { kNone = 0, kSkipOnce = 1, kAlwaysSkip = 2 };
+struct Seth {
+  uint8_t type = 0, next = 0;
+  SackMark mark = SackMark::kNone;
+  bool probe_response = false;          ///< then psn_offset_or_probe_id is the probe id
+  uint16_t psn_offset_or_probe_id = 0;  ///< int16: trigger PSN = cumulative + offset
+  EntropyValue entropy;
+  uint16_t spdcid = 0, dpdcid = 0;
+  uint8_t port_mask = 0;  ///< reserved byte [12]; 0 unless the feature is on
+  Psn cumulative;
+  uint8_t cc_type = 0, cc_flags = 0;
+  uint8_t mpr = 0;  ///< x128 PSNs; 0: dynamic MPR off
+  int16_t sack_offset = 0;
+  uint64_t bitmap = 0;  ///< bit i: PSN cumulative + sack_offset + i was received
+  // CC_STATE
+  uint16_t tx_timestamp = 0;
+  uint16_t out_of_order = 0;
+  bool restore_cwnd = false;
+  uint8_t receiver_penalty = 0;
+  uint32_t received_units = 0;  ///< 24 bits, units of 256 bytes, rounded up
+  bool operator==(const Seth&) const = default;
+};
+
+enum class NackReason : uint8_t {
+  kTrimmed = 0x01,
+  kTrimmedLastHop = 0x02,
+  kNoBitmap = 0x06,
+  kNoPacketBuffer = 0x07,
+  kNoResource = 0x0A,
+  kPsnOutOfWindow = 0x0B,
+  kUnexpectedEvent = 0x19,
+};
+std::string_view name_of(NackReason reason);
+struct Neth {
+  uint8_t reason = 0x01, vendor = 0;
+  EntropyValue entropy;
+  uint16_t spdcid = 0, dpdcid = 0;
+  Psn psn;
+  uint8_t cc_type = 2, cc_flags = 0;
+  uint16_t tx_timestamp = 0;
+  bool operator==(const Neth&) const = default;
+};
+struct Peth {
+  uint8_t vendor = 0;
+  uint16_t probe_id = 0, spdcid = 0, dpdcid = 0, tx_timestamp = 0;
+  bool one_microsecond_units = false;
+  uint8_t frame_type = 1;
+  bool operator==(const Peth&) const = default;
+};
+enum class EndpointOp : uint8_t { kPortStatusUpdate = 0, kEvProbe = 1 };
+struct Erth {
+  EndpointOp op = EndpointOp::kPortStatusUpdate;
+  uint8_t vendor = 0;
+  uint32_t port_status_mask = 0;  ///< bit i: 0-based port i reachable
+  uint16_t tx_timestamp = 0;
+  bool one_microsecond_units = false;
+  bool operator==(const Erth&) const = default;
+};
+struct Eeth {
+  EndpointOp op = EndpointOp::kPortStatusUpdate;
+  uint16_t tx_timestamp = 0;
+  bool operator==(const Eeth&) const = default;
+};
+
+/// What follows BTH in a write request.
+struct WriteHeaders {
+  Meth meth;
+  std::optional<Tseth> tseth;
+  std::optional<Reth> reth;  ///< absent only in a trimmed packet
+  std::optional<uint32_t> immediate;
+  bool operator==(const WriteHeaders&) const = default;
+};
+/// What follows BTH in a request of RC.
+struct RcHeaders {
+  std::optional<Reth> reth;  ///< in the first packet of a WRITE only
+  std::optional<uint32_t> immediate;
+  bool operator==(const RcHeaders&) const = default;
+};
+/// What follows BTH in a CNP: 16 reserved bytes.
+struct CnpHeader {
+  bool operator==(const CnpHeader&) const = default;
+};
+using Extension = std::variant<std::monostate, WriteHeaders, Aeth, Seth, Neth, Peth, Erth, Eeth,
+                               RcHeaders, CnpHeader>;
+
+enum class ParseError : uint8_t {
+  kNone,
+  kTooShort,
+  kNotIpv6,
+  kBadVersion,
+  kLengthMismatch,
+  kNotIpInIp,
+  kNotUdp,
+  kNotMrcPort,
+  kUnknownOpcode,
+  kTruncatedHeaders,
+  kBadPad,
+  kBadIcrc,
+  kBadIpChecksum,
+};
+std::string_view name_of(ParseError error);
+
+/// A decoded MRC frame. Spans point into the bytes that were parsed.
+struct MrcPacket {
+  EthernetHeader ethernet;
+  Encapsulation encapsulation = Encapsulation::kSrv6;
+  /// The header that switches read, and the header with the hosts' addresses. Without a carrier
+  /// both are the packet's only IP header. An IPv4 header is given in terms of IPv6: mapped
+  /// addresses, the length behind the header, and as flow label the half of the EV that IPv4 has no
+  /// room for (fabric/topology/path.h).
+  Ipv6Header outer, inner;
+  UdpHeader udp;
+  Bth bth;
+  Extension extension;
+  bool trimmed = false;              ///< outer length is shorter than inner (or UDP) length says
+  bool cut = false;                  ///< fewer bytes present than the lengths say (snap length)
+  std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
+  size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
+  EntropyValue entropy() const;      ///< from UDP source port and inner flow label (SPEC §7.5.2.1)
+  /// The entropy value that a responder reflects: all bits that the packet carries; on IPv4 the low
+  /// half and zeros.
+  EntropyValue entropy_to_reflect() const;
+};
+
+struct ParseOptions {
+  /// The bytes may end early (a capture's snap length, an elided payload): headers must be whole,
+  /// the rest is taken from the lengths.
+  bool allow_cut = false;
+};
+
+/// Decodes any bytes at all; never reads out of bounds. Returns kNone and fills `packet`, or says
+/// why not. The ICRC is not checked here (icrc_ok below).
+ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
+                           ParseOptions options = {});
+
+std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes);
+
+/// UDP source port and flow label that carry an EV: low half to the port, high half to the label.
+uint16_t source_port_of(EntropyValue ev);
+uint32_t flow_label_of(EntropyValue ev);
+EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label);
+
+/// The entropy value of a frame with the given encapsulation (encapsulation_of); on IPv4 completed
+/// from its low half (fabric/topology/path.h).
+EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation);
+
+/// Everything needed to write one frame. Lengths (outer, inner, UDP), pad count, EV fields (source
+/// port, both flow labels) and has_tseth are derived; UDP checksum is 0 as RoCEv2 senders do.
+struct MrcFrameSpec {
+  Encapsulation encapsulation = Encapsulation::kSrv6;
+  MacAddress source_mac{}, destination_mac{};
+  Ipv6Address outer_source{}, carrier{};            ///< SRv6 only
+  Ipv6Address inner_source{}, inner_destination{};  ///< the hosts'; mapped ones for IPv4
+  uint8_t dscp = kDscpTrimmable;
+  uint8_t ecn = kEcnEct0;
+  uint8_t hop_limit = 64;
+  uint16_t udp_port = kMrcUdpPort;
+  EntropyValue ev;
+  Bth bth;
+  Extension extension;
+  size_t payload_length = 0;
+};
+/// Bytes of the frame (no trailer) for this spec.
+size_t mrc_frame_size(const MrcFrameSpec& spec);
+/// Bytes of its headers, which is where the payload begins.
+size_t mrc_header_size(const MrcFrameSpec& spec);
+/// Writes all headers into `out` and returns where the payload goes: `out` has mrc_frame_size bytes,
+/// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the
+/// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
+std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
+void finish_mrc_frame(std::span<uint8_t> frame);
+/// Writes a frame of `size` bytes that goes the same way and is not MRC: a UDP datagram of zeros.
+/// Only the members of `spec` before `bth` are used. `out` may end before the frame does (an elided
+/// payload), but not within the headers.
+void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out);
+
+// Each extension header alone, for tests and tools; sizes in bytes are in the comment above.
+std::array<uint8_t, kBthBytes> encode(const Bth& bth);
+
+/// ICRC as the InfiniBand Trade Association's RoCEv2 annex: CRC-32 over 8 bytes 0xFF, the (inner)
+/// IPv6 header with traffic class, flow label, hop limit all ones, or the IPv4 header with TOS, TTL
+/// and checksum all ones, UDP with checksum 0xFFFF, BTH with byte 4 = 0xFF, everything up to the
+/// ICRC. Stored little-endian as on InfiniBand.
+uint32_t compute_icrc(std::span<const uint8_t> from_ip_to_icrc);
+bool icrc_ok(std::span<const uint8_t> frame);
+
+}  // namespace mrclab

@@ -1,0 +1,172 @@
+// Writes MRC frames. Where fields stand is header_fields.h.
+
+#include <algorithm>
+#include <cassert>
+
+#include "fabric/packet/header_sizes.h"
+#include "fabric/packet/headers.h"
+
+namespace mrclab {
+namespace {
+
+void put_ipv6(uint8_t* p, const MrcFrameSpec& spec, uint8_t next_header, size_t payload_length,
+              const Ipv6Address& source, const Ipv6Address& destination) {
+  Ipv6Header header;
+  header.traffic_class = static_cast<uint8_t>(spec.dscp << 2 | (spec.ecn & 3));
+  header.flow_label = flow_label_of(spec.ev);
+  header.payload_length = static_cast<uint16_t>(payload_length);
+  header.next_header = next_header;
+  header.hop_limit = spec.hop_limit;
+  header.source = source;
+  header.destination = destination;
+  write_header<kIpv6Table>(header, p);
+}
+
+size_t put(uint8_t* p, const WriteHeaders& w) {
+  uint8_t* const begin = p;
+  p += write_header<kMethTable>(w.meth, p);
+  if (w.tseth) p += write_header<kTsethTable>(*w.tseth, p);
+  assert(w.reth && "every write packet carries RETH (MRC paper §2.1)");
+  p += write_header<kRethTable>(*w.reth, p);
+  if (w.immediate) p += write_header<kImmDtTable>(ImmDt{*w.immediate}, p);
+  return static_cast<size_t>(p - begin);
+}
+
+size_t put(uint8_t* p, const Seth& s) {
+  const size_t seth = write_header<kSethTable>(s, p);
+  return seth + write_header<kCcStateTable>(s, p + seth);
+}
+
+size_t put(uint8_t* p, const Aeth& a) { return write_header<kAethTable>(a, p); }
+size_t put(uint8_t* p, const Neth& n) { return write_header<kNethTable>(n, p); }
+size_t put(uint8_t* p, const Peth& h) { return write_header<kPethTable>(h, p); }
+size_t put(uint8_t* p, const Erth& e) { return write_header<kErthTable>(e, p); }
+size_t put(uint8_t* p, const Eeth& e) { return write_header<kEethTable>(e, p); }
+size_t put(uint8_t*, const std::monostate&) { return 0; }
+size_t put(uint8_t* p, const RcHeaders& request) {
+  uint8_t* const begin = p;
+  if (request.reth) p += write_header<kRethTable>(*request.reth, p);
+  if (request.immediate) p += write_header<kImmDtTable>(ImmDt{*request.immediate}, p);
+  return static_cast<size_t>(p - begin);
+}
+size_t put(uint8_t* p, const CnpHeader&) {
+  std::fill_n(p, kCnpBytes, uint8_t{0});
+  return kCnpBytes;
+}
+
+size_t extension_bytes(const MrcFrameSpec& spec) {
+  if (const auto* request = std::get_if<RcHeaders>(&spec.extension)) {
+    return rc_extension_bytes(request->reth.has_value(), request->immediate.has_value());
+  }
+  const auto* write = std::get_if<WriteHeaders>(&spec.extension);
+  if (write == nullptr) return control_extension_bytes(spec.bth.opcode);
+  return kMethBytes + kRethBytes + (write->tseth ? kTsethBytes : 0) +
+         (write->immediate ? kImmediateBytes : 0);
+}
+
+/// Does the extension belong to the opcode? A caller that mixes them up is broken.
+bool matches(Opcode opcode, const Extension& extension) {
+  if (const auto* write = std::get_if<WriteHeaders>(&extension)) {
+    return is_write(opcode) && has_immediate(opcode) == write->immediate.has_value();
+  }
+  if (const auto* request = std::get_if<RcHeaders>(&extension)) {
+    const bool reth = is_rc_request(opcode) && !is_send(opcode) && is_first(opcode);
+    return is_rc_request(opcode) && has_immediate(opcode) == request->immediate.has_value() &&
+           reth == request->reth.has_value();
+  }
+  switch (opcode) {
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge: return std::holds_alternative<Aeth>(extension);
+    case Opcode::kCongestionNotification: return std::holds_alternative<CnpHeader>(extension);
+    case Opcode::kSack: return std::holds_alternative<Seth>(extension);
+    case Opcode::kNack: return std::holds_alternative<Neth>(extension);
+    case Opcode::kProbeRequest: return std::holds_alternative<Peth>(extension);
+    case Opcode::kEndpointRequest: return std::holds_alternative<Erth>(extension);
+    case Opcode::kEndpointResponse: return std::holds_alternative<Eeth>(extension);
+    default: return false;
+  }
+}
+
+void put_ipv4(uint8_t* p, const MrcFrameSpec& spec, size_t total_length) {
+  Ipv4Header header;
+  header.traffic_class = static_cast<uint8_t>(spec.dscp << 2 | (spec.ecn & 3));
+  header.total_length = static_cast<uint16_t>(total_length);
+  header.hop_limit = spec.hop_limit;
+  header.protocol = kNextHeaderUdp;
+  std::copy(spec.inner_source.begin() + 12, spec.inner_source.end(), header.source.begin());
+  std::copy(spec.inner_destination.begin() + 12, spec.inner_destination.end(),
+            header.destination.begin());
+  write_header<kIpv4Table>(header, p);
+  header.checksum = ipv4_checksum(p);
+  write_header<kIpv4Table>(header, p);
+}
+
+/// Ethernet, IP and UDP of a frame of `size` bytes.
+void put_stack(const MrcFrameSpec& spec, size_t size, uint8_t* p) {
+  const FrameLayout at = layout_of(spec.encapsulation);
+  const bool ipv4 = spec.encapsulation == Encapsulation::kIpv4;
+  write_header<kEthernetTable>(
+      EthernetHeader{spec.destination_mac, spec.source_mac, ipv4 ? kEthertypeIpv4 : kEthertypeIpv6},
+      p);
+  if (spec.encapsulation == Encapsulation::kSrv6) {
+    put_ipv6(p + kOuterOffset, spec, kNextHeaderIpv6, size - kInnerOffset, spec.outer_source,
+             spec.carrier);
+  }
+  if (ipv4) {
+    put_ipv4(p + at.ip, spec, size - at.ip);
+  } else {
+    put_ipv6(p + at.ip, spec, kNextHeaderUdp, size - at.udp, spec.inner_source,
+             spec.inner_destination);
+  }
+  write_header<kUdpTable>(
+      UdpHeader{source_port_of(spec.ev), spec.udp_port, static_cast<uint16_t>(size - at.udp), 0},
+      p + at.udp);
+}
+
+uint8_t pad_of(size_t payload_length) { return static_cast<uint8_t>(-payload_length & 3); }
+
+}  // namespace
+
+std::array<uint8_t, kBthBytes> encode(const Bth& b) {
+  std::array<uint8_t, kBthBytes> out{};
+  write_header<kBthTable>(b, out.data());
+  return out;
+}
+
+size_t mrc_header_size(const MrcFrameSpec& spec) {
+  return layout_of(spec.encapsulation).after_bth + extension_bytes(spec);
+}
+
+size_t mrc_frame_size(const MrcFrameSpec& spec) {
+  return mrc_header_size(spec) + spec.payload_length + pad_of(spec.payload_length) + kIcrcBytes;
+}
+
+std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
+  const size_t size = mrc_frame_size(spec);
+  assert(matches(spec.bth.opcode, spec.extension));
+  assert(spec.payload_length == 0 || carries_data(spec.bth.opcode));
+  assert(out.size() >= mrc_header_size(spec) && size - kEthernetBytes <= 0xFFFF);
+  const FrameLayout at = layout_of(spec.encapsulation);
+  uint8_t* p = out.data();
+  put_stack(spec, size, p);
+
+  Bth bth = spec.bth;
+  const auto* write = std::get_if<WriteHeaders>(&spec.extension);
+  bth.pad = pad_of(spec.payload_length);
+  bth.has_tseth = write != nullptr && write->tseth.has_value();
+  const std::array<uint8_t, kBthBytes> bth_bytes = encode(bth);
+  std::copy(bth_bytes.begin(), bth_bytes.end(), p + at.bth);
+  const size_t extension = std::visit(
+      [p, at](const auto& header) { return put(p + at.after_bth, header); }, spec.extension);
+  const std::span<uint8_t> rest = out.subspan(at.after_bth + extension);
+  return rest.first(std::min(rest.size(), spec.payload_length));
+}
+
+void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out) {
+  const size_t headers = layout_of(spec.encapsulation).bth;
+  assert(size >= headers && size - kEthernetBytes <= 0xFFFF && out.size() >= headers);
+  put_stack(spec, size, out.data());
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(headers), out.end(), uint8_t{0});
+}
+
+}  // namespace mrclab

@@ -1,0 +1,35 @@
+#pragma once
+// JSON from outside. nlohmann's parser takes any depth, but to copy or to print what it made takes
+// a stack frame for each level: 60,000 brackets would end the process. So the text is looked at
+// before it is parsed.
+
+#include <string_view>
+
+#include "fabric/text/yaml.h"
+
+namespace mrclab {
+
+/// No message and no file of ours nests deeper than 12.
+inline constexpr size_t kMaxJsonDepth = 64;
+
+/// Does the text open more than kMaxJsonDepth brackets one inside the other?
+bool nests_too_deep(std::string_view json);
+
+/// Parses the text; the result is_discarded() if it is no JSON or nests too deep.
+template <class Json>
+Json parse_json(std::string_view text) {
+  if (nests_too_deep(text)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+/// Parses the text. Throws the parser's exception, or InputError if it nests too deep.
+template <class Json>
+Json require_json(std::string_view text) {
+  if (nests_too_deep(text)) {
+    throw InputError("found JSON that nests deeper: expected at most " +
+                     std::to_string(kMaxJsonDepth) + " levels");
+  }
+  return Json::parse(text);
+}
+
+}  // namespace mrclab

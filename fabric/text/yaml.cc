@@ -1,0 +1,342 @@
+#include "fabric/text/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "fabric/text/input_file.h"
+#include "fabric/text/plain_text.h"
+
+namespace mrclab {
+
+// Has a name because YamlValue::Impl has external linkage.
+namespace yaml_tree {
+
+struct Position {
+  int line = 1;
+  int column = 1;
+};
+
+struct Key {
+  std::string text;
+  Position at;
+};
+
+struct Tree {
+  enum class Kind { kNothing, kScalar, kList, kMap };
+  Kind kind = Kind::kNothing;
+  Position at;
+  std::string text;            // kScalar
+  std::vector<Key> keys;       // kMap, in file order
+  std::vector<Tree> children;  // items of a list, or the values of keys
+};
+
+}  // namespace yaml_tree
+
+namespace {
+
+using yaml_tree::Key;
+using yaml_tree::Position;
+using yaml_tree::Tree;
+
+constexpr size_t kMaxFileBytes = 1u << 20;
+constexpr size_t kMaxDepth = 32;
+constexpr size_t kMaxNodes = 1u << 17;
+constexpr size_t kMaxKeys = 1024;  // in one map
+
+Position position_of(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1};
+}
+
+[[noreturn]] void fail_at(const std::string& file, Position at, const std::string& found,
+                          const std::string& expected) {
+  throw InputError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+                   ": found " + found + ": expected " + expected);
+}
+
+/// Builds the tree from the parser's events. yaml-cpp's own node type would follow aliases, keep
+/// duplicate keys and lose the position of keys; here each of them is an error where it stands.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(const std::string& file) : file_(file) {}
+
+  Tree take() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    refuse_anchor(mark, anchor);
+    add(leaf(Tree::Kind::kNothing, mark, ""));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    fail_at(file_, position_of(mark), "an alias", "the value itself: aliases are not supported");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    refuse_anchor(mark, anchor);
+    refuse_tag(mark, tag);
+    // Escapes ("\x1b") write characters that the file does not have.
+    if (const auto odd = find_odd_text(value)) {
+      fail_at(file_, position_of(mark), odd->found, "text without it");
+    }
+    add(leaf(Tree::Kind::kScalar, mark, value));
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    open(Tree::Kind::kList, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    open(Tree::Kind::kMap, mark, tag, anchor);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Tree tree;
+    std::set<std::string> seen;
+  };
+
+  static Tree leaf(Tree::Kind kind, const YAML::Mark& mark, std::string text) {
+    Tree tree;
+    tree.kind = kind;
+    tree.at = position_of(mark);
+    tree.text = std::move(text);
+    return tree;
+  }
+
+  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
+    if (anchor == YAML::NullAnchor) return;
+    fail_at(file_, position_of(mark), "an anchor", "a plain value: anchors are not supported");
+  }
+
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+    if (tag.empty() || tag == "?" || tag == "!") return;  // plain and quoted
+    fail_at(file_, position_of(mark), "the tag " + in_quotes(tag),
+            "a plain value: tags are not supported");
+  }
+
+  void open(Tree::Kind kind, const YAML::Mark& mark, const std::string& tag,
+            YAML::anchor_t anchor) {
+    refuse_anchor(mark, anchor);
+    refuse_tag(mark, tag);
+    refuse_structured_key(position_of(mark));
+    if (stack_.size() >= kMaxDepth) {
+      fail_at(file_, position_of(mark), "deeper nesting",
+              "at most " + std::to_string(kMaxDepth) + " levels");
+    }
+    stack_.push_back({leaf(kind, mark, ""), {}});
+  }
+
+  void close() {
+    Tree done = std::move(stack_.back().tree);
+    stack_.pop_back();
+    add(std::move(done));
+  }
+
+  bool wants_key() const {
+    if (stack_.empty()) return false;
+    const Tree& top = stack_.back().tree;
+    return top.kind == Tree::Kind::kMap && top.keys.size() == top.children.size();
+  }
+
+  void refuse_structured_key(Position at) const {
+    if (wants_key()) fail_at(file_, at, "a list or a map as a key", "a name");
+  }
+
+  void add(Tree tree) {
+    if (++nodes_ > kMaxNodes) {
+      fail_at(file_, tree.at, "more values", "at most " + std::to_string(kMaxNodes));
+    }
+    if (stack_.empty()) {
+      root_ = std::move(tree);
+    } else if (wants_key()) {
+      add_key(tree);
+    } else {
+      stack_.back().tree.children.push_back(std::move(tree));
+    }
+  }
+
+  void add_key(const Tree& tree) {
+    Open& top = stack_.back();
+    if (tree.kind != Tree::Kind::kScalar) fail_at(file_, tree.at, "an empty key", "a name");
+    if (!top.seen.insert(tree.text).second) {
+      fail_at(file_, tree.at, "a second " + in_quotes(tree.text), "each key once");
+    }
+    if (top.seen.size() > kMaxKeys) {
+      fail_at(file_, tree.at, "more keys", "at most " + std::to_string(kMaxKeys) + " in one map");
+    }
+    top.tree.keys.push_back({tree.text, tree.at});
+  }
+
+  const std::string& file_;
+  std::vector<Open> stack_;
+  Tree root_;
+  size_t nodes_ = 0;
+};
+
+/// Refuses text that is not plain, at which yaml-cpp might silently end the document. Carriage
+/// returns are accepted, because they end lines in files of other systems.
+void refuse_odd_text(std::string_view text, const std::string& file) {
+  std::string lines(text);
+  std::replace(lines.begin(), lines.end(), '\r', ' ');
+  const std::optional<OddText> odd = find_odd_text(lines);
+  if (!odd) return;
+  const std::string_view before = text.substr(0, odd->at);
+  const size_t line_start = before.rfind('\n') + 1;  // 0 on the first line
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  fail_at(file, {static_cast<int>(line), static_cast<int>(odd->at - line_start) + 1}, odd->found,
+          "text");
+}
+
+}  // namespace
+
+struct YamlValue::Impl {
+  std::shared_ptr<const Tree> tree;  // shared: points into the document, which it keeps alive
+  YamlContext context;
+
+  YamlValue child(const Tree& part) const {
+    return YamlValue(
+        std::make_shared<const Impl>(Impl{std::shared_ptr<const Tree>(tree, &part), context}));
+  }
+  std::string description() const {
+    switch (tree->kind) {
+      case Tree::Kind::kNothing: return "nothing";
+      case Tree::Kind::kScalar: return in_quotes(tree->text);
+      case Tree::Kind::kList: return "a list";
+      case Tree::Kind::kMap: return "a map";
+    }
+    return "nothing";
+  }
+};
+
+bool YamlValue::is_map() const { return impl_->tree->kind == Tree::Kind::kMap; }
+bool YamlValue::is_list() const { return impl_->tree->kind == Tree::Kind::kList; }
+bool YamlValue::is_scalar() const { return impl_->tree->kind == Tree::Kind::kScalar; }
+
+void YamlValue::fail(const std::string& found, const std::string& expected) const {
+  fail_at(impl_->context.file, impl_->tree->at, found, expected);
+}
+
+void YamlValue::fail_expecting(const std::string& expected) const {
+  fail(impl_->description(), expected);
+}
+
+std::string YamlValue::as_string() const {
+  if (!is_scalar()) fail_expecting("text");
+  return impl_->tree->text;
+}
+
+FabricTime YamlValue::rtt() const { return impl_->context.rtt; }
+
+std::vector<YamlValue> YamlValue::items() const {
+  if (!is_list()) fail_expecting("a list");
+  std::vector<YamlValue> result;
+  result.reserve(impl_->tree->children.size());
+  for (const Tree& part : impl_->tree->children) result.push_back(impl_->child(part));
+  return result;
+}
+
+std::vector<std::pair<std::string, YamlValue>> YamlValue::members() const {
+  if (!is_map()) fail_expecting("a map (key: value)");
+  std::vector<std::pair<std::string, YamlValue>> result;
+  result.reserve(impl_->tree->keys.size());
+  for (size_t i = 0; i < impl_->tree->keys.size(); ++i) {
+    result.emplace_back(impl_->tree->keys[i].text, impl_->child(impl_->tree->children[i]));
+  }
+  return result;
+}
+
+std::optional<YamlValue> YamlValue::get(std::string_view key) const {
+  if (!is_map()) fail_expecting("a map (key: value)");
+  for (size_t i = 0; i < impl_->tree->keys.size(); ++i) {
+    if (impl_->tree->keys[i].text == key) return impl_->child(impl_->tree->children[i]);
+  }
+  return std::nullopt;
+}
+
+YamlValue YamlValue::require(std::string_view key) const {
+  if (auto value = get(key)) return *value;
+  fail("no " + in_quotes(key), in_quotes(std::string(key) + ": ..."));
+}
+
+void YamlValue::only_keys(std::span<const std::string_view> known) const {
+  if (!is_map()) fail_expecting("a map (key: value)");
+  for (const Key& key : impl_->tree->keys) {
+    if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
+    fail_at(impl_->context.file, key.at, "the key " + in_quotes(key.text),
+            one_of(key.text, {known.begin(), known.end()}));
+  }
+}
+
+void YamlValue::fail_at_key(std::string_view key, const std::string& found,
+                            const std::string& expected) const {
+  for (const Key& candidate : impl_->tree->keys) {
+    if (candidate.text == key) fail_at(impl_->context.file, candidate.at, found, expected);
+  }
+  fail(found, expected);
+}
+
+YamlValue YamlValue::with_rtt(FabricTime rtt) const {
+  Impl copy = *impl_;
+  copy.context.rtt = rtt;
+  return YamlValue(std::make_shared<const Impl>(std::move(copy)));
+}
+
+YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
+  if (text.size() > kMaxFileBytes) {
+    fail_at(file_name, {}, "more than 1 MiB", "a file of at most 1 MiB");
+  }
+  refuse_odd_text(text, file_name);
+  std::istringstream stream{std::string(text)};
+  TreeBuilder builder(file_name);
+  try {
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(builder)) {
+      fail_at(file_name, {}, "an empty file", "a map (key: value)");
+    }
+    TreeBuilder rest(file_name);
+    if (parser.HandleNextDocument(rest)) {
+      fail_at(file_name, rest.take().at, "a second document", "one document in a file");
+    }
+  } catch (const YAML::Exception& error) {
+    fail_at(file_name, position_of(error.mark), "text that is not YAML",
+            "YAML (" + error.msg + ")");
+  }
+  auto tree = std::make_shared<const Tree>(builder.take());
+  return YamlValue(std::make_shared<const YamlValue::Impl>(
+      YamlValue::Impl{std::move(tree), YamlContext{file_name, FabricTime::zero()}}));
+}
+
+std::string read_yaml_bytes(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw InputError(path.string() + ": found a directory: expected a YAML file");
+  }
+  require_input_file(path);
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw InputError(path.string() + ": found no readable file (" + std::strerror(errno) +
+                     "): expected a YAML file");
+  }
+  std::string text(kMaxFileBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(stream.gcount()));
+  return text;
+}
+
+YamlValue read_yaml_file(const std::filesystem::path& path) {
+  return read_yaml_text(read_yaml_bytes(path), path.string());
+}
+
+}  // namespace mrclab

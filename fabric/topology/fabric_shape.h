@@ -1,0 +1,104 @@
+#pragma once
+// What a fabric is made of, as its file says it (fabric_file.h reads it, build_topology.h builds it).
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fabric/base/units.h"
+#include "fabric/topology/forwarding.h"
+#include "fabric/topology/speaker.h"
+#include "fabric/topology/topology.h"
+#include "fabric/topology/usid.h"
+
+namespace mrclab {
+
+/// Queue thresholds as thousandths of Plane_BDP (UEC 1.0.3 p. 418-419).
+struct QueueShape {
+  bool ecn = true;
+  bool trim = true;
+  uint32_t ecn_min = 200;
+  uint32_t ecn_max = 800;
+  uint32_t trim_threshold = 1000;
+  uint32_t trim_threshold_last_hop = 1500;
+  uint32_t control_limit = 1000;
+  uint32_t trimmed_limit = 1000;
+  uint32_t tail_drop = 2000;
+  uint32_t red_min = 400;
+  uint32_t red_max = 1600;
+  uint32_t lossless_limit = 4000;
+  /// Tomahawk 5 has 165 MB for 64 ports of 800 Gb/s: 26 us of each; three BDPs are as much here.
+  uint32_t buffer_share = 3000;
+};
+
+/// "p2", which the names of its switches begin with.
+inline std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
+
+/// Switches, hosts and links one by one, for a fabric that is no regular planes.
+struct GraphShape {
+  struct Switch {
+    std::string name;
+    Usid usid;
+    bool operator==(const Switch&) const = default;
+  };
+  /// Between two switches, by their numbers. The port of the lower is named "u0", of the upper "d0".
+  struct Link {
+    uint32_t lower, upper;
+    bool operator==(const Link&) const = default;
+  };
+  static constexpr size_t kMaxSwitches = 64, kMaxHosts = 64, kMaxPorts = 16, kMaxLinks = 1024;
+
+  std::vector<Switch> switches;
+  /// By host number: NIC port i hangs on the i-th of these switches. All hosts have as many.
+  std::vector<std::vector<uint32_t>> hosts;
+  std::vector<Link> links;
+
+  bool empty() const { return switches.empty(); }
+  /// Does some NIC port hang on that switch?
+  bool has_hosts(uint32_t number) const {
+    return std::any_of(hosts.begin(), hosts.end(), [number](const std::vector<uint32_t>& host) {
+      return std::find(host.begin(), host.end(), number) != host.end();
+    });
+  }
+  bool operator==(const GraphShape&) const = default;
+};
+
+/// Links that have another rate than `host_rate` and `fabric_rate` say.
+struct LinkRate {
+  std::string links;  ///< a pattern of ports or links (fabric/topology/pattern.h)
+  BitRate rate;
+  bool operator==(const LinkRate&) const = default;
+};
+
+/// What a fabric is made of: regular planes, or a graph. Fields left out of the file take the defaults
+/// given here.
+struct FabricShape {
+  std::string name;
+  GraphShape graph = {};  ///< empty: the five numbers below
+  uint32_t planes = 1;
+  uint32_t t0 = 1;  ///< per plane
+  uint32_t t1 = 1;  ///< per plane; 0: T0-local only
+  uint32_t hosts_per_t0 = 1;
+  BitRate host_rate = BitRate::from_gbps(100);
+  BitRate fabric_rate = BitRate::from_gbps(100);
+  std::vector<LinkRate> link_rates = {};  ///< the last one that names a link counts
+  FabricTime propagation = FabricTime::from_ns(500);
+  FabricTime switch_latency = FabricTime::from_ns(700);
+  FabricTime host_latency = FabricTime::from_ns(700);
+  uint32_t pmtu = 4096;
+  uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  ForwardingChoice forwarding = {};
+  SpeakerChoice speaker = {};
+  RoutingChoice routing = {};
+  WireMode wires = WireMode::kVeth;
+  AddressPlan address_plan = AddressPlan::kLab;
+  Decap decap = Decap::kNic;
+  Segments segments = Segments::kNode;
+  QueueShape queues = {};
+  DscpMap dscps = {};
+  LosslessProfile lossless = {};
+  NicProfile nic = {};
+};
+
+}  // namespace mrclab

@@ -1,0 +1,40 @@
+#include "fabric/topology/fare.h"
+
+namespace mrclab {
+namespace {
+
+constexpr uint32_t kFirstPrivateAs = 4'200'000'000;
+constexpr uint32_t kT0s = 100'000, kT0sOfPlane = 10'000, kFirstHost = 1'000'000;
+constexpr uint32_t kRouterIds = 10u << 24;
+
+}  // namespace
+
+uint32_t as_number(const Topology& topology, NodeId node) {
+  const NodeSite& site = topology.node(node);
+  if (site.role == NodeRole::kHost) return kFirstPrivateAs + kFirstHost + site.index;
+  if (site.role == NodeRole::kT1) return kFirstPrivateAs + site.plane;
+  return kFirstPrivateAs + kT0s + site.plane * kT0sOfPlane + site.index;
+}
+
+uint32_t router_id(NodeId node) { return kRouterIds + node.value + 1; }
+
+NicRoutes nic_routes(const Topology& topology) {
+  if (!topology.routing.is_fare()) return NicRoutes::kOff;
+  const bool several = topology.planes > 1;
+  return topology.routing.fare.nics.value_or(several ? NicRoutes::kAll : NicRoutes::kOff);
+}
+
+FabricTime fare_ready(const Topology& topology) {
+  const FareChoice& fare = topology.routing.fare;
+  if (fare.ready != FabricTime::zero()) return fare.ready;
+  // Handshake, OPEN, KEEPALIVE and two UPDATEs are some round trips of one link.
+  const FabricTime trips = topology.base_rtt * 10;
+  switch (fare.delays) {
+    case FareDelays::kIdeal: return trips;
+    case FareDelays::kHardware: return trips + FabricTime::from_ms(1);
+    case FareDelays::kFrr: break;
+  }
+  return trips + FabricTime::from_ms(5'000);
+}
+
+}  // namespace mrclab

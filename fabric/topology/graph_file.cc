@@ -1,0 +1,194 @@
+#include "fabric/topology/graph_file.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <set>
+#include <utility>
+
+#include "fabric/text/yaml_write.h"
+#include "fabric/topology/pattern.h"
+
+namespace mrclab {
+namespace {
+
+/// An interface's name is the switch's name and the port's, and the kernel takes 15 characters.
+constexpr size_t kMaxSwitchName = 10;
+/// From this value on, uSIDs are local to a switch (fabric/topology/usid.h, layout `lab`).
+constexpr uint16_t kFirstLocalUsid = 0xA000;
+
+Usid read_usid(const YamlValue& value) {
+  const std::string text = value.as_string();
+  constexpr std::string_view kExpected =
+      "four hex digits such as 0100, as a carrier shows them, neither zero nor from a000 on";
+  Usid usid;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), usid.value, 16);
+  if (text.size() != 4 || error != std::errc{} || end != text.data() + text.size()) {
+    value.fail_expecting(std::string(kExpected));
+  }
+  if (usid.value == 0 || usid.value >= kFirstLocalUsid) {
+    value.fail_expecting(std::string(kExpected));
+  }
+  return usid;
+}
+
+std::vector<std::string> names_of(const GraphShape& graph) {
+  std::vector<std::string> names;
+  for (const auto& site : graph.switches) names.push_back(site.name);
+  return names;
+}
+
+void check_name(const YamlValue& map, const std::string& name) {
+  const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  const bool a_host =
+      name.size() > 1 && name[0] == 'h' &&
+      std::all_of(name.begin() + 1, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (plain && !a_host && name.size() <= kMaxSwitchName) return;
+  map.fail_at_key(name, in_quotes(name),
+                  "a name of at most " + std::to_string(kMaxSwitchName) +
+                      " of a-z, 0-9 and dash, and not as a host's");
+}
+
+void read_switches(const YamlValue& map, GraphShape& graph) {
+  for (const auto& [name, value] : map.members()) {
+    check_name(map, name);
+    const Usid usid = read_usid(value);
+    for (const auto& other : graph.switches) {
+      if (other.usid == usid) value.fail_expecting("a uSID of its own: " + other.name + " has it");
+    }
+    graph.switches.push_back({name, usid});
+  }
+  if (graph.switches.empty() || graph.switches.size() > GraphShape::kMaxSwitches) {
+    map.fail(std::to_string(graph.switches.size()) + " switches",
+             "1 to " + std::to_string(GraphShape::kMaxSwitches));
+  }
+}
+
+void read_hosts(const YamlValue& list, GraphShape& graph) {
+  const std::vector<std::string> names = names_of(graph);
+  for (const YamlValue& item : list.items()) {
+    std::vector<uint32_t> host;
+    for (const YamlValue& at : item.items()) {
+      host.push_back(static_cast<uint32_t>(at.as_word(names)));
+    }
+    if (host.empty() || host.size() > GraphShape::kMaxPorts) {
+      item.fail(std::to_string(host.size()) + " NIC ports",
+                "1 to " + std::to_string(GraphShape::kMaxPorts));
+    }
+    if (!graph.hosts.empty() && host.size() != graph.hosts[0].size()) {
+      item.fail(std::to_string(host.size()) + " NIC ports",
+                std::to_string(graph.hosts[0].size()) + ", as h0 has");
+    }
+    graph.hosts.push_back(std::move(host));
+  }
+  if (graph.hosts.size() < 2 || graph.hosts.size() > GraphShape::kMaxHosts) {
+    list.fail(std::to_string(graph.hosts.size()) + " hosts",
+              "2 to " + std::to_string(GraphShape::kMaxHosts));
+  }
+}
+
+std::vector<uint32_t> matching(const GraphShape& graph, const std::string& pattern) {
+  std::vector<uint32_t> found;
+  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
+    if (matches_pattern(pattern, graph.switches[i].name)) found.push_back(i);
+  }
+  return found;
+}
+
+void read_links(const YamlValue& map, GraphShape& graph) {
+  const std::vector<std::string> names = names_of(graph);
+  const auto expected = [&](const std::string& text) {
+    return one_of(text, names) + ", or a pattern of these";
+  };
+  for (const auto& [pattern, value] : map.members()) {
+    const std::vector<uint32_t> lowers = matching(graph, pattern);
+    if (lowers.empty()) map.fail_at_key(pattern, in_quotes(pattern), expected(pattern));
+    for (const YamlValue& item : value.items()) {
+      const std::vector<uint32_t> uppers = matching(graph, item.as_string());
+      if (uppers.empty()) item.fail_expecting(expected(item.as_string()));
+      for (const uint32_t lower : lowers) {
+        for (const uint32_t upper : uppers) {
+          if (lower == upper) item.fail_expecting("another switch than " + names[lower]);
+          if (graph.links.size() == GraphShape::kMaxLinks) {
+            item.fail("more links", "at most " + std::to_string(GraphShape::kMaxLinks));
+          }
+          graph.links.push_back({lower, upper});
+        }
+      }
+    }
+  }
+  std::stable_sort(graph.links.begin(), graph.links.end(),
+                   [](const auto& a, const auto& b) { return a.lower < b.lower; });
+}
+
+}  // namespace
+
+bool lists_switches(const YamlValue& file) { return file.get("switches").has_value(); }
+
+GraphShape read_graph(const YamlValue& file) {
+  GraphShape graph;
+  read_switches(file.require("switches"), graph);
+  read_hosts(file.require("hosts"), graph);
+  if (const auto links = file.get("links")) read_links(*links, graph);
+  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
+    const bool linked = std::any_of(graph.links.begin(), graph.links.end(), [i](const auto& link) {
+      return link.lower == i || link.upper == i;
+    });
+    if (linked || graph.has_hosts(i)) continue;
+    file.require("switches")
+        .fail_at_key(graph.switches[i].name, graph.switches[i].name + ", on which nothing hangs",
+                     "a host or a link at each switch");
+  }
+  return graph;
+}
+
+void check_ways(const YamlValue& file, const FabricShape& shape) {
+  const GraphShape& graph = shape.graph;
+  std::set<std::pair<uint32_t, uint32_t>> linked;
+  for (const GraphShape::Link& link : graph.links) {
+    const bool first = linked.insert(std::minmax(link.lower, link.upper)).second;
+    if (first || shape.segments == Segments::kAdjacency) continue;
+    file.require("links").fail("two links between " + graph.switches[link.lower].name + " and " +
+                                   graph.switches[link.upper].name,
+                               "one, or segments: adjacency, where a carrier can tell them apart");
+  }
+  for (const std::vector<uint32_t>& host : graph.hosts) {
+    const std::set<uint32_t> at(host.begin(), host.end());
+    if (at.size() == host.size() || shape.decap == Decap::kNic) continue;
+    file.require("hosts").fail(
+        "two ports of a host on one switch, which strips what tells them apart",
+        "a port on each, or decap: nic");
+  }
+}
+
+std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
+  const auto separated = [](const std::string& text) {
+    return std::string(text.empty() ? "" : ", ");
+  };
+  std::string switches, hosts, links;
+  for (const auto& site : graph.switches) {
+    char usid[8];
+    std::snprintf(usid, sizeof usid, "%04x", site.usid.value);
+    switches += separated(switches) + yaml_word(site.name) + ": \"" + usid + "\"";
+  }
+  for (const auto& host : graph.hosts) {
+    std::string at;
+    for (const uint32_t number : host) at += separated(at) + yaml_word(graph.switches[number].name);
+    hosts += separated(hosts) + "[" + at + "]";
+  }
+  // A map holds each name once, and the order of the links is the order of the ports.
+  for (size_t i = 0; i < graph.links.size();) {
+    const uint32_t lower = graph.links[i].lower;
+    std::string uppers;
+    for (; i < graph.links.size() && graph.links[i].lower == lower; ++i) {
+      uppers += separated(uppers) + yaml_word(graph.switches[graph.links[i].upper].name);
+    }
+    links += separated(links) + yaml_word(graph.switches[lower].name) + ": [" + uppers + "]";
+  }
+  return margin + "switches: {" + switches + "}\n" + margin + "hosts: [" + hosts + "]\n" + margin +
+         "links: {" + links + "}\n";
+}
+
+}  // namespace mrclab

@@ -1,0 +1,28 @@
+#pragma once
+// The part of a fabric file that lists switches, hosts and links one by one.
+//
+//   switches: {leaf1: 0100, leaf2: 0200, spine5: 0500}   # uSIDs, four hex digits as a carrier shows them
+//   hosts: [[leaf1, leaf2], [leaf2, leaf1]]               # h0, h1, ...: p0 of h0 hangs on leaf1
+//   links: {leaf*: [spine5]}                              # from each switch up to each of these
+
+#include <string>
+
+#include "fabric/text/yaml.h"
+#include "fabric/topology/fabric_shape.h"
+
+namespace mrclab {
+
+/// Does the file list switches, rather than number planes?
+bool lists_switches(const YamlValue& file);
+
+/// Throws InputError with the position.
+GraphShape read_graph(const YamlValue& file);
+
+/// Throws InputError where carriers could not tell links apart: two links between two switches
+/// without `segments: adjacency`, or two ports of a host on one switch with `decap: leaf`.
+void check_ways(const YamlValue& file, const FabricShape& shape);
+
+/// The three lines, with `margin` before each; reads back as the same.
+std::string graph_yaml(const GraphShape& graph, const std::string& margin);
+
+}  // namespace mrclab

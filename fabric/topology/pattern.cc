@@ -1,0 +1,389 @@
+#include "fabric/topology/pattern.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "fabric/base/random.h"
+
+namespace mrclab {
+namespace {
+
+/// Something that can be named. Links and wires have two ends.
+struct Candidate {
+  std::string first;
+  std::string second;
+};
+
+/// All things of one kind, in id order, and how their two ends are joined in a name.
+struct Population {
+  std::string_view article;  // "an optic"
+  std::string_view joint;    // "--", "->" or empty
+  bool either_end = false;   // one end alone names the thing
+  std::vector<Candidate> candidates;
+
+  std::string full_name(const Candidate& c) const {
+    return joint.empty() ? c.first : c.first + std::string(joint) + c.second;
+  }
+  bool matches(std::string_view pattern, const Candidate& c) const {
+    const size_t at = joint.empty() ? std::string_view::npos : pattern.find(joint);
+    if (at != std::string_view::npos) {
+      const std::string_view left = pattern.substr(0, at);
+      const std::string_view right = pattern.substr(at + joint.size());
+      return (matches_pattern(left, c.first) && matches_pattern(right, c.second)) ||
+             (either_end && matches_pattern(left, c.second) && matches_pattern(right, c.first));
+    }
+    if (joint.empty()) return matches_pattern(pattern, c.first);
+    return either_end && (matches_pattern(pattern, c.first) || matches_pattern(pattern, c.second));
+  }
+  /// The existing name that the text was probably meant to be; the first of all for a pattern.
+  std::string suggestion(std::string_view text) const {
+    std::vector<std::string> names;
+    for (const Candidate& c : candidates) {
+      if (!joint.empty() && c.first == text) return full_name(c);
+      if (!either_end || text.find(joint) != std::string_view::npos) {
+        names.push_back(full_name(c));
+      } else {
+        names.push_back(c.first);
+        names.push_back(c.second);
+      }
+    }
+    const std::string near = nearest_name(text, names);
+    return near.empty() && !names.empty() ? names.front() : near;
+  }
+};
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\n\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n\r") - begin + 1);
+}
+
+/// Parts between commas that stand in no brackets.
+std::vector<std::string_view> split_list(std::string_view text) {
+  std::vector<std::string_view> parts;
+  int depth = 0;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(' || text[i] == '[') ++depth;
+    if (text[i] == ')' || text[i] == ']') --depth;
+    if (text[i] == ',' && depth <= 0) {
+      parts.push_back(trimmed(text.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+  }
+  parts.push_back(trimmed(text.substr(begin)));
+  return parts;
+}
+
+/// A shell set "[0-3]" or "[!ab]" at pattern[at]: where it ends and whether it takes `c`. end = 0:
+/// the set has no end, and the bracket stands for itself.
+struct SetMatch {
+  size_t end = 0;
+  bool taken = false;
+};
+SetMatch match_set(std::string_view pattern, size_t at, char c) {
+  size_t i = at + 1;
+  const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
+  if (negated) ++i;
+  const size_t close = pattern.find(']', i + 1);
+  if (close == std::string_view::npos) return {};
+  bool in_set = false;
+  for (; i < close; ++i) {
+    if (i + 2 < close && pattern[i + 1] == '-') {
+      in_set = in_set || (pattern[i] <= c && c <= pattern[i + 2]);
+      i += 2;
+    } else {
+      in_set = in_set || pattern[i] == c;
+    }
+  }
+  return {close + 1, in_set != negated && c != ':'};
+}
+
+/// Consumes one element other than `*` for `c`; returns where the pattern goes on, 0 if it does not
+/// match (an element never ends at 0).
+size_t match_one(std::string_view pattern, size_t at, char c) {
+  if (at >= pattern.size()) return 0;
+  if (pattern[at] == '[') {
+    const SetMatch set = match_set(pattern, at, c);
+    if (set.end != 0) return set.taken ? set.end : 0;
+  }
+  if (pattern[at] == '?') return c != ':' ? at + 1 : 0;
+  if (pattern[at] == '\\' && at + 1 < pattern.size()) return pattern[at + 1] == c ? at + 2 : 0;
+  return pattern[at] == c ? at + 1 : 0;
+}
+
+/// Resolves text against one population. Collects indices of candidates.
+class Selection {
+ public:
+  Selection(const Population& population, std::function<uint64_t()> next_draw)
+      : population_(population), next_draw_(std::move(next_draw)) {}
+
+  std::vector<uint32_t> resolve(std::string_view text) {
+    if (text.size() > NameResolver::kMaxTextBytes) {
+      throw NameError(in_quotes(text), "at most 4096 characters");
+    }
+    std::vector<uint32_t> result;
+    for (const std::string_view term : split_list(text)) {
+      const std::vector<uint32_t> part =
+          term.starts_with("random(") ? resolve_random(term) : resolve_term(term);
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+  }
+
+ private:
+  std::vector<uint32_t> resolve_term(std::string_view term) const {
+    std::vector<uint32_t> result;
+    for (uint32_t i = 0; i < population_.candidates.size(); ++i) {
+      if (term == "all" || population_.matches(term, population_.candidates[i])) {
+        result.push_back(i);
+      }
+    }
+    if (result.empty()) fail_no_match(term);
+    return result;
+  }
+
+  [[noreturn]] void fail_no_match(std::string_view term) const {
+    const size_t arrow = term.find("->");
+    if (population_.article == "link" && arrow != std::string_view::npos) {
+      const std::string both = std::string(term).replace(arrow, 2, "--");
+      throw NameError(in_quotes(term) + ", which is one direction of a link",
+                      "the link, " + in_quotes(both) +
+                          ", or where a fault may hit one direction the key \"wire\"");
+    }
+    const std::string near = population_.suggestion(term);
+    throw NameError(in_quotes(term) + ", which names no " + std::string(population_.article),
+                    near.empty() ? "a fabric that has one" : "a name such as " + in_quotes(near));
+  }
+
+  /// "random(3, p*.t0-*:u*)": three of those, each at most once.
+  std::vector<uint32_t> resolve_random(std::string_view term) {
+    const std::string form = "random(<count>, <names>), for instance random(3, p*.t0-*:u*)";
+    const size_t open = term.find('(');
+    const size_t comma = term.find(',');
+    if (term.back() != ')' || comma == std::string_view::npos) {
+      throw NameError(in_quotes(term), form);
+    }
+    const std::string_view number = trimmed(term.substr(open + 1, comma - open - 1));
+    uint32_t count = 0;
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), count);
+    if (parsed.ec != std::errc{} || parsed.ptr != number.data() + number.size() || count == 0) {
+      throw NameError(in_quotes(term), form);
+    }
+    std::vector<uint32_t> pool;
+    for (const std::string_view part :
+         split_list(term.substr(comma + 1, term.size() - comma - 2))) {
+      const std::vector<uint32_t> found = resolve_term(part);
+      pool.insert(pool.end(), found.begin(), found.end());
+    }
+    std::sort(pool.begin(), pool.end());
+    pool.erase(std::unique(pool.begin(), pool.end()), pool.end());
+    if (count > pool.size()) {
+      throw NameError(in_quotes(term), "a count of at most " + std::to_string(pool.size()) +
+                                           ": no more than that match");
+    }
+    for (uint32_t i = 0; i < count; ++i) {  // the start of a Fisher-Yates shuffle
+      std::swap(pool[i], pool[i + below(next_draw_(), pool.size() - i)]);
+    }
+    pool.resize(count);
+    return pool;
+  }
+
+  const Population& population_;
+  std::function<uint64_t()> next_draw_;
+};
+
+Population node_population(const Topology& topology, std::string_view article, bool hosts,
+                           bool switches, std::vector<NodeId>& ids) {
+  Population result{article, "", false, {}};
+  for (const NodeSite& site : topology.nodes) {
+    if (!(site.role == NodeRole::kHost ? hosts : switches)) continue;
+    result.candidates.push_back({site.name, ""});
+    ids.push_back(site.id);
+  }
+  return result;
+}
+
+Population port_population(const Topology& topology, std::vector<PortRef>& ids) {
+  Population result{"port", "", false, {}};
+  for (const NodeSite& site : topology.nodes) {
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      ids.push_back({site.id, PortId{i}});
+      result.candidates.push_back({topology.port_name(ids.back()), ""});
+    }
+  }
+  return result;
+}
+
+Population link_population(const Topology& topology, std::vector<LinkId>& ids) {
+  Population result{"link", "--", true, {}};
+  for (const Link& link : topology.links) {
+    ids.push_back(link.id);
+    result.candidates.push_back({topology.port_name(link.a), topology.port_name(link.b)});
+  }
+  return result;
+}
+
+Population wire_population(const Topology& topology, std::vector<WireId>& ids) {
+  Population result{"wire", "->", false, {}};
+  for (const Wire& wire : topology.wires_list) {
+    ids.push_back(wire.id);
+    result.candidates.push_back({topology.port_name(wire.from), topology.port_name(wire.to)});
+  }
+  return result;
+}
+
+Population optic_population(const Topology& topology, std::vector<OpticId>& ids) {
+  Population result{"optic", "", false, {}};
+  for (const Optic& optic : topology.optics) {
+    ids.push_back(optic.id);
+    result.candidates.push_back({optic.name, ""});
+  }
+  return result;
+}
+
+Population plane_population(const Topology& topology, std::vector<uint32_t>& ids) {
+  Population result{"plane", "", false, {}};
+  for (uint32_t plane = 0; plane < topology.planes; ++plane) {
+    ids.push_back(plane);
+    result.candidates.push_back({"p" + std::to_string(plane), ""});
+  }
+  return result;
+}
+
+/// A scalar, or each scalar of a list, resolved by `resolve`, with errors where the text stands.
+template <class Resolve>
+auto resolve_value(const YamlValue& value, Resolve resolve) {
+  const std::vector<YamlValue> parts =
+      value.is_list() ? value.items() : std::vector<YamlValue>{value};
+  decltype(resolve(std::string())) result;
+  for (const YamlValue& part : parts) {
+    try {
+      const auto found = resolve(part.as_string());
+      result.insert(result.end(), found.begin(), found.end());
+    } catch (const NameError& error) {
+      part.fail(error.found(), error.expected());
+    }
+  }
+  if (result.empty()) value.fail("an empty list", "at least one name");
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+template <class Id>
+std::vector<Id> pick(const std::vector<uint32_t>& indices, const std::vector<Id>& ids) {
+  std::vector<Id> result;
+  result.reserve(indices.size());
+  for (const uint32_t i : indices) result.push_back(ids[i]);
+  return result;
+}
+
+}  // namespace
+
+NameError::NameError(std::string what_found, std::string what_expected)
+    : InputError("found " + what_found + ": expected " + what_expected),
+      found_(std::move(what_found)),
+      expected_(std::move(what_expected)) {}
+
+bool matches_pattern(std::string_view pattern, std::string_view name) {
+  // Backtracking to the last `*` is enough: no wildcard crosses a colon, so the parts between
+  // colons match one by one.
+  size_t p = 0;
+  size_t n = 0;
+  size_t star = std::string_view::npos;
+  size_t star_name = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_name = n;
+    } else if (const size_t next = match_one(pattern, p, name[n]); next != 0) {
+      p = next;
+      ++n;
+    } else if (star != std::string_view::npos && name[star_name] != ':') {
+      p = star + 1;
+      n = ++star_name;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+uint64_t NameResolver::next_draw() {
+  return draw(seed_, NodeId{}, PortId{}, DrawPurpose::kFault, draws_++);
+}
+
+template <class Id, class MakePopulation>
+std::vector<Id> NameResolver::select(std::string_view text, MakePopulation make_population) {
+  std::vector<Id> ids;
+  const Population population = make_population(ids);
+  Selection selection(population, [this] { return next_draw(); });
+  return pick(selection.resolve(text), ids);
+}
+
+std::vector<NodeId> NameResolver::nodes(std::string_view text) {
+  return select<NodeId>(
+      text, [&](auto& ids) { return node_population(topology_, "node", true, true, ids); });
+}
+
+std::vector<NodeId> NameResolver::hosts(std::string_view text) {
+  return select<NodeId>(
+      text, [&](auto& ids) { return node_population(topology_, "host", true, false, ids); });
+}
+
+std::vector<NodeId> NameResolver::switches(std::string_view text) {
+  return select<NodeId>(
+      text, [&](auto& ids) { return node_population(topology_, "switch", false, true, ids); });
+}
+
+std::vector<PortRef> NameResolver::ports(std::string_view text) {
+  return select<PortRef>(text, [&](auto& ids) { return port_population(topology_, ids); });
+}
+
+std::vector<LinkId> NameResolver::links(std::string_view text) {
+  return select<LinkId>(text, [&](auto& ids) { return link_population(topology_, ids); });
+}
+
+std::vector<OpticId> NameResolver::optics(std::string_view text) {
+  return select<OpticId>(text, [&](auto& ids) { return optic_population(topology_, ids); });
+}
+
+std::vector<WireId> NameResolver::wires(std::string_view text) {
+  return select<WireId>(text, [&](auto& ids) { return wire_population(topology_, ids); });
+}
+
+std::vector<uint32_t> NameResolver::planes(std::string_view text) {
+  return select<uint32_t>(text, [&](auto& ids) { return plane_population(topology_, ids); });
+}
+
+std::vector<NodeId> NameResolver::nodes(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return nodes(text); });
+}
+std::vector<NodeId> NameResolver::hosts(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return hosts(text); });
+}
+std::vector<NodeId> NameResolver::switches(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return switches(text); });
+}
+std::vector<PortRef> NameResolver::ports(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return ports(text); });
+}
+std::vector<LinkId> NameResolver::links(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return links(text); });
+}
+std::vector<OpticId> NameResolver::optics(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return optics(text); });
+}
+std::vector<WireId> NameResolver::wires(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return wires(text); });
+}
+std::vector<uint32_t> NameResolver::planes(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return planes(text); });
+}
+
+}  // namespace mrclab

@@ -1,0 +1,98 @@
+#include "fabric/topology/topology.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdio>
+
+namespace mrclab {
+
+NodeId Topology::t0(uint32_t plane, uint32_t index) const {
+  return NodeId{host_count() + plane * (t0_per_plane + t1_per_plane) + index};
+}
+
+NodeId Topology::t1(uint32_t plane, uint32_t index) const {
+  return NodeId{t0(plane, t0_per_plane).value + index};
+}
+
+FabricTime Topology::lookahead(WireId id) const {
+  const Wire& w = wire(id);
+  const Bytes smallest = mrclab::wire_length({0});
+  return serialization_time(smallest, w.rate) + w.propagation + ingress_latency(w.to.node);
+}
+
+std::string Topology::port_name(PortRef ref) const {
+  return node(ref.node).name + ":" + port(ref).name;
+}
+
+std::string Topology::link_name(LinkId id) const {
+  return port_name(link(id).a) + "--" + port_name(link(id).b);
+}
+
+std::string Topology::wire_name(WireId id) const {
+  return port_name(wire(id).from) + "->" + port_name(wire(id).to);
+}
+
+bool Topology::has_forwarding(Forwarding by) const {
+  return std::any_of(nodes.begin(), nodes.end(), [by](const NodeSite& site) {
+    return site.role != NodeRole::kHost && site.forwarding == by;
+  });
+}
+
+bool Topology::carries_time() const {
+  return !has_forwarding(Forwarding::kKernel) && !has_forwarding(Forwarding::kOvs);
+}
+
+std::optional<NodeId> Topology::find_node(std::string_view wanted) const {
+  for (const NodeSite& site : nodes) {
+    if (site.name == wanted) return site.id;
+  }
+  return std::nullopt;
+}
+
+std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
+  const size_t colon = wanted.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const std::optional<NodeId> owner = find_node(wanted.substr(0, colon));
+  if (!owner) return std::nullopt;
+  const auto& ports = node(*owner).ports;
+  for (uint32_t i = 0; i < ports.size(); ++i) {
+    if (ports[i].name == wanted.substr(colon + 1)) return PortRef{*owner, PortId{i}};
+  }
+  return std::nullopt;
+}
+
+NicProfile cx8_profile(uint32_t compress) {
+  const auto ms = [compress](int64_t n) { return FabricTime::from_ms(n) / compress; };
+  NicProfile nic;
+  nic.name = "cx8";
+  nic.port_down_delay = ms(10);
+  nic.port_up_delay = ms(10);
+  nic.remap_down = {ms(200), ms(1600)};
+  nic.remap_up = {ms(200), ms(500)};
+  return nic;
+}
+
+std::string to_string(const MacAddress& mac) {
+  std::array<char, 18> text{};
+  std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+                mac[3], mac[4], mac[5]);
+  return text.data();
+}
+
+MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port) {
+  // 02:6<role>, then a host's index (24 bits) and port, or a switch's plane, the high bits of port
+  // and index (4 and 4), the low byte of each.
+  assert(port < 4096 && (role == NodeRole::kHost ? port < 256 && plane == 0 : index < 4096));
+  const uint32_t rest = role == NodeRole::kHost
+                            ? index << 8 | port
+                            : plane << 24 | (port >> 8) << 20 | index << 8 | (port & 0xFF);
+  return {0x02,
+          static_cast<uint8_t>(0x60 | static_cast<uint32_t>(role)),
+          static_cast<uint8_t>(rest >> 24),
+          static_cast<uint8_t>(rest >> 16),
+          static_cast<uint8_t>(rest >> 8),
+          static_cast<uint8_t>(rest)};
+}
+
+}  // namespace mrclab

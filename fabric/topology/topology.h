@@ -1,0 +1,229 @@
+#pragma once
+// The topology model: a general graph of nodes, ports, links and directed wires. Regular planes
+// are the common way to make one, switches and links one by one the other (fabric_shape.h).
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/base/ids.h"
+#include "fabric/base/units.h"
+#include "fabric/topology/dscp.h"
+#include "fabric/topology/forwarding.h"
+#include "fabric/topology/routing.h"
+#include "fabric/topology/speaker.h"
+#include "fabric/topology/usid.h"
+
+namespace mrclab {
+
+class GraphPaths;
+
+using MacAddress = std::array<uint8_t, 6>;
+using Ipv6Address = std::array<uint8_t, 16>;
+
+enum class NodeRole : uint8_t { kHost, kT0, kT1 };
+enum class WireMode : uint8_t { kVeth, kFast };
+/// The node that strips the outer header: the destination's NIC, whose port ends the carrier (MRC
+/// paper §2.2), or the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN
+/// with USD, RFC 8986 §4.16.3).
+enum class Decap : uint8_t { kNic, kLeaf };
+/// What a carrier names a switch by that is not its last: itself (uN), or its link to the next (uA,
+/// End.X of RFC 8986 §4.2 with NEXT-CSID).
+enum class Segments : uint8_t { kNode, kAdjacency };
+
+struct Port {
+  std::string name;  ///< short name, also the interface name: "p2", "d4", "u0"
+  uint32_t plane = 0;
+  LinkId link;
+  WireId out;
+  WireId in;
+  PortRef peer;
+  MacAddress mac{};
+  OpticId optic;     ///< invalid if the port shares no optic
+  Usid nic_usid;     ///< ports of hosts only: what the switch at the other end calls the port,
+  Usid kernel_usid;  ///< and the host's kernel behind it
+};
+
+/// A place in the graph. The behaviour that lives there is a Node (fabric/node/node.h).
+struct NodeSite {
+  NodeId id;
+  std::string name;  ///< "h3", "p2.t0-1"
+  NodeRole role = NodeRole::kHost;
+  uint32_t plane = 0;                            ///< switches only; 0 where there are no planes
+  uint32_t index = 0;                            ///< number among its role (and plane)
+  Usid usid;                                     ///< switches only: its uN
+  Forwarding forwarding = Forwarding::kSwitchd;  ///< switches only
+  SpeakerProgram speaker =
+      SpeakerProgram::kBgpd;  ///< where the kernel forwards and routing is fare
+  /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
+  std::vector<Port> ports;
+};
+
+struct Link {
+  LinkId id;
+  PortRef a;  ///< the lower end: host or T0
+  PortRef b;
+  WireId a_to_b;
+  WireId b_to_a;
+  BitRate rate;
+  FabricTime propagation;
+};
+
+struct Wire {
+  WireId id;
+  LinkId link;
+  PortRef from;
+  PortRef to;
+  BitRate rate;
+  FabricTime propagation;
+};
+
+/// A transceiver: the links that share its fate.
+struct Optic {
+  OpticId id;
+  std::string name;  ///< "p2.t0-1:o0"
+  std::vector<LinkId> links;
+};
+
+/// Thresholds of a switch port, in bytes of wire length, for a port of the link's rate.
+/// Sources: UEC 1.0.3 p. 418-419 as multiples of Plane_BDP (link rate x base RTT).
+struct QueueProfile {
+  bool ecn = true;
+  bool trim = true;
+  Bytes ecn_min;                  ///< 0.2 Plane_BDP
+  Bytes ecn_max;                  ///< 0.8 Plane_BDP
+  Bytes trim_threshold;           ///< 1.0 Plane_BDP
+  Bytes trim_threshold_last_hop;  ///< 1.5 Plane_BDP, on host-facing ports
+  Bytes control_limit;            ///< 1.0 Plane_BDP, of SACKs, NACKs and ACKs
+  Bytes trimmed_limit;            ///< 1.0 Plane_BDP, of trimmed frames
+  Bytes tail_drop;                ///< 2.0 Plane_BDP, when not trimming
+  // Data of RoCE (LosslessProfile):
+  Bytes red_min;         ///< 0.4 Plane_BDP
+  Bytes red_max;         ///< 1.6 Plane_BDP
+  Bytes lossless_limit;  ///< 4.0 Plane_BDP, where nothing is paused
+  Bytes buffer_share;    ///< 3.0 Plane_BDP: this port's part of its switch's buffer
+  bool operator==(const QueueProfile&) const = default;
+};
+
+/// What a switch does to an egress port whose neighbour pauses it without end (SONiC's PFC watchdog).
+enum class WatchdogAction : uint8_t { kOff, kDrop, kForward };
+
+/// The traffic class of RoCE's data. ECN marks are drawn by RED from its own queue, on all hops (Zhu et al.,
+/// SIGCOMM 2015). With `pfc` ports that fill up pause their neighbours (IEEE 802.1Qbb).
+struct LosslessProfile {
+  bool pfc = false;
+  bool adaptive = false;              ///< switches choose the uplink of each packet by its queue
+  Probability red_most{200'000'000};  ///< at red_max; above it every packet is marked
+  uint32_t alpha_permille = 125;      ///< of the dynamic threshold: 1/8 (HPCC's switch)
+  Bytes reserve{4096};                ///< of each ingress port
+  WatchdogAction watchdog = WatchdogAction::kOff;
+  FabricTime detect;   ///< paused so long with packets waiting and none sent: a storm
+  FabricTime restore;  ///< no pause for so long: it is over
+  bool operator==(const LosslessProfile&) const = default;
+};
+
+/// How a NIC behaves around its ports.
+struct NicProfile {
+  std::string name = "ideal";
+  FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
+  FabricTime port_up_delay;
+  /// After that delay the NIC remaps the queue pairs of every peer that used the port; a peer that
+  /// is told does the same. For a time drawn from this range they send no data. Zero: at once.
+  struct Range {
+    FabricTime min, max;
+  };
+  Range remap_down;
+  Range remap_up;
+};
+
+/// A NIC as slow as ConnectX-8 was seen to be, each time divided by `compress`: no data for 0.2 to
+/// 1.6 s when a port goes down, for 0.2 to 0.5 s when it comes back (MRC paper §5.2.2, figure 9a).
+/// It loses what it gives to the dead port until it notices; how long that takes is not published,
+/// 10 ms here (our choice).
+NicProfile cx8_profile(uint32_t compress);
+
+class Topology {
+ public:
+  std::string name;
+  uint32_t planes = 0;  ///< also the ports of each NIC
+  uint32_t hosts = 0;
+  // Regular planes only:
+  uint32_t t0_per_plane = 0;
+  uint32_t t1_per_plane = 0;
+  uint32_t hosts_per_t0 = 0;
+  uint32_t pmtu = 4096;        ///< MRC payload bytes per packet
+  FabricTime switch_latency;   ///< ingress pipeline of a switch
+  FabricTime host_latency;     ///< ingress pipeline of a NIC
+  BitRate host_rate;           ///< rate of one NIC port
+  uint32_t longest_path = 1;   ///< most switches on any path
+  FabricTime base_rtt;         ///< longest path, full data packet there, ACK back, idle
+  QueueProfile queues;         ///< switch ports toward hosts, whose links have host_rate
+  QueueProfile fabric_queues;  ///< switch ports toward switches
+  DscpMap dscps;
+  LosslessProfile lossless;
+  NicProfile nic;
+  WireMode wires = WireMode::kVeth;
+  RoutingChoice routing;
+  Decap decap = Decap::kNic;
+  Segments segments = Segments::kNode;
+  UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
+
+  /// The paths of a listed fabric; null in a fabric of regular planes.
+  std::shared_ptr<const GraphPaths> graph;
+
+  std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
+  std::vector<Link> links;
+  std::vector<Wire> wires_list;
+  std::vector<Optic> optics;
+
+  const NodeSite& node(NodeId id) const { return nodes[id.value]; }
+  const Port& port(PortRef ref) const { return nodes[ref.node.value].ports[ref.port.value]; }
+  const Link& link(LinkId id) const { return links[id.value]; }
+  const Wire& wire(WireId id) const { return wires_list[id.value]; }
+  const Optic& optic(OpticId id) const { return optics[id.value]; }
+
+  /// Is there a switch that `by` forwards for?
+  bool has_forwarding(Forwarding by) const;
+  /// Are all switches ours, so that frames carry fabric time from end to end?
+  bool carries_time() const;
+
+  bool regular() const { return graph == nullptr; }
+  uint32_t host_count() const { return hosts; }
+  NodeId host(uint32_t index) const { return NodeId{index}; }
+  // Regular planes only:
+  NodeId t0(uint32_t plane, uint32_t index) const;
+  NodeId t1(uint32_t plane, uint32_t index) const;
+  /// T0 index ("row") and downlink that a host hangs on, in every plane.
+  uint32_t host_row(uint32_t host) const { return host / hosts_per_t0; }
+  uint32_t host_downlink(uint32_t host) const { return host % hosts_per_t0; }
+
+  FabricTime ingress_latency(NodeId id) const {
+    return node(id).role == NodeRole::kHost ? host_latency : switch_latency;
+  }
+  /// The thresholds of a switch port, which follow from the rate of its own link.
+  const QueueProfile& queues_of(const Wire& out) const {
+    return node(out.to.node).role == NodeRole::kHost ? queues : fabric_queues;
+  }
+  /// The lookahead of a wire, the least time from a frame's start to its effect on the receiver:
+  /// serialization of the smallest packet + propagation + ingress pipeline of the receiver. Always
+  /// positive in a valid topology.
+  FabricTime lookahead(WireId id) const;
+
+  std::string port_name(PortRef ref) const;  ///< "p2.t0-1:d4"
+  std::string link_name(LinkId id) const;    ///< "h3:p2--p2.t0-1:d3"
+  std::string wire_name(WireId id) const;    ///< "h3:p2->p2.t0-1:d3"
+  std::optional<NodeId> find_node(std::string_view name) const;
+  std::optional<PortRef> find_port(std::string_view name) const;
+};
+
+/// Locally administered, from the place of a port, `role` and the numbers as in NodeSite: one of its
+/// own for each of 2^24 hosts with 256 ports, and of 256 x 4,096 switches with 4,096 ports.
+MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port);
+std::string to_string(const MacAddress& mac);  ///< "02:00:00:00:00:01"
+
+}  // namespace mrclab

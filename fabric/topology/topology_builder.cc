@@ -1,0 +1,160 @@
+#include "fabric/topology/topology_builder.h"
+
+#include "fabric/topology/pattern.h"
+
+namespace mrclab {
+namespace {
+
+constexpr uint64_t kOuterAndMrcHeaders =
+    40 + 40 + 8 + 12 + 4 + 4 + 16 + 4;  // with ICRC, without payload
+constexpr uint64_t kEthernetHeader = 14;
+constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
+
+/// Thresholds of a port; `plane_bdp` is the rate of its link times the base RTT.
+QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
+  const auto times = [plane_bdp](uint32_t thousandths) {
+    return Bytes{plane_bdp.value * thousandths / 1000};
+  };
+  QueueProfile q;
+  q.ecn = shape.ecn;
+  q.trim = shape.trim;
+  q.ecn_min = times(shape.ecn_min);
+  q.ecn_max = times(shape.ecn_max);
+  q.trim_threshold = times(shape.trim_threshold);
+  q.trim_threshold_last_hop = times(shape.trim_threshold_last_hop);
+  q.control_limit = times(shape.control_limit);
+  q.trimmed_limit = times(shape.trimmed_limit);
+  q.tail_drop = times(shape.tail_drop);
+  q.red_min = times(shape.red_min);
+  q.red_max = times(shape.red_max);
+  q.lossless_limit = times(shape.lossless_limit);
+  q.buffer_share = times(shape.buffer_share);
+  return q;
+}
+
+}  // namespace
+
+void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topology) {
+  const Bytes data = wire_length({kEthernetHeader + kOuterAndMrcHeaders + shape.pmtu});
+  const Bytes sack = wire_length({kSackFrame});
+  const int64_t between = switches - 1;
+  const auto crossing = [&](Bytes size) {
+    FabricTime t = serialization_time(size, shape.host_rate) * 2 +
+                   serialization_time(size, shape.fabric_rate) * between;
+    t += shape.propagation * (switches + 1) + shape.switch_latency * switches;
+    return t + shape.host_latency;
+  };
+  topology.longest_path = switches;
+  topology.base_rtt = crossing(data) + crossing(sack);
+  topology.queues = queue_profile(shape.queues, bytes_in(shape.host_rate, topology.base_rtt));
+  topology.fabric_queues =
+      queue_profile(shape.queues, bytes_in(shape.fabric_rate, topology.base_rtt));
+}
+
+Topology common_outline(const FabricShape& shape) {
+  Topology topology;
+  topology.usids = UsidLayout::of(shape.address_plan);
+  topology.name = shape.name;
+  topology.pmtu = shape.pmtu;
+  topology.switch_latency = shape.switch_latency;
+  topology.host_latency = shape.host_latency;
+  topology.host_rate = shape.host_rate;
+  topology.wires = shape.wires;
+  topology.routing = shape.routing;
+  topology.decap = shape.decap;
+  topology.segments = shape.segments;
+  topology.nic = shape.nic;
+  topology.dscps = shape.dscps;
+  topology.lossless = shape.lossless;
+  return topology;
+}
+
+TopologyBuilder::TopologyBuilder(const FabricShape& shape, Topology outline)
+    : shape_(shape), topology_(std::move(outline)) {}
+
+NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
+                                 const std::string& plane_name, Usid usid) {
+  NodeSite site;
+  site.id = NodeId{static_cast<uint32_t>(topology_.nodes.size())};
+  site.role = role;
+  site.plane = plane;
+  site.index = index;
+  site.usid = usid;
+  site.name = std::move(name);
+  if (role != NodeRole::kHost) {
+    site.forwarding = shape_.forwarding.of(plane_name, site.name);
+    site.speaker = shape_.speaker.of(plane_name, site.name);
+  }
+  topology_.nodes.push_back(std::move(site));
+  return topology_.nodes.back().id;
+}
+
+PortRef TopologyBuilder::add_port(NodeId node, uint32_t plane, std::string name) {
+  NodeSite& site = topology_.nodes[node.value];
+  const auto index = static_cast<uint32_t>(site.ports.size());
+  Port port;
+  port.name = std::move(name);
+  port.plane = plane;
+  port.mac = port_mac(site.role, site.plane, site.index, index);
+  site.ports.push_back(std::move(port));
+  return {node, PortId{index}};
+}
+
+void TopologyBuilder::connect_host(PortRef nic, PortRef down, uint32_t downlink) {
+  connect(nic, down, shape_.host_rate);
+  // Local to the switch, which tells its hosts apart by them; the plane is in them all the same.
+  const uint32_t plane = topology_.nodes[down.node.value].plane;
+  at(nic).nic_usid = topology_.usids.make(UsidRole::kNicPort, plane, downlink);
+  at(nic).kernel_usid = topology_.usids.make(UsidRole::kHostKernel, plane, downlink);
+}
+
+void TopologyBuilder::connect(PortRef a, PortRef b, BitRate rate) {
+  const LinkId link{static_cast<uint32_t>(topology_.links.size())};
+  const WireId out{static_cast<uint32_t>(topology_.wires_list.size())};
+  const WireId back{out.value + 1};
+  topology_.links.push_back({link, a, b, out, back, rate, shape_.propagation});
+  topology_.wires_list.push_back({out, link, a, b, rate, shape_.propagation});
+  topology_.wires_list.push_back({back, link, b, a, rate, shape_.propagation});
+  Port& port_a = at(a);
+  Port& port_b = at(b);
+  port_a.link = port_b.link = link;
+  port_a.out = port_b.in = out;
+  port_a.in = port_b.out = back;
+  port_a.peer = b;
+  port_b.peer = a;
+}
+
+void TopologyBuilder::set_link_rates() {
+  NameResolver names(topology_, 0);
+  for (const LinkRate& other : shape_.link_rates) {
+    for (const LinkId id : names.links(other.links)) {
+      Link& link = topology_.links[id.value];
+      link.rate = other.rate;
+      for (const WireId wire : {link.a_to_b, link.b_to_a}) {
+        topology_.wires_list[wire.value].rate = other.rate;
+      }
+    }
+  }
+}
+
+void TopologyBuilder::add_optics() {
+  if (shape_.links_per_optic == 0) return;
+  for (NodeSite& site : topology_.nodes) {
+    if (site.role != NodeRole::kT0) continue;
+    uint32_t downlinks = 0;
+    for (Port& port : site.ports) {
+      if (topology_.node(port.peer.node).role != NodeRole::kHost) continue;
+      const uint32_t place = downlinks++;
+      const uint32_t number = place / shape_.links_per_optic;
+      if (place % shape_.links_per_optic == 0) {
+        topology_.optics.push_back({OpticId{static_cast<uint32_t>(topology_.optics.size())},
+                                    site.name + ":o" + std::to_string(number),
+                                    {}});
+      }
+      port.optic = topology_.optics.back().id;
+      topology_.optics.back().links.push_back(port.link);
+    }
+  }
+}
+
+}  // namespace mrclab

@@ -1,0 +1,42 @@
+#pragma once
+// The steps that a graph is built in, whatever its form.
+
+#include <string>
+
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
+
+namespace mrclab {
+
+/// Base RTT and the queue thresholds that follow from it; the longest path crosses `switches` switches.
+void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topology);
+
+/// The part of a topology that does not depend on its graph: name, rates, latencies, profiles.
+Topology common_outline(const FabricShape& shape);
+
+class TopologyBuilder {
+ public:
+  TopologyBuilder(const FabricShape& shape, Topology outline);
+
+  /// `plane_name` is what `forwarding:` may call the plane of a switch.
+  NodeId add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
+                  const std::string& plane_name, Usid usid);
+  PortRef add_port(NodeId node, uint32_t plane, std::string name);
+  /// `nic` is a port of a host, `down` the switch port that it hangs on, the `downlink`-th there.
+  void connect_host(PortRef nic, PortRef down, uint32_t downlink);
+  void connect(PortRef lower, PortRef upper, BitRate rate);
+  /// Transceivers of the T0s' downlinks; every port is connected.
+  void add_optics();
+  /// What `link_rates` of the shape says; every port is connected. Throws NameError for a pattern that names no link.
+  void set_link_rates();
+
+  Topology& topology() { return topology_; }
+
+ private:
+  Port& at(PortRef ref) { return topology_.nodes[ref.node.value].ports[ref.port.value]; }
+
+  const FabricShape& shape_;
+  Topology topology_;
+};
+
+}  // namespace mrclab
