@@ -67,7 +67,7 @@ enum class TimingMode : uint8_t { kCarried, kWall };
 struct PacePoint {
   FabricTime t;
   int64_t lab_ns = 0;
-  double dilation = 0;              ///< as chosen; 0: the clock waited for a process
+  double dilation = 0;              ///< achieved since the point before; 0: no process moved on
   std::optional<int64_t> slack_ns;  ///< least since the point before; empty: no frame came
   std::string slack_of;             ///< the process that had it
   int64_t behind_ns = 0;            ///< fabric time from the slowest process to the clock
@@ -84,7 +84,7 @@ struct TimingReport {
   double dilation_min = 0, dilation_mean = 0, dilation_max = 0;  ///< lab seconds per fabric second
   /// Jumps of the clock over stretches in which nothing happened.
   uint64_t jumps = 0;
-  /// Times that the clock was held until a process had caught up.
+  /// Times that the clock began to wait for the slowest process.
   uint64_t holds = 0;
   std::vector<PacePoint> pace;       ///< over fabric time; empty in the simulated world
   std::vector<std::string> reasons;  ///< when not faithful: which process and why

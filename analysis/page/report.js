@@ -248,7 +248,7 @@ function pace(run) {
       tile(field(v, "/timing/faithful", (f) => t.mode === "wall" ? "wall clock" : f ? "yes" : "no"), "faithful"),
       tile(field(v, "/timing/late_frames"), "late frames"), tile(field(v, "/timing/gaps"), "gaps"),
       v.world === "live" ? [tile(field(v, "/timing/min_slack_ns", (ns) => time(ns / 1e3)), "least slack"),
-      tile(dilation, "dilation min / mean / max"), tile(field(v, "/timing/holds"), "times the clock waited"),
+      tile(dilation, "dilation min / mean / max"), tile(field(v, "/timing/holds"), "times the clock began to wait"),
       tile(field(v, "/timing/jumps"), "times the clock jumped")] : null));
   if (points.length > 1) {
     const end = run.picture.end_us;
@@ -256,7 +256,7 @@ function pace(run) {
     chart(box, "Dilation", "lab seconds per fabric second", ["dilation"], points.map((p) => [p[0], p[1]]), {low: true, end, regions: held});
     chart(box, "Least slack", "ms of the lab's time", ["slack"], points.map((p) => [p[0], p[2]]), {low: true, end, colours: [css("--port")]});
     box.append(note("Slack is the time between a frame's arrival in a process and its need there. Negative slack is no lateness: the gate " +
-        "waited, and the lab was slower for it. Marked: the clock stood until a process had caught up."));
+        "waited, and the lab was slower for it. Marked: fabric time stood."));
   } else if (v.world === "sim") {
     box.append(note("A simulation has no lab clock, so neither slack nor dilation."));
   }

@@ -34,7 +34,7 @@ Form timing_form() {
        {"dilation", object({{"min", kNumber, ""}, {"mean", kNumber, ""}, {"max", kNumber, ""}}),
         "lab seconds per fabric second"},
        {"jumps", count(), "times that the clock went over an empty stretch"},
-       {"holds", count(), "times that the gate held the clock"},
+       {"holds", count(), "times that the clock began to wait for the slowest process"},
        {"reasons", texts(), "why it is not faithful"},
        {"disturbances", texts(), "what others did"}});
 }

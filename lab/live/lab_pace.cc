@@ -12,21 +12,23 @@ FabricTime shortest_lookahead(const Topology& topology) {
   return shortest;
 }
 
+FabricTime leash_of(FabricTime lookahead) { return FabricTime::from_ps(lookahead.ps() * 3 / 4); }
+
 LabPace::LabPace(netio::GatePage& gate, const Topology& topology, std::optional<double> dilation,
                  FabricTime end)
     : gate_(gate),
       lookahead_(shortest_lookahead(topology)),
       end_(end),
-      pace_(gate.clock, dilation, lookahead_) {}
+      pace_(gate.clock, dilation, leash_of(lookahead_)) {
+  gate_.leash_ps.store(dilation ? 0 : leash_of(lookahead_).ps(), std::memory_order_relaxed);
+}
 
 void LabPace::step(FabricTime limit) {
   const netio::LabTime now = netio::LabTime::now();
-  Pace::Reading reading{gate_.slowest_done(), {}, {}};
+  Pace::Reading reading{gate_.slowest_done(), {}};
   for (uint32_t i = 0; i < gate_.process_count; ++i) {
     const int64_t slack = gate_.slot(i).window_slack_ns.exchange(INT64_MAX);
-    if (slack == INT64_MAX) continue;
-    curve_.note_slack(i, slack);
-    reading.window_slack_ns = std::min(reading.window_slack_ns.value_or(INT64_MAX), slack);
+    if (slack != INT64_MAX) curve_.note_slack(i, slack);
   }
   if (!pace_.fixed()) {
     const auto quiet = gate_.quiet_until();
@@ -36,7 +38,7 @@ void LabPace::step(FabricTime limit) {
   }
   const std::optional<FabricTime> jumped = pace_.step(reading, now);
   if (jumped) gate_.quiet_ps.store(jumped->ps(), std::memory_order_release);
-  curve_.step(gate_, pace_, now);
+  curve_.step(gate_, now);
 }
 
 }  // namespace mrclab::lab

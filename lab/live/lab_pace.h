@@ -16,6 +16,10 @@ namespace mrclab::lab {
 /// No node needs a frame before this long after its start.
 FabricTime shortest_lookahead(const Topology& topology);
 
+/// How far ahead of the slowest process the clock of a lab with such a shortest lookahead may be. A longer leash lets
+/// more processes work at once, a shorter one leaves frames more time until they are needed (tests/bench/README.md).
+FabricTime leash_of(FabricTime lookahead);
+
 class LabPace {
  public:
   /// `dilation`: a fixed pace; empty: auto. `end`: of the run; never() for a lab that stays, which

@@ -143,7 +143,7 @@ void LiveLab::look_again() {
 }
 
 FabricTime LiveLab::clock() const {
-  return std::min({gate_.clock.fabric_at(netio::LabTime::now()), options_.end, commits_.limit()});
+  return std::min({gate_.time_at(netio::LabTime::now()), options_.end, commits_.limit()});
 }
 
 const std::vector<SwitchNote>& LiveLab::switch_notes() const {

@@ -24,18 +24,20 @@ void Pace::pause(netio::LabTime now) {
 
 void Pace::resume(netio::LabTime now) {
   paused_ = false;
-  clock_.set_dilation({holding() ? 0 : dilation()}, now);
+  clock_.set_dilation({standing() ? 0 : dilation()}, now);
 }
 
 std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now) {
   note_window(std::max(reading.slowest, FabricTime::zero()), now);
   if (fixed_ || paused_) return std::nullopt;
-  const PaceDecision decision = controller_.step(
-      {now, clock_.fabric_at(now), reading.slowest, reading.window_slack_ns, reading.quiet_until});
+  const PaceDecision decision =
+      controller_.step({now, clock_.fabric_at(now), reading.slowest, reading.quiet_until});
   switch (decision.kind) {
     case PaceDecision::Kind::kKeep: break;
     case PaceDecision::Kind::kRate: clock_.set_dilation({decision.dilation}, now); break;
-    case PaceDecision::Kind::kHold: clock_.set_dilation({0}, now); break;
+    case PaceDecision::Kind::kStepBack:
+      clock_.set_back(decision.to, {decision.dilation}, now);
+      break;
     case PaceDecision::Kind::kJump:
       clock_.jump(decision.to, {decision.dilation}, now);
       return decision.to;

@@ -18,7 +18,7 @@ struct DilationReport {
   double mean = 0;
   double max = 0;
   uint64_t jumps = 0;  ///< over stretches in which nothing happened
-  uint64_t holds = 0;  ///< the clock waited for a process
+  uint64_t holds = 0;  ///< the clock began to wait for a process
 };
 
 class Pace {
@@ -28,14 +28,12 @@ class Pace {
   /// What the lab sees of its processes; `slowest` and the rest as in PaceInput.
   struct Reading {
     FabricTime slowest;
-    std::optional<int64_t> window_slack_ns;
     std::optional<FabricTime> quiet_until;
   };
 
-  /// `fixed`: a pace that neither adapts nor jumps. `lookahead`: the shortest lookahead of the
-  /// fabric's wires.
-  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime lookahead)
-      : clock_(clock), fixed_(fixed), controller_(lookahead) {}
+  /// `fixed`: a pace that neither adapts nor jumps, and that no leash holds back. `leash`: as in GatePage::leash_ps.
+  Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime leash)
+      : clock_(clock), fixed_(fixed), controller_(leash) {}
 
   /// Lets time start; at a pace of its own once every process has done the instant 0.
   void start(netio::LabTime now);
@@ -44,9 +42,10 @@ class Pace {
   void pause(netio::LabTime now);
   void resume(netio::LabTime now);
   bool paused() const { return paused_; }
-  /// The pace that was chosen, in a pause or hold too.
+  /// The pace that was chosen, in a pause too.
   double dilation() const { return fixed_.value_or(controller_.dilation()); }
-  bool holding() const { return !fixed_ && controller_.holding(); }
+  /// Does the clock stand, because of a pause or because time has not begun?
+  bool standing() const { return paused_ || (!fixed_ && !controller_.begun()); }
   bool fixed() const { return fixed_.has_value(); }
   /// Ends the last window. `slowest` as in step.
   DilationReport report(FabricTime slowest, netio::LabTime now) const;

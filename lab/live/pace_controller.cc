@@ -5,21 +5,9 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr double kSmoothing = 0.25;   // share of a new window in the smoothed margin
-constexpr double kCatchUp = 0.25;     // a hold ends when behind by less than this share of L
+constexpr double kAhead = 0.8;        // of the dilation that was achieved: the pace that is wanted
 constexpr double kMostSlower = 1.25;  // per window
-constexpr double kMostFaster = 0.85;  // per window
-constexpr double kCalibrating = 0.7;  // per window
-constexpr double kKeepAway = 1.1;     // from the pace that was too fast
-constexpr int64_t kLooksToMeasure = 5;
-// The controller lowers the pace that it keeps away from a little after each window without trouble: by this share,
-// times the square of (windows without trouble / patience). With a patience of 10 windows 41 % of that pace are
-// forgotten after 20 and 83 % after 30; with one of 100, 49 % after 100.
-constexpr double kForget = 0.02;
-constexpr double kFirstPatience = 10, kMostPatience = 100;  // windows
-constexpr double kSamePace = 1.6;  // two paces within this factor of each other count as the same
-constexpr uint64_t kEpisode =
-    10;  // windows; trouble that follows sooner belongs to the trouble before
+constexpr double kMostFaster = 0.7;   // per window
 constexpr int64_t kShortestTickNs = 100'000;
 constexpr int64_t kLongestTickNs = 2'000'000;
 constexpr int64_t kTickPerProcessNs =
@@ -37,76 +25,32 @@ double dilation_in(int64_t lab_ns, FabricTime span) {
 
 }  // namespace
 
-PaceDecision PaceController::set(double dilation) {
-  dilation_ = std::clamp(dilation, kFastest, kSlowest);
-  return {PaceDecision::Kind::kRate, dilation_, {}};
-}
-
-double PaceController::margin() const {
-  const auto most = static_cast<double>(lookahead_.ps());
-  double margin = 1.0 - static_cast<double>(window_behind_.ps()) / most;
-  if (window_slack_ns_) {
-    margin =
-        std::min(margin, static_cast<double>(*window_slack_ns_) / lab_ns(lookahead_, dilation_));
-  }
-  return std::clamp(margin, -1.0, 1.0);
-}
-
 PaceDecision PaceController::step(const PaceInput& input) {
-  if (stage_ == Stage::kWaiting) {
+  if (!begun_) {
     if (input.slowest < FabricTime::zero()) return {};
-    stage_ = Stage::kCalibrating;
-    window_start_ = input.now;
-    return set(kStart);
-  }
-  const FabricTime reached = std::max(input.slowest, jumped_to_);  // nothing to do before it
-  const FabricTime behind = std::max(input.clock - reached, FabricTime::zero());
-  window_behind_ = std::max(window_behind_, behind);
-  if (input.window_slack_ns) {
-    window_slack_ns_ = std::min(window_slack_ns_.value_or(INT64_MAX), *input.window_slack_ns);
-  }
-  if (holding_) return go_on(input, reached, behind);
-  if (static_cast<double>(behind.ps()) > kHoldAt * static_cast<double>(lookahead_.ps())) {
-    return hold(input, reached);
+    begun_ = true;
+    begin_window(input.now, input.slowest);
+    return {PaceDecision::Kind::kRate, dilation_, {}};
   }
   if (const auto jumped = jump(input)) return *jumped;
-  if (input.now - window_start_ < kWindowNs) return {};
-  window_start_ = input.now;
-  const double next = next_dilation();
-  return next == dilation_ ? PaceDecision{} : set(next);
+  const FabricTime reached = std::max(input.slowest, jumped_to_);  // nothing to do before it
+  const FabricTime ahead = input.clock - reached;
+  const bool held = ahead > leash_;
+  if (held && !held_) ++holds_;
+  held_ = held;
+  window_held_ |= held;
+  const double before = dilation_;
+  if (input.now - window_start_ >= kWindowNs) dilation_ = next_dilation(input, reached);
+  // Stepping back at each look would leave ClockPage little of its past, by which frames from outside are timed.
+  if (ahead > leash_ + leash_) return {PaceDecision::Kind::kStepBack, dilation_, reached + leash_};
+  if (dilation_ != before) return {PaceDecision::Kind::kRate, dilation_, {}};
+  return {};
 }
 
-PaceDecision PaceController::hold(const PaceInput& input, FabricTime reached) {
-  holding_ = true;
-  ++holds_;
-  looked_at_ = input.now;
-  hold_reached_ = reached;
-  caught_up_ = FabricTime::zero();
-  catching_up_ns_ = 0;
-  return {PaceDecision::Kind::kHold, 0, {}};
-}
-
-PaceDecision PaceController::go_on(const PaceInput& input, FabricTime reached, FabricTime behind) {
-  const int64_t since_look = input.now - looked_at_;
-  if (reached > hold_reached_) {
-    caught_up_ += reached - hold_reached_;
-    catching_up_ns_ += since_look;
-  }
-  hold_reached_ = reached;
-  looked_at_ = input.now;
-  if (static_cast<double>(behind.ps()) > kCatchUp * static_cast<double>(lookahead_.ps())) {
-    return {};
-  }
-  holding_ = false;
-  window_start_ = input.now;
-  window_slack_ns_.reset();  // what this window saw has been answered by the hold
-  window_behind_ = FabricTime::zero();
-  const double possible = dilation_in(catching_up_ns_, caught_up_);
-  if (possible < dilation_) return set(dilation_);
-  note_trouble();
-  // Few looks make too coarse a measure of the possible pace.
-  if (catching_up_ns_ < kLooksToMeasure * since_look) return set(trouble_at_);
-  return set(std::clamp(possible * kKeepAway, trouble_at_, dilation_ * kMostSlower));
+void PaceController::begin_window(netio::LabTime now, FabricTime reached) {
+  window_start_ = now;
+  window_reached_ = reached;
+  window_held_ = false;
 }
 
 std::optional<PaceDecision> PaceController::jump(const PaceInput& input) {
@@ -117,40 +61,19 @@ std::optional<PaceDecision> PaceController::jump(const PaceInput& input) {
   }
   ++jumps_;
   jumped_to_ = *input.quiet_until;
+  held_ = false;
+  begin_window(input.now, jumped_to_);
   return PaceDecision{PaceDecision::Kind::kJump, dilation_, *input.quiet_until};
 }
 
-double PaceController::next_dilation() {
-  const double margin_now = margin();
-  smoothed_ += kSmoothing * (margin_now - smoothed_);
-  window_slack_ns_.reset();
-  window_behind_ = FabricTime::zero();
-  if (stage_ == Stage::kCalibrating) {
-    if (margin_now > kHigh && dilation_ > kFastest) return dilation_ * kCalibrating;
-    stage_ = Stage::kFollowing;
-    smoothed_ = margin_now;
-  }
-  ++windows_since_trouble_;
-  const double calm = static_cast<double>(windows_since_trouble_) / patience_;
-  trouble_at_ *= std::max(0.5, 1 - kForget * calm * calm);
-  if (smoothed_ < kLow) {
-    note_trouble();
-    return dilation_ * std::min(kMostSlower, 1 + 0.25 * (kLow - smoothed_));
-  }
-  if (smoothed_ < kHigh) return dilation_;
-  const double faster = dilation_ * std::max(kMostFaster, 1 - 0.3 * (smoothed_ - kHigh));
-  return std::max(faster, std::min(trouble_at_, dilation_));
-}
-
-void PaceController::note_trouble() {
-  const double pace = dilation_ * kKeepAway;
-  if (windows_since_trouble_ > kEpisode || last_trouble_ == 0) {
-    const bool again = pace < last_trouble_ * kSamePace && pace * kSamePace > last_trouble_;
-    patience_ = again ? std::min(2 * patience_, kMostPatience) : kFirstPatience;
-  }
-  last_trouble_ = pace;
-  trouble_at_ = std::max(trouble_at_, pace);
-  windows_since_trouble_ = 0;
+double PaceController::next_dilation(const PaceInput& input, FabricTime reached) {
+  const double achieved = dilation_in(input.now - window_start_, reached - window_reached_);
+  const bool held = window_held_, moved = reached > window_reached_;
+  begin_window(input.now, reached);
+  if (held && !moved) return dilation_;  // nothing has been learned
+  const double wanted = held ? achieved * kAhead : 0;
+  const double next = std::clamp(wanted, dilation_ * kMostFaster, dilation_ * kMostSlower);
+  return std::clamp(next, kFastest, kSlowest);
 }
 
 int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes) {

@@ -31,6 +31,13 @@ void merge_worst(PaceCurve::Point& into, const PaceCurve::Point& other) {
   }
 }
 
+double dilation_between(const PaceCurve::Point& before, const PaceCurve::Point& after) {
+  const FabricTime moved = after.fabric - before.fabric;
+  if (moved <= FabricTime::zero()) return 0;
+  return static_cast<double>(after.lab_ns - before.lab_ns) * 1000.0 /
+         static_cast<double>(moved.ps());
+}
+
 }  // namespace
 
 void PaceCurve::note_slack(uint32_t process, int64_t slack_ns) {
@@ -39,7 +46,7 @@ void PaceCurve::note_slack(uint32_t process, int64_t slack_ns) {
   open_.slack_of = process;
 }
 
-void PaceCurve::step(const netio::GatePage& gate, const Pace& pace, netio::LabTime now) {
+void PaceCurve::step(const netio::GatePage& gate, netio::LabTime now) {
   if (!began_) began_ = now;
   const uint32_t slowest = slowest_process(gate);
   if (slowest == netio::kNoProcess) return;
@@ -47,19 +54,19 @@ void PaceCurve::step(const netio::GatePage& gate, const Pace& pace, netio::LabTi
   const FabricTime done = std::max(
       FabricTime::from_ps(slot.done_ps.load(std::memory_order_relaxed)), FabricTime::zero());
   Point seen;
-  seen.behind = gate.clock.fabric_at(now) - done;
+  seen.behind = gate.time_at(now) - done;
   seen.slowest = slowest;
   seen.waited_for = slot.waits_for.load(std::memory_order_relaxed);
   merge_worst(open_, seen);
   const int64_t lab_ns = now - *began_;
   if (lab_ns < (points_.empty() ? 0 : points_.back().lab_ns) + span_ns_) return;
-  close(done, lab_ns, pace.paused() || pace.holding() ? 0 : pace.dilation());
+  close(done, lab_ns);
 }
 
-void PaceCurve::close(FabricTime fabric, int64_t lab_ns, double dilation) {
+void PaceCurve::close(FabricTime fabric, int64_t lab_ns) {
   open_.fabric = fabric;
   open_.lab_ns = lab_ns;
-  open_.dilation = dilation;
+  open_.dilation = dilation_between(points_.empty() ? Point{} : points_.back(), open_);
   points_.push_back(open_);
   open_ = Point{};
   if (points_.size() >= kMaxPoints) halve();
@@ -69,6 +76,7 @@ void PaceCurve::halve() {
   for (size_t i = 0; i + 1 < points_.size(); i += 2) {
     Point merged = points_[i + 1];
     merge_worst(merged, points_[i]);
+    merged.dilation = dilation_between(i == 0 ? Point{} : points_[i / 2 - 1], merged);
     points_[i / 2] = merged;
   }
   points_.resize(points_.size() / 2);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "fabric/base/units.h"
-#include "lab/live/pace.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::lab {
@@ -20,7 +19,7 @@ class PaceCurve {
   struct Point {
     FabricTime fabric;             ///< committed by every process at the end of the span
     int64_t lab_ns = 0;            ///< since the first call
-    double dilation = 0;           ///< that was chosen; 0: a hold or a pause at the end of the span
+    double dilation = 0;           ///< that was achieved in the span; 0: no process moved on
     int64_t slack_ns = INT64_MAX;  ///< least in the span; INT64_MAX: no frame came
     uint32_t slack_of = netio::kNoProcess;
     FabricTime behind;                     ///< most that the slowest process was behind the clock
@@ -31,9 +30,10 @@ class PaceCurve {
   /// Least slack of a process since the last call.
   void note_slack(uint32_t process, int64_t slack_ns);
   /// Called every few milliseconds.
-  void step(const netio::GatePage& gate, const Pace& pace, netio::LabTime now);
-  /// Ends the current span with `point`: fabric, lab_ns and dilation. For step(), and tests.
-  void close(FabricTime fabric, int64_t lab_ns, double dilation);
+  void step(const netio::GatePage& gate, netio::LabTime now);
+  /// Ends the current span: the instant that every process has committed, lab time since the first call. For step(),
+  /// and tests.
+  void close(FabricTime fabric, int64_t lab_ns);
   const std::vector<Point>& points() const { return points_; }
 
  private:

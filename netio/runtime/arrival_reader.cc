@@ -13,8 +13,9 @@ ArrivalReader::ArrivalReader(GatePage& page, const Topology& topology, uint32_t 
       ledger_(ledger),
       untaken_time_(topology) {}
 
-void ArrivalReader::begin_tick(LabTime now, FabricTime committed) {
+void ArrivalReader::begin_tick(LabTime now, FabricTime clock, FabricTime committed) {
   now_ = now;
+  clock_ = clock;
   committed_ = committed;
   earliest_need_ = FabricTime::never();
 }
@@ -77,8 +78,8 @@ std::optional<Arrival> ArrivalReader::read_foreign(const Port& port, std::span<c
   arrival.frame = frames_.copy(bytes);
   if (!arrival.frame) return std::nullopt;
   // A kernel's timestamp says when the frame came, not when this process woke up to read it.
-  const FabricTime stamped =
-      page_.clock.fabric_at(std::min(received, now_)) + untaken_time_.of(port, bytes);
+  const FabricTime came = std::min(page_.clock.fabric_at(std::min(received, now_)), clock_);
+  const FabricTime stamped = came + untaken_time_.of(port, bytes);
   arrival.arrival = arrival.start = std::max(stamped, committed_);
   arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
   return arrival;

@@ -29,8 +29,9 @@ class ArrivalReader {
   ArrivalReader(GatePage& page, const Topology& topology, uint32_t process, FramePool& frames,
                 IngressLedger& ledger);
 
-  /// `now` is the lab time of the tick, and up to `committed` the process cannot go back.
-  void begin_tick(LabTime now, FabricTime committed);
+  /// `now` is the lab time of the tick, `clock` what the lab's clock shows then, and up to `committed` the process
+  /// cannot go back.
+  void begin_tick(LabTime now, FabricTime clock, FabricTime committed);
   /// The frame that a ring of node `at.node` received on port `at.port`; empty if it is dropped.
   std::optional<Arrival> read(PortRef at, std::span<const uint8_t> bytes, LabTime received);
 
@@ -52,6 +53,7 @@ class ArrivalReader {
   UntakenTime untaken_time_;
   uint64_t foreign_sequence_ = 0;
   LabTime now_;
+  FabricTime clock_;
   FabricTime committed_;
   FabricTime earliest_need_ = FabricTime::never();
   ArrivalCounts counts_;

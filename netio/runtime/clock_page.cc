@@ -41,6 +41,10 @@ void ClockPage::jump(FabricTime fabric, Dilation dilation, LabTime now) {
   publish(from, fabric > continuous ? fabric : continuous, dilation);
 }
 
+void ClockPage::set_back(FabricTime fabric, Dilation dilation, LabTime now) {
+  publish(now, fabric, dilation);
+}
+
 ClockPage::Plain ClockPage::segment_for(LabTime lab) const {
   for (;;) {  // bounded in practice: a publication is a handful of stores
     const uint32_t before = version_.load(std::memory_order_acquire);
@@ -63,10 +67,10 @@ ClockPage::Plain ClockPage::segment_for(LabTime lab) const {
 
 FabricTime ClockPage::fabric_at(LabTime lab) const { return segment_for(lab).at(lab); }
 
-int64_t ClockPage::lab_ns_until(FabricTime fabric, LabTime now) const {
+int64_t ClockPage::lab_ns_between(FabricTime from, FabricTime to, LabTime now) const {
   const Plain segment = segment_for(now);
   if (segment.rate_q32 == 0) return std::numeric_limits<int64_t>::max();
-  const __int128 distance = fabric.ps() - segment.at(now).ps();
+  const __int128 distance = to.ps() - from.ps();
   return static_cast<int64_t>((distance << 32) / segment.rate_q32);
 }
 

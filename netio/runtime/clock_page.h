@@ -41,10 +41,14 @@ class ClockPage {
   /// the clock would be: the clock jumps forward over a stretch in which nothing happens.
   void jump(FabricTime fabric, Dilation dilation, LabTime now);
 
+  /// Writer: the clock steps back to `fabric` at once, and goes on with `dilation`.
+  void set_back(FabricTime fabric, Dilation dilation, LabTime now);
+
   /// Fabric time at a lab instant. Wait-free but for a concurrent publication.
   FabricTime fabric_at(LabTime lab) const;
-  /// Lab nanoseconds until the clock shows `fabric`, negative if it is past; INT64_MAX in a pause.
-  int64_t lab_ns_until(FabricTime fabric, LabTime now) const;
+  /// Lab nanoseconds that the clock takes from one instant to the other at its present pace, negative if `to` comes
+  /// before `from`; INT64_MAX in a pause.
+  int64_t lab_ns_between(FabricTime from, FabricTime to, LabTime now) const;
 
  private:
   // Fabric ps per lab ns as a fixed-point number with 32 fractional bits: exact on every machine.

@@ -96,11 +96,11 @@ class Daemon {
         gate_(gate_of(page_)),
         program_(make_program(config_, topology_)),
         log_(open_log(log_file(config_), config_.process_name, {.debug = config_.verbose})),
+        frames_(FramePool::kLimit, room_on_wires(topology_, config_.payload_elided)),
         left_(read_handover(config_.resume_file)),
         methods_(config_.control_socket, topology_, gate_.slot(config_.process).watched_records,
                  answers()),
         outputs_(config_, topology_, record_bytes_of(left_)),
-        frames_(FramePool::kLimit, room_on_wires(topology_, config_.payload_elided)),
         nodes_(config_, topology_, *program_, frames_, outputs_),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {

@@ -110,16 +110,16 @@ FabricTime Driver::claim(FabricTime target) {
 Driver::Tick Driver::tick() {
   const LabTime now = LabTime::now();
   moved_ = false;
-  const FabricTime clock = page_.clock.fabric_at(now);
+  const FabricTime clock = page_.time_at(now);
   const FabricTime limit =
       std::min({clock, FabricTime::from_ps(page_.limit_ps.load(std::memory_order_acquire)), end_});
   const uint64_t schedule = page_.schedule.load(std::memory_order_acquire);  // after the limit
   if (schedule != schedule_ && read_schedule_) take_schedule(schedule);
 
   ledger_.read_gate();
-  arrivals_.begin_tick(now, committed_);
+  arrivals_.begin_tick(now, clock, committed_);
   drain();
-  note_slack(now);
+  note_slack(clock, now);
   ledger_.update_bounds(now);
 
   const FabricTime bound = ledger_.bound();
@@ -247,9 +247,9 @@ void Driver::drain() {
   }
 }
 
-void Driver::note_slack(LabTime now) {
+void Driver::note_slack(FabricTime clock, LabTime now) {
   if (arrivals_.earliest_need() == FabricTime::never()) return;
-  const int64_t slack = page_.clock.lab_ns_until(arrivals_.earliest_need(), now);
+  const int64_t slack = page_.clock.lab_ns_between(clock, arrivals_.earliest_need(), now);
   if (slack == INT64_MAX) return;  // the clock stands: nothing is due
   report_.min_slack_ns = std::min(report_.min_slack_ns, slack);
   slot().min_slack_ns.store(report_.min_slack_ns, std::memory_order_relaxed);

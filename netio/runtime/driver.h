@@ -101,7 +101,7 @@ class Driver {
   FabricTime claim(FabricTime target);
   void hand_out_effects(FabricTime until);
   void drain();
-  void note_slack(LabTime now);
+  void note_slack(FabricTime clock, LabTime now);
   void advance(FabricTime target, FabricTime clock, LabTime since);
   void run_nodes(FabricTime target);
   void send(FabricTime clock);

@@ -66,6 +66,16 @@ FabricTime GatePage::slowest(std::atomic<int64_t> ProcessSlot::*instant) const {
   return slowest;
 }
 
+FabricTime GatePage::time_at(LabTime now) const {
+  const FabricTime paced = clock.fabric_at(now);
+  const auto leash = FabricTime::from_ps(leash_ps.load(std::memory_order_relaxed));
+  if (leash == FabricTime::zero()) return paced;
+  const FabricTime slowest = slowest_done();
+  if (slowest == FabricTime::never()) return paced;
+  const auto quiet = FabricTime::from_ps(quiet_ps.load(std::memory_order_acquire));
+  return std::min(paced, std::max(slowest + leash, quiet));
+}
+
 FabricTime GatePage::slowest_done() const { return slowest(&ProcessSlot::done_ps); }
 
 FabricTime GatePage::slowest_recorded() const { return slowest(&ProcessSlot::recorded_ps); }

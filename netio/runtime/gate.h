@@ -111,6 +111,9 @@ struct GatePage {
   std::atomic<uint64_t> schedule{0};
   /// Lab time between the processes' ticks at the present pace; 0: as their configuration says.
   std::atomic<int64_t> tick_ns{0};
+  /// How far the clock may be ahead of the slowest process; 0: as far as its pace takes it. Each process holds its
+  /// own reading of the clock back, at once: whoever would stop the clock may have no processor.
+  std::atomic<int64_t> leash_ps{0};
   /// Counts how often the limit has left kBeforeTime: the futex of wait_for_limit().
   std::atomic<uint32_t> openings{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
@@ -134,6 +137,8 @@ struct GatePage {
   FabricTime stop_everywhere();
   /// Sum over all processes.
   uint64_t progress(ProgressCounter counter, uint32_t offset = 0) const;
+  /// What the clock shows: its pace, held back by the leash.
+  FabricTime time_at(LabTime now) const;
   /// How far the slowest process of the gate is done; never() when all are out of it.
   FabricTime slowest_done() const;
   /// The same of ProcessSlot::recorded_ps.

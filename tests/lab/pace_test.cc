@@ -16,7 +16,7 @@ void drive(Pace& pace, netio::ClockPage& clock, LabTime& now, FabricTime& slowes
     now = now + 2'000'000;
     const FabricTime reachable = slowest + FabricTime::from_ps(2'000'000 * 1000 / capacity_k);
     slowest = std::min(clock.fabric_at(now), reachable);
-    pace.step({slowest, {}, {}}, now);
+    pace.step({slowest, {}}, now);
   }
 }
 

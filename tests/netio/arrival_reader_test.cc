@@ -44,7 +44,7 @@ constexpr FabricTime kArrival = FabricTime::from_ns(520);
 
 TEST_CASE("a frame with its wire's trailer arrives when the trailer says, as large as it says") {
   LeafReader leaf;
-  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero());
+  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero(), FabricTime::zero());
   CHECK(leaf.reader.earliest_need() == FabricTime::never());
   const std::optional<Arrival> arrival = leaf.read(leaf.trailer(0));
   REQUIRE(arrival);
@@ -66,7 +66,7 @@ TEST_CASE("a frame is late if its node has committed the instant at which it nee
     CAPTURE(late);
     LeafReader leaf;
     const FabricTime need = kArrival + leaf.topology.switch_latency;
-    leaf.reader.begin_tick(LabTime{1}, late ? need : need - kPicosecond);
+    leaf.reader.begin_tick(LabTime{1}, need, late ? need : need - kPicosecond);
     CHECK(leaf.read(leaf.trailer(0)));
     CHECK(leaf.reader.counts().late == (late ? 1 : 0));
     CHECK(leaf.page->slot(1).late_frames.load() == (late ? 1 : 0));
@@ -75,7 +75,7 @@ TEST_CASE("a frame is late if its node has committed the instant at which it nee
 
 TEST_CASE("another lab's frame, another wire's, a silent process's and a duplicate are dropped") {
   LeafReader leaf;
-  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero());
+  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero(), FabricTime::zero());
   TimeTrailer other_lab = leaf.trailer(0), other_wire = leaf.trailer(0);
   other_lab.lab = 8;
   other_wire.wire = leaf.leaf_port().out;
@@ -95,7 +95,7 @@ TEST_CASE("another lab's frame, another wire's, a silent process's and a duplica
 
 TEST_CASE("a void frame counts as the frame that it stands for, although its ring is read first") {
   LeafReader leaf;
-  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero());
+  leaf.reader.begin_tick(LabTime{1}, FabricTime::zero(), FabricTime::zero());
   Frame lost = leaf.frames.copy(TwoProcesses::ipv6_frame());
   lost.resize(kPlainFrameBytes);
   Frame standing = make_void_frame(leaf.frames, lost);
@@ -121,7 +121,8 @@ TEST_CASE("a frame without a trailer arrives by the clock, and never before what
   leaf.page->clock.reset(FabricTime::zero(), LabTime{0});
   leaf.page->clock.set_dilation({1000}, LabTime{0});
   const LabTime now{50'000'000};
-  leaf.reader.begin_tick(now, FabricTime::from_us(2));
+  const FabricTime clock = leaf.page->clock.fabric_at(now);
+  leaf.reader.begin_tick(now, clock, FabricTime::from_us(2));
   const LabTime came{20'000'000};
   const std::optional<Arrival> by_clock = leaf.read(frame, came),
                                early = leaf.read(frame, LabTime{0}),
@@ -132,10 +133,15 @@ TEST_CASE("a frame without a trailer arrives by the clock, and never before what
   REQUIRE(early);
   CHECK(early->arrival == FabricTime::from_us(2));
   REQUIRE(ahead);
-  CHECK(ahead->arrival == leaf.page->clock.fabric_at(now));
+  CHECK(ahead->arrival == clock);
+  leaf.reader.begin_tick(now, FabricTime::from_us(7),
+                         FabricTime::from_us(2));  // a leash holds the clock back
+  const std::optional<Arrival> held = leaf.read(frame, came);
+  REQUIRE(held);
+  CHECK(held->arrival == FabricTime::from_us(7));
   CHECK(by_clock->sequence != early->sequence);
   CHECK(by_clock->sequence > UINT32_MAX);  // behind all of a wire's own
-  CHECK(leaf.reader.counts().foreign == 3);
+  CHECK(leaf.reader.counts().foreign == 4);
   CHECK(leaf.reader.earliest_need() == FabricTime::never());
   CHECK(leaf.ledger.taken() == 0);
 }
@@ -159,7 +165,7 @@ TEST_CASE("a trailer that a neighbour which is not ours passes on is cut off, an
                             DropCause::kNone};
   write_trailer(trailer, std::span(frame).subspan(kPlainFrameBytes).first<kTrailerBytes>());
   two.page->clock.reset(FabricTime::from_us(3), LabTime{0});
-  reader.begin_tick(LabTime{1}, FabricTime::zero());
+  reader.begin_tick(LabTime{1}, FabricTime::from_us(3), FabricTime::zero());
   const std::optional<Arrival> arrival = reader.read({two.leaf, PortId{0}}, frame, LabTime{1});
   REQUIRE(arrival);
   CHECK(arrival->foreign);

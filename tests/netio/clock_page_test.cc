@@ -25,8 +25,8 @@ TEST_CASE("at dilation 5000 one microsecond of fabric time takes 5 ms of lab tim
   const int64_t ps = clock.fabric_at(start + 5'000'000).ps();
   CHECK(ps >= 999'999);
   CHECK(ps <= 1'000'000);
-  CHECK(clock.lab_ns_until(FabricTime::from_us(1), start) >= 5'000'000);
-  CHECK(clock.lab_ns_until(FabricTime::from_us(1), start) < 5'000'010);
+  CHECK(clock.lab_ns_between(FabricTime::zero(), FabricTime::from_us(1), start) >= 5'000'000);
+  CHECK(clock.lab_ns_between(FabricTime::zero(), FabricTime::from_us(1), start) < 5'000'010);
 }
 
 TEST_CASE("a rate change is continuous, takes effect ahead, and keeps the past as it was") {
@@ -53,6 +53,18 @@ TEST_CASE("a jump goes forward only") {
   CHECK(clock.fabric_at(LabTime{ClockPage::kLeadNs}) == FabricTime::from_us(50));
   clock.jump(FabricTime::from_us(5), {1000}, LabTime{ClockPage::kLeadNs});
   CHECK(clock.fabric_at(LabTime{2 * ClockPage::kLeadNs}) >= FabricTime::from_us(50));
+}
+
+TEST_CASE("the clock steps back at once, and what it showed before stays known") {
+  ClockPage clock;
+  clock.reset(FabricTime::zero(), LabTime{0});
+  clock.set_dilation({1000}, LabTime{0});
+  const LabTime change{100'000'000};
+  const FabricTime before = clock.fabric_at(change + -1'000'000);
+  clock.set_back(FabricTime::from_us(20), {500}, change);
+  CHECK(clock.fabric_at(change) == FabricTime::from_us(20));
+  CHECK(clock.fabric_at(change + 5'000'000) == FabricTime::from_us(30));
+  CHECK(clock.fabric_at(change + -1'000'000) == before);
 }
 
 TEST_CASE("readers never see a torn segment while the writer publishes") {
