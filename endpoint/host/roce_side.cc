@@ -37,8 +37,6 @@ uint32_t port_by_weight(uint32_t number, const std::vector<uint32_t>& weights) {
 
 }  // namespace
 
-using Notice = ApplicationNotice::Kind;
-
 RoceSide::RoceSide(HostShared& host, NicPorts& ports, ReceiveSide& receiving, NicPauses& pauses,
                    const MemoryRegistry& memory, ApplicationRunner& applications,
                    RcQueuePairTable& queue_pairs)
@@ -253,19 +251,19 @@ void RoceSide::power_off() {
 }
 
 void RoceSide::work_completed(RcQueuePair& qp, uint64_t id) {
-  applications_.notify(qp, Notice::kWriteComplete, {id});
+  applications_.notify(qp, ApplicationNotice::Kind::kWriteComplete, {id});
 }
 
 void RoceSide::work_failed(RcQueuePair& qp, uint64_t id, std::string_view status) {
-  applications_.notify(qp, Notice::kWriteFailed, {id}, status);
+  applications_.notify(qp, ApplicationNotice::Kind::kWriteFailed, {id}, status);
 }
 
 void RoceSide::message_received(RcQueuePair& qp, const ReceiveCompletion& completion) {
-  applications_.notify(qp, Notice::kReceive, completion);
+  applications_.notify(qp, ApplicationNotice::Kind::kReceive, completion);
 }
 
 void RoceSide::receive_flushed(RcQueuePair& qp, uint64_t id) {
-  applications_.notify(qp, Notice::kReceiveFlushed, {id});
+  applications_.notify(qp, ApplicationNotice::Kind::kReceiveFlushed, {id});
 }
 
 void RoceSide::loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) {
@@ -278,7 +276,7 @@ void RoceSide::failed(RcQueuePair& qp, std::string_view reason) {
   EventRecord record{host_.now, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.id.peer);
   host_.tell(record);
-  applications_.notify(qp, Notice::kError, {}, reason);
+  applications_.notify(qp, ApplicationNotice::Kind::kError, {}, reason);
 }
 
 }  // namespace mrclab::endpoint
