@@ -78,7 +78,7 @@ double PaceController::next_dilation(const PaceInput& input, FabricTime reached)
 
 int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes) {
   const int64_t affordable = kTickPerProcessNs * processes;
-  const auto wanted = static_cast<int64_t>(std::min(lab_ns(lookahead, dilation) / 16, 1e9));
+  const auto wanted = static_cast<int64_t>(std::min(lab_ns(lookahead, dilation) / 8, 1e9));
   return std::clamp(std::max(wanted, affordable), kShortestTickNs, kLongestTickNs);
 }
 

@@ -75,7 +75,7 @@ class PaceController {
   uint64_t jumps_ = 0, holds_ = 0;
 };
 
-/// Lab time between ticks: a sixteenth of the lookahead, so that what waits
+/// Lab time between ticks: an eighth of the lookahead, so that what waits
 /// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
 /// each) than all processes can afford together.
 int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes);

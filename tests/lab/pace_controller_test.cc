@@ -194,7 +194,7 @@ TEST_CASE("a stretch that is over before a jump could take effect is waited for"
 
 TEST_CASE("many processes tick more rarely, and no tick takes much of the lookahead") {
   const int64_t few = lab::tick_for(5'000, kLeash, 10);
-  CHECK(few == 375'000);  // 6 ms / 16
+  CHECK(few == 750'000);  // 6 ms / 8
   CHECK(lab::tick_for(400, kLeash, 10) < 250'000);
   CHECK(lab::tick_for(5'000, kLeash, 80) > 1'000'000);
   CHECK(lab::tick_for(1e6, kLeash, 10) == 2'000'000);

@@ -196,6 +196,33 @@ TEST_SUITE("root: carried time") {
     CHECK(nodes.leaf_driver->report().arrivals.late == 0);
   }
 
+  TEST_CASE("a leash lets no process be further ahead of the slowest one, and changes no history") {
+    Log host, leaf;
+    {
+      TwoNodes free(FabricTime::from_us(60));
+      REQUIRE(free.run(1, 1));
+      host = free.host->log;
+      leaf = free.leaf->log;
+    }
+    TwoNodes held(FabricTime::from_us(60));
+    const FabricTime leash = FabricTime::from_ns(100);  // shorter than the lookahead
+    held.gate.leash_ps.store(leash.ps());
+    for (int i = 0; i < 1000; ++i) held.host_driver->tick();
+    CHECK(held.host_driver->committed() ==
+          leash - FabricTime::from_ps(1));  // the leaf has done -1 ps
+    CHECK(held.host_driver->report().min_slack_ns == INT64_MAX);
+    bool done = false;
+    for (int round = 0; round < 1'000'000 && !done; ++round) {
+      const bool host_done = held.host_driver->tick().finished;
+      REQUIRE(held.host_driver->committed() <= held.gate.slowest_done() + leash);
+      done = held.leaf_driver->tick().finished && host_done;
+      REQUIRE(held.leaf_driver->committed() <= held.gate.slowest_done() + leash);
+    }
+    CHECK(done);
+    CHECK(held.host->log == host);
+    CHECK(held.leaf->log == leaf);
+  }
+
   TEST_CASE("what the gate calls quiet stays quiet, and frames under way are not") {
     TwoNodes nodes(FabricTime::from_us(60));
     int quiet_seen = 0, busy_seen = 0;
