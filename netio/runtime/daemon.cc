@@ -144,7 +144,9 @@ class Daemon {
       // The gate, not the clock, holds this process back, and something moved: the neighbours may
       // have published more.
       if (tick.advanced && tick.clock_ahead) continue;
-      next_tick = std::max(next_tick + tick_ns(), now);
+      // Who was not let on leaves the processor to those that hold it back, for a whole tick: where many processes
+      // share one, all of them are late, and would do nothing but look whether they may go on.
+      next_tick = std::max(next_tick + tick_ns(), now + (tick.advanced ? 0 : tick_ns()));
       if (finished_) next_tick = now + kIdleTickNs;
       if (finished_ || gate_.wait_for_limit(kWaitingTickNs)) sleep_until(next_tick);
     }

@@ -187,6 +187,18 @@ TEST_CASE("the fabric that the kernel forwards comes up and carries a ping") {
   CHECK(difference(before, kernel_snapshot()) == "");
 }
 
+TEST_CASE("a fabric of 56 processes carries a ping") {
+  enter_sandbox();
+  const CommandResult up = mrclab({"up", "octet", "--isolate"});
+  CAPTURE(up.output);
+  REQUIRE(up.code == 0);
+  const CommandResult ping =
+      mrclab({"exec", "h0", "--", "ping", "-c", "1", "-W", kPingPatience, "h7"});
+  CAPTURE(ping.output);
+  CHECK(ping.code == 0);
+  CHECK(mrclab({"down"}).code == 0);
+}
+
 TEST_CASE("down ends what was started in a node") {
   enter_sandbox();
   const auto before = kernel_snapshot();
