@@ -17,13 +17,6 @@ namespace {
 
 constexpr unsigned kFramesAtOnce = 1024;
 
-/// What the kernel is told of a frame, and reads when the frame is submitted.
-struct SentMessage {
-  sockaddr_ll address{};
-  iovec bytes{};
-  msghdr header{};
-};
-
 /// liburing returns what a system call would have set errno to, negative.
 int check_uring(const char* attempt, int result) {
   if (result < 0) throw SystemError(attempt, -result);
@@ -64,6 +57,12 @@ class SendRing::Impl {
   }
 
  private:
+  /// What the kernel is told of a frame, and reads when the frame is submitted.
+  struct SentMessage {
+    sockaddr_ll address{};
+    iovec bytes{};
+    msghdr header{};
+  };
   struct Waiting {
     int socket;
     uint32_t ifindex;
