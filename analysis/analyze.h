@@ -39,8 +39,8 @@ struct RunInputs {
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
   std::vector<ScheduledEffect> schedule = {};  ///< as the nodes executed it
-  std::vector<std::filesystem::path> records =
-      {};                             ///< fabric/history/history_record.h; for `accounted`
+  /// Files of packet records (fabric/history/history_record.h), which the check `accounted` reads.
+  std::vector<std::filesystem::path> records = {};
   std::filesystem::path events = {};  ///< events.jsonl; empty: none
   /// How long a requester goes on without any answer before it gives up; zero: unknown.
   FabricTime retry_span = FabricTime::zero();

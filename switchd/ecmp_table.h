@@ -1,7 +1,7 @@
 #pragma once
 // Where a packet without a carrier goes: by its destination host, and among equal uplinks by the hash
-// of fabric/paths/ecmp.h. Set at start from the topology; changed only by the switch's own ports, which
-// leave their group without carrier and come back with it.
+// of fabric/paths/ecmp.h. The switch fills the table at start from the topology. Afterwards it changes the table only
+// when one of its own ports loses its carrier, and so leaves its group, or gets it back.
 
 #include <cstdint>
 #include <functional>

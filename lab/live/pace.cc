@@ -3,14 +3,6 @@
 #include <algorithm>
 
 namespace mrclab::lab {
-namespace {
-
-double dilation_of(int64_t lab_ns, FabricTime fabric) {
-  return static_cast<double>(lab_ns) * 1000.0 /
-         static_cast<double>(std::max<int64_t>(1, fabric.ps()));
-}
-
-}  // namespace
 
 void Pace::start(netio::LabTime now) {
   if (fixed_) clock_.set_dilation({*fixed_}, now);
@@ -47,7 +39,7 @@ std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now)
 
 void Pace::note_window(FabricTime slowest, netio::LabTime now) {
   if (now - window_start_ < kWindowNs || slowest <= at_window_) return;
-  const double k = dilation_of(now - window_start_, slowest - at_window_);
+  const double k = achieved_dilation(now - window_start_, slowest - at_window_);
   least_ = least_ == 0 ? k : std::min(least_, k);
   most_ = std::max(most_, k);
   window_start_ = now;
@@ -56,7 +48,7 @@ void Pace::note_window(FabricTime slowest, netio::LabTime now) {
 
 DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
   DilationReport report;
-  report.mean = dilation_of(now - started_, slowest);
+  report.mean = achieved_dilation(now - started_, slowest);
   report.min = least_ == 0 ? report.mean : std::min(report.mean, least_);
   report.max = std::max(report.mean, most_);
   report.jumps = controller_.jumps();

@@ -5,9 +5,11 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr double kAhead = 0.8;        // of the dilation that was achieved: the pace that is wanted
-constexpr double kMostSlower = 1.25;  // per window
-constexpr double kMostFaster = 0.7;   // per window
+// The controller wants a dilation of so many times the one that the processes achieved: a clock that is a little too
+// fast keeps them busy, and the leash holds it back.
+constexpr double kAhead = 0.8;
+// From one window to the next the controller makes the dilation at most so many times as large, and at least so many.
+constexpr double kMostSlower = 1.25, kMostFaster = 0.7;
 constexpr int64_t kShortestTickNs = 100'000;
 constexpr int64_t kLongestTickNs = 2'000'000;
 constexpr int64_t kTickPerProcessNs =
@@ -18,12 +20,12 @@ double lab_ns(FabricTime span, double dilation) {
   return static_cast<double>(span.ps()) * dilation / 1000.0;
 }
 
-double dilation_in(int64_t lab_ns, FabricTime span) {
-  return 1000.0 * static_cast<double>(lab_ns) /
-         static_cast<double>(std::max<int64_t>(1, span.ps()));
-}
-
 }  // namespace
+
+double achieved_dilation(int64_t lab_ns, FabricTime stretch) {
+  return 1000.0 * static_cast<double>(lab_ns) /
+         static_cast<double>(std::max<int64_t>(1, stretch.ps()));
+}
 
 PaceDecision PaceController::step(const PaceInput& input) {
   if (!begun_) {
@@ -67,7 +69,7 @@ std::optional<PaceDecision> PaceController::jump(const PaceInput& input) {
 }
 
 double PaceController::next_dilation(const PaceInput& input, FabricTime reached) {
-  const double achieved = dilation_in(input.now - window_start_, reached - window_reached_);
+  const double achieved = achieved_dilation(input.now - window_start_, reached - window_reached_);
   const bool held = window_held_, moved = reached > window_reached_;
   begin_window(input.now, reached);
   if (held && !moved) return dilation_;  // nothing has been learned

@@ -75,6 +75,9 @@ class PaceController {
   uint64_t jumps_ = 0, holds_ = 0;
 };
 
+/// The dilation at which a stretch of fabric time took so much lab time. A stretch of nothing counts as 1 ps.
+double achieved_dilation(int64_t lab_ns, FabricTime stretch);
+
 /// Lab time between ticks: an eighth of the lookahead, so that what waits
 /// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
 /// each) than all processes can afford together.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lab/live/pace_controller.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -34,8 +36,7 @@ void merge_worst(PaceCurve::Point& into, const PaceCurve::Point& other) {
 double dilation_between(const PaceCurve::Point& before, const PaceCurve::Point& after) {
   const FabricTime moved = after.fabric - before.fabric;
   if (moved <= FabricTime::zero()) return 0;
-  return static_cast<double>(after.lab_ns - before.lab_ns) * 1000.0 /
-         static_cast<double>(moved.ps());
+  return achieved_dilation(after.lab_ns - before.lab_ns, moved);
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ constexpr size_t kVoidSlotPayload = 256;
 constexpr size_t kLabRingBytes = 256 << 20;  // all rings of a big lab together
 constexpr size_t kPortRingBytesMin = 64 << 10, kPortRingBytesMax = 256 << 10;
 constexpr size_t kSmallLabRingBytes = 64 << 20;  // cleared unnoticed, in a lab of any size
-constexpr size_t kSlotsMin = 112;  // of a node's IPv6 ring, however little can wait (our choice)
+/// The IPv6 ring of a node has at least so many slots, even if the fabric lets fewer frames wait there (our choice).
+constexpr size_t kSlotsMin = 112;
 constexpr size_t kRingBytesBound = 64 << 20;  // bound for any rates and latencies of a fabric
 /// What a slot of the IPv6 ring takes beside the frame, its place in a block of 64 KiB included.
 constexpr size_t kSlotExtra = 256;

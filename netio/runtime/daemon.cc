@@ -144,8 +144,8 @@ class Daemon {
       // The gate, not the clock, holds this process back, and something moved: the neighbours may
       // have published more.
       if (tick.advanced && tick.clock_ahead) continue;
-      // Who was not let on leaves the processor to those that hold it back, for a whole tick: where many processes
-      // share one, all of them are late, and would do nothing but look whether they may go on.
+      // A process that could commit nothing sleeps for a whole tick, so that those that hold it back get the processor.
+      // Where many processes share one, all of them are late for their ticks, and would only look at the gate again.
       next_tick = std::max(next_tick + tick_ns(), now + (tick.advanced ? 0 : tick_ns()));
       if (finished_) next_tick = now + kIdleTickNs;
       if (finished_ || gate_.wait_for_limit(kWaitingTickNs)) sleep_until(next_tick);

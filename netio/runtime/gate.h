@@ -111,8 +111,9 @@ struct GatePage {
   std::atomic<uint64_t> schedule{0};
   /// Lab time between the processes' ticks at the present pace; 0: as their configuration says.
   std::atomic<int64_t> tick_ns{0};
-  /// How far the clock may be ahead of the slowest process; 0: as far as its pace takes it. Each process holds its
-  /// own reading of the clock back, at once: whoever would stop the clock may have no processor.
+  /// How far the clock may be ahead of the slowest process; 0: as far as its pace takes it. Each process applies the
+  /// leash to its own reading of the clock (time_at), because the lab, which could stop the clock instead, may not be
+  /// given a processor in time.
   std::atomic<int64_t> leash_ps{0};
   /// Counts how often the limit has left kBeforeTime: the futex of wait_for_limit().
   std::atomic<uint32_t> openings{0};

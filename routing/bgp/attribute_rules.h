@@ -11,7 +11,7 @@ namespace mrclab::routing {
 /// From the weakest to the strongest; of several the strongest wins (RFC 7606 section 3 h).
 enum class ErrorAction : uint8_t { kNone, kDiscardAttribute, kTreatAsWithdraw, kResetSession };
 
-// Its members are in the order in which the table is read, not packed.
+// The members have the order in which a person reads a row of the table below, which costs a few bytes of padding.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct AttributeRule {
   uint8_t code;

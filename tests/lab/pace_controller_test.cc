@@ -30,7 +30,8 @@ struct SyntheticLab {
   bool idle = false;  ///< nothing under way: free to jump
   FabricTime next = FabricTime::never();
   double least = 1e9, most = 0;  ///< dilation in the last run()
-  FabricTime most_ahead;         ///< of the clock by its pace alone, in the last run()
+  /// In the last run(): how far the clock was ahead of the slowest process at most, had there been no leash.
+  FabricTime most_ahead;
 
   SyntheticLab() { clock.reset(FabricTime::zero(), now); }
 
@@ -39,9 +40,10 @@ struct SyntheticLab {
     const FabricTime paced = clock.fabric_at(now);
     const auto possible = static_cast<int64_t>(kStepNs * 1000.0 / capacity);
     if (idle) slowest = paced;
-    // As with GatePage::time_at: the leash moves with the slowest process, so it is never in its way.
-    if (!stalled)
+    // GatePage::time_at moves the leash with the slowest process, so the leash is never in the way of that one.
+    if (!stalled) {
       slowest = std::max(slowest, std::min(paced, slowest + FabricTime::from_ps(possible)));
+    }
     lab::PaceInput input{now, paced, slowest, {}};
     if (idle) input.quiet_until = next;
     apply(controller.step(input));

@@ -40,9 +40,10 @@ TEST_CASE("a leash holds the clock back to so much ahead of the slowest process"
   gate->leash_ps = FabricTime::from_us(2).ps();
   CHECK(gate->time_at(kNow) == FabricTime::from_us(5));
   gate->slot(0).done_ps = FabricTime::from_us(6).ps();
-  CHECK(gate->time_at(kNow) == FabricTime::from_us(7));  // of the second one
+  CHECK(gate->time_at(kNow) == FabricTime::from_us(7));  // now the second process is the slowest
   gate->leash_ps = FabricTime::from_us(6).ps();
-  CHECK(gate->time_at(kNow) == FabricTime::from_us(10));  // the pace is slower
+  CHECK(gate->time_at(kNow) ==
+        FabricTime::from_us(10));  // the pace alone shows less than the leash allows
 }
 
 TEST_CASE("who has left the gate holds no clock back, and a stretch without events is free") {
