@@ -13,7 +13,7 @@
 #include "lab/serve/fabric_session.h"
 #include "lab/serve/simulated_future.h"
 #include "lab/serve/told_records.h"
-#include "tests/lab/temporary_runs.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/serve/same_recording.h"
 
 namespace mrclab::lab {

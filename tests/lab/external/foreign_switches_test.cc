@@ -1,0 +1,607 @@
+// Faults of switches that are not ours: what effects become there, what is refused, and that the kernel is
+// afterwards what it was.
+
+#include "lab/external/foreign_switches.h"
+
+#include <doctest/doctest.h>
+
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "lab/live/live_lab.h"
+#include "lab/run/scenario_run.h"
+#include "lab/scenario/shipped_files.h"
+#include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/link.h"
+#include "netio/kernel/open_vswitch.h"
+#include "sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
+#include "tests/support/nightly.h"
+
+namespace mrclab::lab {
+namespace {
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+constexpr const char* kFabric = R"(
+  name: four
+  planes: 2
+  t0: 2
+  t1: 2
+  hosts_per_t0: 2
+  ecn: off
+  trim: off
+)";
+
+Scenario scenario_with(const std::string& forwarding, const std::string& rest) {
+  const std::string text = "name: foreign\nfabric:\n" + std::string(kFabric) +
+                           "  forwarding: " + forwarding +
+                           "\ntiming: wall\ndilation: 20000\n"
+                           "workload:\n  - permutation: {hosts: all, load: 50%, message: 64KiB, "
+                           "shift: 2}\n" +
+                           rest;
+  return parse_scenario(read_yaml_text(text, "foreign.yaml"));
+}
+
+Topology four_kernel_switches() {
+  return build_topology(
+      parse_fabric(read_yaml_text(std::string(kFabric) + "  forwarding: kernel\n", "four.yaml")));
+}
+
+WireId out_of(const Topology& topology, const char* port) {
+  return topology.port(*topology.find_port(port)).out;
+}
+
+std::string refused(const std::string& forwarding, const std::string& fault) {
+  try {
+    scenario_with(forwarding, "faults:\n  - {at: 20us, " + fault + "}\nend: 40us\n");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+/// The largest send buffer in the output of "ss -0 -m":
+/// "skmem:(r0,rb212992,t0,tb212992,f0,w0,o0,bl0,d0)".
+size_t largest_send_buffer(const std::string& sockets) {
+  size_t largest = 0;
+  for (size_t at = sockets.find(",tb"); at != std::string::npos; at = sockets.find(",tb", at + 1)) {
+    largest = std::max<size_t>(largest, std::stoul(sockets.substr(at + 3)));
+  }
+  return largest;
+}
+
+/// Gone, or waiting for its parent to notice.
+bool ends(pid_t pid) {
+  for (int i = 0; i < 1000 && ::kill(pid, 0) == 0; ++i) {
+    std::string stat;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+    std::getline(file, stat);
+    if (says(stat, ") Z ")) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return ::kill(pid, 0) != 0;
+}
+
+/// The details of the lab's own events, by kind.
+std::multimap<std::string, std::string> lab_events(const RunResult& run) {
+  std::multimap<std::string, std::string> events;
+  std::ifstream file(run.folder.path / "events.jsonl");
+  for (std::string line; std::getline(file, line);) {
+    const auto event = nlohmann::json::parse(line);
+    if (event.at("node") == "lab") events.emplace(event.at("kind"), event.at("detail"));
+  }
+  return events;
+}
+
+/// By the wall clock a busy machine does everything all the same, but may be too late, and says so. Nothing
+/// else may be amiss.
+bool was_too_busy(const std::multimap<std::string, std::string>& events) {
+  bool too_busy = false;
+  for (const auto& [kind, detail] : events) {
+    if (kind == "outside_fault" && says(detail, "the machine was too busy")) {
+      too_busy = true;
+    } else if (kind == "undo_failed" || kind == "outside_fault") {
+      FAIL_CHECK(kind << ": " << detail);
+    }
+  }
+  return too_busy;
+}
+
+/// What a switch's own uSID has ended, by `inspect --json`.
+uint64_t packets_ended(const nlohmann::json& table) {
+  uint64_t packets = 0;
+  for (const auto& row : table.at("rows")) {
+    if (!row.contains("hosts") && row.at("action") == "End") {
+      packets += row.at("packets").get<uint64_t>();
+    }
+  }
+  return packets;
+}
+
+}  // namespace
+
+TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") {
+  const Topology topology = four_kernel_switches();
+  const NodeId t0 = *topology.find_node("p0.t0-0");
+  const PortRef uplink = *topology.find_port("p0.t0-0:u1");
+  const WireId wire = out_of(topology, "p0.t0-0:u1");
+  const auto trouble = [&](const std::vector<Effect>& effects) {
+    return trouble_of(topology, t0, effects);
+  };
+  const auto rules = [&](const std::vector<Effect>& effects) {
+    return egress_rules(trouble(effects).ports[uplink.port.value], Forwarding::kKernel);
+  };
+  CHECK(rules({}).empty());
+  CHECK(rules({random_loss(wire, {250'000'000})}) ==
+        std::vector<std::string>{"numgen random mod 1000000000 < 250000000 counter drop"});
+  PortTrouble dark;
+  dark.dark = true;
+  CHECK(egress_rules(dark, Forwarding::kOvs) == std::vector<std::string>{"counter fwd to \"lo\""});
+  CHECK(rules({random_loss(wire, {Probability::kOne})}) ==
+        std::vector<std::string>{"counter drop"});
+  WireLoss nth;
+  nth.wire = wire, nth.kind = LossKind::kEveryNth, nth.every = 7;
+  CHECK(rules({nth}) == std::vector<std::string>{"numgen inc mod 7 6 counter drop"});
+  CHECK(rules({WireState{wire, false}}) == std::vector<std::string>{"counter drop"});
+  CHECK(rules({PortCarrier{uplink, false}}) == std::vector<std::string>{"counter drop"});
+  CHECK(rules({SwitchState{t0, SwitchWork::kHung}}) == std::vector<std::string>{"counter drop"});
+  // A link that is dark at both ends is set down instead.
+  CHECK(rules({WireState{wire, false}, PortCarrier{uplink, false},
+               PortCarrier{topology.port(uplink).peer, false}})
+            .empty());
+  // One to a host is, too, and comes up early: the rule stays until it is time.
+  const PortRef downlink = *topology.find_port("p0.t0-0:d0");
+  const SwitchTrouble to_host =
+      trouble({WireState{topology.port(downlink).out, false}, PortCarrier{downlink, false},
+               PortCarrier{topology.port(downlink).peer, false}});
+  CHECK(to_host.ports[downlink.port.value].dark);
+  // What another switch sends is none of this one's business.
+  CHECK(rules({WireState{topology.port(uplink).in, false}}).empty());
+
+  const netio::Shaper built = shaper_of(topology, uplink, {}, 10'000);
+  CHECK(built.bytes_per_second == 1'250'000);  // 100 Gb/s, ten thousand times slower
+  CHECK(built.queue == topology.queues.tail_drop.value);
+  const SwitchTrouble slow =
+      trouble({WireRate{wire, BitRate::from_gbps(25)}, SwitchBuffer{t0, {500'000'000}}});
+  const netio::Shaper slower = shaper_of(topology, uplink, slow.ports[uplink.port.value], 10'000);
+  CHECK(slower.bytes_per_second == 312'500);
+  CHECK(slower.queue == topology.queues.tail_drop.value / 2);
+
+  const SwitchRoute wrong{t0, topology.usids.make(UsidRole::kT1, 0, 0), RouteKind::kWrong,
+                          uplink.port};
+  CHECK(trouble({wrong}).routes == std::vector<SwitchRoute>{wrong});
+  // Without a table nothing leaves, by whatever it would have been forwarded.
+  const SwitchTrouble empty = trouble({SwitchState{t0, SwitchWork::kNoTable}});
+  for (const PortTrouble& port : empty.ports) CHECK(port.dark);
+}
+
+TEST_CASE("bit errors hit long frames more often than short ones") {
+  PortTrouble trouble;
+  trouble.errors = {1'000'000'000};  // 1e-6 a bit
+  const std::vector<std::string> rules = egress_rules(trouble, Forwarding::kKernel);
+  REQUIRE(rules.size() > 10);
+  // 128 and 4,224 bytes are the middles of their classes: 1 - (1 - 1e-6)^bits.
+  CHECK(rules[0] == "meta length 0-255 numgen random mod 1000000000 < 1023476 counter drop");
+  CHECK(says(rules[16], "meta length 4096-4351 numgen random mod 1000000000 < 33227"));
+}
+
+TEST_CASE("what such switches cannot do is refused with its place and the reason") {
+  CHECK(says(refused("kernel", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}"),
+             "foreign.yaml:17:23: found an extra delay on p0.t0-0:u0->p0.t1-0:d0, where the "
+             "kernel forwards in p0.t0-0: expected a wire between nodes of ours"));
+  CHECK(says(refused("ovs", "delay: {link: \"h0:p0\", direction: up, by: 2us, for: 5us}"),
+             "where Open vSwitch forwards in p0.t0-0"));
+  CHECK(says(refused("kernel", "duplicate: {link: \"h0:p0\", share: 5%, for: 5us}"),
+             "frames twice on p0.t0-0:d0->h0:p0"));
+  CHECK(says(refused("kernel",
+                     "wire_loss: {link: \"p0.t0-0:u0\", loss: 50%, burst: 4, gap: 40, "
+                     "for: 5us}"),
+             "a loss in bursts"));
+  CHECK(says(refused("ovs", "trim_off: {switch: p1.t1-0, for: 5us}"), "never trims"));
+  CHECK(says(refused("kernel", "ecn_always: {switch: p1.t1-0, for: 5us}"), "never marks"));
+  // A sender of ours does all that a wire can do, and a switch of ours everything.
+  CHECK(refused("kernel", "duplicate: {link: \"h0:p0\", direction: up, share: 5%, for: 5us}") ==
+        "accepted");
+  CHECK(refused("kernel", "lossy_ev: {host: h0, path: p1/u1, loss: 20%, for: 5us}") == "accepted");
+  CHECK(refused("{p1: kernel}", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}") == "accepted");
+  CHECK(refused("{p1: kernel}", "trim_off: {switch: p0.t1-0, for: 5us}") == "accepted");
+  CHECK_THROWS_WITH_AS(scenario_with("kernel", "end: 40us\nexpect:\n  - trims: {at_least: 1}\n"),
+                       doctest::Contains("the kernel and Open vSwitch do not trim"), InputError);
+}
+
+TEST_CASE(
+    "a run may exchange all switches, and is then by the wall clock without ECN and trimming") {
+  ScenarioOverrides overrides;
+  overrides.forwarding = Forwarding::kKernel;
+  const Scenario scenario = load_scenario("link-flap", overrides);
+  CHECK_FALSE(scenario.topology.has_forwarding(Forwarding::kSwitchd));
+  CHECK(scenario.timing == TimingMode::kWall);
+  CHECK(scenario.dilation.value_or(0) > 0);
+  CHECK_FALSE(scenario.topology.queues.ecn);
+  CHECK_FALSE(scenario.topology.queues.trim);
+  // The recorded scenario is the run as it was, without the override.
+  const Scenario again = parse_scenario(read_yaml_text(to_yaml(scenario), "again.yaml"));
+  CHECK(again.topology.has_forwarding(Forwarding::kKernel));
+  CHECK(again.timing == TimingMode::kWall);
+  CHECK(again.dilation == scenario.dilation);
+
+  overrides.forwarding = Forwarding::kOvs;
+  CHECK_THROWS_WITH_AS(load_scenario("ev-contention", overrides),
+                       doctest::Contains("a scenario that needs ecn"), InputError);
+  CHECK_THROWS_WITH_AS(load_scenario("incast-victim", overrides),
+                       doctest::Contains("a scenario that needs trim"), InputError);
+  CHECK_THROWS_WITH_AS(load_scenario("ai-backend-spine", overrides),
+                       doctest::Contains("which cannot strip IPv6 from IPv6"), InputError);
+  overrides.forwarding = Forwarding::kKernel;
+  CHECK_THROWS_WITH_AS(load_scenario("ecmp-rehash", overrides),
+                       doctest::Contains("switches of the kernel get routes for carriers only"),
+                       InputError);
+}
+
+TEST_SUITE("root: faults of switches that are not ours") {
+  TEST_CASE("every fault is made of kernel objects, undone, and the kernel read back as before") {
+    constexpr const char* kFaults = R"(
+faults:
+  - {at: 30us, link_down: {link: "p0.t0-0:u0", for: 10us}}
+  - {at: 30us, link_down: {link: "h1:p1", for: 10us}}
+  - {at: 30us, wire_loss: {link: "p1.t0-0:u0", direction: up, loss: 30%, for: 10us}}
+  - {at: 30us, blackhole: {wire: "p1.t0-1:d1->h3:p1", for: 10us}}
+  - {at: 45us, bit_errors: {link: "p1.t0-1:u1", rate: 1e-5, for: 10us}}
+  - {at: 45us, bit_errors: {switch: p1.t1-0, rate: 1e-5, for: 10us}}
+  - {at: 45us, rate: {link: "p0.t0-1:u1", to: 10Gb/s, for: 10us}}
+  - {at: 45us, switch_missing_route: {route: "p0.t0-0:u1", for: 10us}}
+  - {at: 60us, switch_hang: {switch: p1.t1-0, for: 10us}}
+  - {at: 60us, switch_wrong_route: {route: "p0.t0-0:u1", to: "p0.t0-0:u0", for: 10us}}
+  - {at: 60us, switch_reboot: {switch: p0.t1-1, down: 5us, reload: 5us}}
+  - {at: 60us, wire_loss: {link: "h2:p0", direction: up, carrier: lost, for: 10us}}
+end: 160us
+expect: [no_qp_error, memory_intact]
+)";
+    for (const std::string forwarding : {"kernel", "ovs"}) {
+      CAPTURE(forwarding);
+      const test::TemporaryRuns folder;
+      const Scenario scenario = scenario_with(forwarding, kFaults);
+      const RunResult run = run_scenario(scenario, folder.options(World::kLive));
+      CAPTURE(analysis::to_table(run.verdict));
+      const auto events = lab_events(run);
+      const bool too_busy = was_too_busy(events);
+      CHECK(run.verdict.result ==
+            (too_busy ? analysis::Result::kInconclusive : analysis::Result::kPass));
+      CHECK(events.count("kernel_link_down") == 4);  // two, and both of the switch that reboots
+      CHECK(events.count("kernel_link_up") == 4);
+      std::set<std::string> restored;
+      for (auto [at, end] = events.equal_range("undo_verified"); at != end; ++at) {
+        restored.insert(at->second);
+      }
+      CHECK(restored == std::set<std::string>{"h1", "p0.t0-0", "p0.t0-1", "p0.t1-0", "p0.t1-1",
+                                              "p1.t0-0", "p1.t0-1", "p1.t1-0", "p1.t1-1"});
+      if (too_busy) continue;
+      CHECK(run.verdict.metrics.lost > 0);  // no node recorded a drop: sent, and never seen again
+    }
+  }
+
+  TEST_CASE(
+      "an outage of a moment at a host is one, and links of our own beside it are no trouble") {
+    const Scenario scenario = parse_scenario(read_yaml_text(R"(
+name: moment
+fabric: mixed
+timing: wall
+dilation: 8000
+workload:
+  - permutation: {hosts: all, load: 40%, message: 64KiB, shift: 2}
+faults:
+  - {at: 50us, link_down: {link: "h1:p0", for: 60us}}  # ours
+  - {at: 60us, link_down: {link: "h1:p1", for: 15us}}  # the kernel's, and 120 ms of the lab's time
+end: 300us
+expect: [no_qp_error, memory_intact]
+)",
+                                                            "moment.yaml"));
+    const test::TemporaryRuns folder;
+    const RunResult run = run_scenario(scenario, folder.options(World::kLive));
+    const auto events = lab_events(run);
+    const bool too_busy = was_too_busy(events);
+    CHECK(events.count("undo_verified") >= 2);  // for the host, and for its switch
+    if (too_busy) return;
+    // Nothing came to h1:p1 meanwhile: its switch said so where it sends.
+    bool dropped = false;
+    for (auto [at, end] = events.equal_range("kernel_filter"); at != end; ++at) {
+      dropped = dropped || at->second == "p1.t0-0:d1: counter drop";
+    }
+    CHECK(dropped);
+  }
+
+  TEST_CASE("an undo that leaves something behind is told") {
+    const Topology topology = four_kernel_switches();
+    const NodeId t0 = *topology.find_node("p0.t0-0");
+    const WireId wire = out_of(topology, "p0.t0-0:u1");
+    const auto at = [](int us) { return FabricTime::from_us(us); };
+    const std::vector<ScheduledEffect> schedule{
+        {at(1), random_loss(wire, {Probability::kOne}), 0, 0, false},
+        {at(2), random_loss(wire, {}), 1, 0, true}};
+    // Changes that another program makes meanwhile.
+    std::string expected;
+    std::function<void(netio::RouteBatch&)> meddle;
+    SUBCASE("a route") {
+      meddle = [&](netio::RouteBatch& batch) {
+        batch.remove_route(switch_route(topology, t0, topology.usids.make(UsidRole::kT1, 0, 1),
+                                        topology.find_port("p0.t0-0:u1")->port));
+      };
+      expected = "missing: route 5f00:0:1001::/48 via fe80::1 dev u1";
+    }
+    SUBCASE("a neighbour") {
+      meddle = [](netio::RouteBatch& batch) {
+        batch.neighbour("u1", netio::parse_address("fe80::1"), {2, 0xbb, 0, 0, 0, 1});
+      };
+      const PortRef end = topology.port(*topology.find_port("p0.t0-0:u1")).peer;
+      expected = "missing: neighbour fe80::1 is " + to_string(topology.port(end).mac) + " dev u1";
+    }
+    LiveFabric fabric(topology, "t_undo_" + std::to_string(::getpid()));
+    FabricTime clock;
+    ForeignSwitches switches(fabric, nullptr, schedule, 1000,
+                             [&clock] { return clock += FabricTime::from_ps(1); });
+    const auto step = [&](int us) {
+      clock = at(us);
+      switches.step();
+    };
+    netio::PacketFilter filter(fabric.network_namespace(t0));
+    step(0);
+    CHECK(filter.rules().empty());
+    step(1);
+    CHECK(filter.rules()["u1"] == std::vector<std::string>{"counter drop"});
+    // Noted with the time when it was in place, not when it was due or begun.
+    REQUIRE(switches.notes().size() == 1);
+    CHECK(switches.notes()[0].t == at(1) + FabricTime::from_ps(2));
+    netio::RouteBatch batch(fabric.netlink(t0));
+    meddle(batch);
+    batch.commit();
+    step(2);
+    CHECK(filter.rules().empty());
+    const std::vector<std::string> problems = switches.take_problems();
+    REQUIRE(problems.size() == 1);
+    CAPTURE(problems[0]);
+    CHECK(says(problems[0], "p0.t0-0 is not what it was before its fault"));
+    CHECK(says(problems[0], expected));
+  }
+
+  TEST_CASE("what was over before it took effect is done all the same, and told") {
+    const Topology topology = four_kernel_switches();
+    const auto at = [](int us) { return FabricTime::from_us(us); };
+    const Link& link = topology.link(topology.port(*topology.find_port("p0.t0-0:u1")).link);
+    const WireId wire = out_of(topology, "p1.t0-0:u1");
+    const std::vector<ScheduledEffect> schedule{
+        {at(10), random_loss(wire, {Probability::kOne}), 0, 0, false},
+        {at(20), random_loss(wire, {}), 1, 0, true},
+        {at(30), PortCarrier{link.a, false}, 2, 1, false},
+        {at(30), PortCarrier{link.b, false}, 3, 1, false},
+        {at(40), PortCarrier{link.a, true}, 4, 1, true},
+        {at(40), PortCarrier{link.b, true}, 5, 1, true}};
+    LiveFabric fabric(topology, "t_late_" + std::to_string(::getpid()));
+    FabricTime clock;
+    ForeignSwitches switches(fabric, nullptr, schedule, 1000, [&clock] { return clock; });
+    const auto problems_after = [&](int us) {
+      clock = at(us);
+      switches.step();
+      return switches.take_problems();
+    };
+    const auto kinds = [&] {
+      std::vector<std::string> out;
+      for (const SwitchNote& note : switches.notes()) out.push_back(note.kind);
+      switches.forget_notes();
+      return out;
+    };
+    CHECK(problems_after(0).empty());
+    SUBCASE("a machine that keeps up") {
+      for (int us = 5; us <= 45; us += 5) CHECK(problems_after(us).empty());
+    }
+    SUBCASE("a machine that is too busy") {
+      const std::vector<std::string> filter = problems_after(25);
+      REQUIRE(filter.size() == 1);
+      CHECK(filter[0] ==
+            "p1.t0-0: what the schedule wants from 10us took effect after 20us, when it was over; "
+            "the "
+            "machine was too busy");
+      CHECK(kinds() == std::vector<std::string>{"kernel_filter", "kernel_filter", "undo_verified"});
+      const std::vector<std::string> outage = problems_after(45);
+      REQUIRE(outage.size() == 1);
+      CHECK(says(outage[0], "from 30us took effect after 40us"));
+    }
+    switches.look_again();
+    CHECK(switches.take_problems().empty());
+    const std::vector<std::string> done = kinds();
+    CHECK(std::count(done.begin(), done.end(), "kernel_link_down") == 1);
+    CHECK(std::count(done.begin(), done.end(), "kernel_link_up") == 1);
+    // One for each end; the last ends were read back by look_again().
+    CHECK(std::count(done.begin(), done.end(), "undo_verified") >= 2);
+  }
+
+  TEST_CASE("a snapshot of Open vSwitch has its rules and its groups") {
+    const Topology topology = read_fabric_file(lab::find_fabric("pair-ovs"));
+    LiveFabric fabric(topology, "t_group_" + std::to_string(::getpid()));
+    const OvsSwitches switches(fabric);
+    const NodeId t0 = *topology.find_node("p0.t0-0");
+    netio::PacketFilter filter(fabric.network_namespace(t0));
+    const NodeSnapshot snapshot = take_snapshot(fabric, t0, filter, &switches);
+    const auto count = [&](const std::string& part) {
+      return std::count_if(snapshot.begin(), snapshot.end(),
+                           [&](const std::string& line) { return says(line, part); });
+    };
+    CHECK(count("rule ") == static_cast<long>(switchd::openflow_rules(topology, t0).size() +
+                                              switchd::openflow_groups(topology, t0).size()));
+    CHECK(count("group_id=") == static_cast<long>(switchd::openflow_groups(topology, t0).size()));
+    CHECK(count("group_id=") > 0);
+  }
+
+  TEST_CASE("a switch daemon that dies is an outside fault, and the lab goes on") {
+    const Topology topology = read_fabric_file(lab::find_fabric("pair-ovs"));
+    LiveLabOptions options;
+    options.name = "t_dead_" + std::to_string(::getpid());
+    options.shape = parse_fabric(read_yaml_file(lab::find_fabric("pair-ovs")));
+    options.dilation = 2000;
+    options.programs = MRCLAB_BINARY_DIR;
+    LiveLab lab(topology, options);
+    lab.start();
+    const auto pid_file = netio::ovs_folder(lab.fabric().run_directory()) / "ovs-vswitchd.pid";
+    REQUIRE(::kill(std::stoi(netio::read_file(pid_file)), SIGKILL) == 0);
+    const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+    while (lab.outside_faults().kept().empty() && lab.step()) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    REQUIRE(lab.outside_faults().total() == 1);
+    CHECK(says(lab.outside_faults().kept()[0].what, "ovs-vswitchd: signal 9"));
+    CHECK(lab.step());
+  }
+
+  TEST_CASE("of Open vSwitch nothing is left, whoever of it or of the lab is killed") {
+    enter_sandbox();
+    const std::vector<std::string> before = kernel_snapshot();
+    for (const std::string victim : {"mrclab-labd", "ovs-vswitchd", "ovsdb-server"}) {
+      CAPTURE(victim);
+      const CommandResult up = mrclab({"up", "pair-ovs", "--name", "gone"});
+      REQUIRE_MESSAGE(up.code == 0, up.output);
+      std::map<std::string, pid_t> pids{{"mrclab-labd", read_record({}, "gone")->owner.pid}};
+      for (const std::string name : {"ovs-vswitchd", "ovsdb-server"}) {
+        const auto file = netio::ovs_folder(LabPaths{}.lab_directory("gone")) / (name + ".pid");
+        pids[name] = std::stoi(netio::read_file(file));
+      }
+      REQUIRE(::kill(pids.at(victim), SIGKILL) == 0);
+      const CommandResult down = mrclab({"down", "gone"});
+      CHECK_MESSAGE(down.code == 0, down.output);
+      CHECK(difference(before, kernel_snapshot()) == "");
+      for (const auto& entry : pids) {
+        const auto& name = entry.first;
+        const auto pid = entry.second;
+        CAPTURE(name);
+        CHECK(ends(pid));
+      }
+    }
+  }
+
+  TEST_CASE("what Open vSwitch cannot set up is told, and nothing is left of it") {
+    enter_sandbox();
+    const std::vector<std::string> before = kernel_snapshot();
+    const test::TemporaryRuns folder;
+    const auto file = folder.path() / "clash.yaml";
+    // The bridge of the one has the name of a port of the other.
+    netio::write_file(file, R"(
+name: clash
+switches: {leaf: 0100, leafd1: 0200}
+hosts: [[leaf], [leaf], [leafd1]]
+links: {leaf: [leafd1]}
+forwarding: ovs
+ecn: off
+trim: off
+)");
+    const CommandResult up = mrclab({"up", file, "--name", "clash"});
+    CHECK(up.code == 3);
+    CHECK_MESSAGE(says(up.output, "leafd1"), up.output);
+    CHECK(difference(before, kernel_snapshot()) == "");
+  }
+
+  TEST_CASE(
+      "a lab of all three shows one form of table, and ordinary tools show what they should") {
+    enter_sandbox();
+    const auto said = [](std::vector<std::string> words) {
+      const CommandResult result = mrclab(std::move(words));
+      CHECK_MESSAGE(result.code == 0, result.output);
+      return result.output;
+    };
+    said({"up", "mixed", "--name", "three"});
+    // Ordinary traffic is spread over the planes by flow: ours, the kernel's, Open vSwitch's.
+    said({"exec", "h0", "--", "ping", "-c", "1", "-W", kPingPatience, "h1"});
+    said({"exec", "h0", "--", "bash", "-c",
+          "for port in {20000..20127}; do echo x 2>&- > /dev/udp/h1/$port; done; true"});
+    const std::map<std::string, std::string> switches{
+        {"p0.t0-0", "switchd"}, {"p1.t0-0", "kernel"}, {"p2.t0-0", "ovs"}};
+    for (const auto& entry : switches) {
+      const auto& name = entry.first;
+      const auto& by = entry.second;
+      CAPTURE(name);
+      auto table = mrclab_json({"inspect", "three", name, "--json"});
+      // Open vSwitch hands its datapath's counts to its rules now and then only.
+      for (int look = 0; look < 100 && packets_ended(table) < 2; ++look) {
+        table = mrclab_json({"inspect", "three", name, "--json"});
+      }
+      CHECK(table.at("forwarding") == by);
+      size_t ends = 0, routes = 0;
+      std::string hosts;
+      for (const auto& row : table.at("rows")) {
+        if (row.contains("hosts")) {
+          for (const char* key : {"hosts", "action", "port"}) {
+            hosts += row.at(key).get<std::string>() + " ";
+          }
+        } else if (row.at("action") == "via") {
+          ++routes;
+        }
+        if (row.at("action") != "End") continue;
+        ++ends;
+        CHECK(row.at("packets") > 1);
+        CHECK(row.at("bytes") > 200);
+        CHECK(row.at("errors") == 0);
+      }
+      CHECK(ends == 1);
+      CHECK(routes == 6);  // two spines, and two uSIDs of each of two hosts
+      // Without a carrier.
+      CHECK(hosts == (by == "kernel" ? "" : "h0 via d0 h1 via d1 h2-h3 hash u0,u1 "));
+      const std::string text = said({"inspect", name});
+      CHECK(says(text, name + ": forwarded by " + by));
+      CHECK(says(text, "h2-h3  hash    u0,u1") == (by != "kernel"));
+    }
+    const std::string fabric = said({"inspect"});
+    CHECK(says(fabric, "FORWARDED BY"));
+    CHECK(says(said({"exec", "p1.t0-0", "--", "ip", "-6", "route"}), "flavors next-csid"));
+    const std::string flows = said({"exec", "p2.t0-0", "--", "ovs-ofctl", "dump-flows", "p2.t0-0"});
+    CHECK(says(flows, "move:NXM_NX_IPV6_DST"));
+    CHECK(says(said({"exec", "p2.t0-0", "--", "ovs-vsctl", "list-br"}), "p2.t0-1"));
+    // One socket sends for all ports of plane 2: what waits in front of them must fit in.
+    const Topology topology = read_fabric_file(lab::find_fabric("mixed"));
+    size_t waiting = 0;
+    for (const NodeSite& site : topology.nodes) {
+      if (site.forwarding == Forwarding::kOvs && site.role != NodeRole::kHost) {
+        waiting += site.ports.size() * topology.queues.tail_drop.value;
+      }
+    }
+    CHECK(largest_send_buffer(said({"exec", "p2.t0-0", "--", "ss", "-0", "-m"})) > 4 * waiting);
+    said({"down", "three"});
+  }
+
+  TEST_CASE("shipped incidents pass on switches that are not ours") {
+    // By what forwards: the shipped incidents that it refuses, since they need what it cannot do.
+    const std::map<Forwarding, std::set<std::string>> refuse{
+        {Forwarding::kKernel,
+         {"ev-contention", "incast-victim", "random-loss", "ecmp-beside-srv6", "ecmp-rehash"}},
+        {Forwarding::kOvs,
+         {"ev-contention", "incast-victim", "random-loss", "ai-backend-spine", "ai-backend-nic"}}};
+    for (const auto& entry : refuse) {
+      for (const std::string& incident : mrclab::lab::shipped_names("incidents")) {
+        if (!test::nightly() || entry.second.contains(incident)) continue;
+        CAPTURE(incident);
+        const test::TemporaryRuns folder;
+        ScenarioOverrides overrides;
+        overrides.forwarding = entry.first;
+        const RunResult run =
+            run_scenario(load_scenario(incident, overrides), folder.options(World::kLive));
+        CAPTURE(analysis::to_table(run.verdict));
+        // Such switches take no modelled time, and the hash of Open vSwitch is its own.
+        const bool unknown = incident == "latency-bandwidth" || incident == "ecmp-rehash";
+        CHECK(run.verdict.result ==
+              (unknown ? analysis::Result::kInconclusive : analysis::Result::kPass));
+        CHECK(run.verdict.timing.mode == analysis::TimingMode::kWall);
+      }
+    }
+  }
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,158 @@
+// What others do to a lab during a run leaves no verdict but inconclusive, which says what they
+// did: in carried time and by the wall clock. The run ends all the same, with its report, and
+// cleans up.
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+
+#include "lab/run/run_manifest.h"
+#include "lab/run/scenario_run.h"
+#include "sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
+#include "tests/support/texts.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+using test::mentions;
+
+/// `forwarding` kernel or ovs: by the wall clock; nothing of the schedule is over at the end.
+Scenario disturbed_scenario(const std::string& forwarding, const std::string& fault) {
+  const bool wall = forwarding != "switchd";
+  return parse_scenario(read_yaml_text(
+      "name: disturbed\nfabric:\n  name: two\n  planes: 2\n  t0: 2\n  t1: 1\n  hosts_per_t0: 1\n"
+      "  ecn: off\n  trim: off\n  forwarding: " +
+          forwarding + "\n" + (wall ? "timing: wall\n" : "") +
+          "dilation: 20000\nseed: 5\nworkload:\n"
+          // Small messages: by the wall clock a busy machine delivers few packets until the end.
+          "  - permutation: {hosts: all, load: 30%, message: 4KiB, shift: 1}\n" +
+          fault + "end: 60us\nexpect:\n  - no_qp_error\n  - memory_intact\n",
+      "disturbed.yaml"));
+}
+
+constexpr const char* kLossToTheEnd =
+    "faults:\n  - {at: 1us, wire_loss: {wire: \"p0.t0-0:u0->p0.t1-0:d0\", loss: 20%}}\n";
+constexpr const char* kLossThatEnds =
+    "faults:\n  - {at: 1us, wire_loss: {wire: \"p0.t0-0:u0->p0.t1-0:d0\", loss: 20%, for: "
+    "40us}}\n";
+
+/// A run of more than a second in which somebody runs a command of the shell soon after its start,
+/// $NS being what the names of namespaces begin with.
+struct Disturbed {
+  test::TemporaryRuns runs;
+  RunResult result;
+  std::string lab = "t_disturbed_" + std::to_string(::getpid());
+
+  Disturbed(const Scenario& scenario, const std::string& command) {
+    enter_sandbox();
+    constexpr int kCallsBefore = 25;
+    RunOptions options = runs.options(World::kLive);
+    options.lab_name = lab;
+    bool is_up = false;
+    options.on_process = [&](const std::string&, int) { is_up = true; };
+    int calls = 0, code = -1;
+    options.interrupted = [&] {  // is asked while the lab comes up, too
+      if (is_up && ++calls == kCallsBefore && !command.empty()) {
+        code = std::system(("LAB=" + lab + "; NS=mrclab-$LAB; " + command).c_str());
+      }
+      return false;
+    };
+    result = run_scenario(scenario, options);
+    CAPTURE(command);
+    REQUIRE(calls > kCallsBefore);
+    if (!command.empty()) REQUIRE(code == 0);
+    CAPTURE(analysis::to_table(result.verdict));
+    for (const char* file : {"verdict.json", "report.html", "junit.xml"}) {
+      CHECK(fs::exists(result.folder.path / file));
+    }
+    CHECK(RunManifest(result.folder.path)
+              .altered({"verdict.json", "report.html", "captures", "history", "reports"})
+              .empty());
+    CHECK_FALSE(fs::exists("/run/mrclab/" + lab));
+    CHECK(std::system(("! ip netns list | grep -q mrclab-" + lab).c_str()) == 0);
+  }
+};
+
+/// Commands, and what the verdict says of each.
+struct Row {
+  std::string command;
+  std::string reason;
+};
+
+void check_rows(const std::string& forwarding, const std::string& fault,
+                const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    CAPTURE(row.command);
+    const Disturbed run(disturbed_scenario(forwarding, fault), row.command);
+    CAPTURE(analysis::to_table(run.result.verdict));
+    CHECK(run.result.verdict.result == analysis::Result::kInconclusive);
+    CHECK(mentions(run.result.verdict.timing.disturbances, row.reason));
+    CHECK(mentions(run.result.verdict.timing.reasons, row.reason));
+  }
+}
+
+TEST_SUITE_BEGIN("root: outside faults");
+
+TEST_CASE("a link that somebody deletes in a run ends in a verdict that names it") {
+  check_rows("switchd", "", {{"ip -n $NS-p1.t0-1 link del d0", "somebody deleted p1.t0-1:d0 at"}});
+  // The lab itself sets that link up again later, which it cannot.
+  check_rows("switchd", "faults:\n  - {at: 5us, link_down: {link: \"h1:p1\", for: 50us}}\n",
+             {{"ip -n $NS-h1 link del p1", "somebody deleted h1:p1 at"}});
+}
+
+TEST_CASE(
+    "a namespace that somebody deletes is gone for them: the run goes on, and is cleaned up") {
+  const Disturbed run(disturbed_scenario("switchd", ""),
+                      "ip netns del $NS-h1 && ip netns del $NS-p0.t0-0");
+  CHECK(run.result.verdict.result != analysis::Result::kFail);
+}
+
+TEST_CASE("by the wall clock a run that nobody disturbs passes") {
+  for (const char* fault : {"", kLossToTheEnd, kLossThatEnds}) {
+    CAPTURE(fault);
+    const Disturbed run(disturbed_scenario("kernel", fault), "");
+    CAPTURE(analysis::to_table(run.result.verdict));
+    CHECK(run.result.verdict.result == analysis::Result::kPass);
+    CHECK(run.result.verdict.timing.disturbances.empty());
+  }
+}
+
+TEST_CASE("by the wall clock what others do to links, rates and routes leaves no verdict") {
+  check_rows("kernel", "",
+             {{"ip -n $NS-p1.t0-1 link set d0 down", "somebody set down p1.t0-1:d0 at"},
+              {"ip -n $NS-p1.t0-1 link del d0", "somebody deleted p1.t0-1:d0 at"},
+              {"tc -n $NS-p1.t0-1 qdisc del dev d0 root", "somebody took tbf from p1.t0-1:d0 at"},
+              {"ip -n $NS-p0.t0-0 -6 route flush root 5f00::/16",
+               "p0.t0-0 is at the end not what it was at the start: missing: route"},
+              {"ip netns exec $NS-h0 nft add table inet theirs",
+               "somebody changed the packet filter of h0 at"}});
+}
+
+TEST_CASE("by the wall clock the rules of a fault that somebody takes away leave no verdict") {
+  for (const char* fault : {kLossToTheEnd, kLossThatEnds}) {
+    check_rows("kernel", fault,
+               {{"ip netns exec $NS-p0.t0-0 nft flush ruleset",
+                 "somebody changed the packet filter of p0.t0-0 at"},
+                {"ip netns exec $NS-p0.t0-0 nft flush table netdev mrclab",
+                 "somebody changed the packet filter of p0.t0-0 at"}});
+  }
+}
+
+TEST_CASE(
+    "a virtual switch whose rules somebody takes away, or that is killed, leaves no verdict") {
+  check_rows("ovs", "",
+             {{"ovs-ofctl -O OpenFlow15 del-flows unix:/run/mrclab/$LAB/ovs/p0.t0-0.mgmt",
+               "p0.t0-0 is at the end not what it was at the start: missing: rule"},
+              {"kill -9 $(cat /run/mrclab/$LAB/ovs/ovs-vswitchd.pid)", "ovs-vswitchd"}});
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace mrclab::lab
