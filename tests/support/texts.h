@@ -20,4 +20,11 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// Bytes of the longest line.
+inline size_t widest_line(const std::string& text) {
+  size_t widest = 0;
+  for (const std::string& line : lines_of(text)) widest = std::max(widest, line.size());
+  return widest;
+}
+
 }  // namespace mrclab::test

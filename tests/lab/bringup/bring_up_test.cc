@@ -18,7 +18,7 @@
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/link.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 
 namespace mrclab::lab {
 namespace {

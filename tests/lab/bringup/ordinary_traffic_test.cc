@@ -25,8 +25,8 @@
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/namespace.h"
-#include "sandbox.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
 namespace {

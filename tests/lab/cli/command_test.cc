@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lab/bringup/lab_record.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/netio/temporary_directory.h"
 
 namespace mrclab::lab {

@@ -13,7 +13,7 @@
 #include "lab/cli/doctor.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/netio/temporary_directory.h"
 
 namespace mrclab::lab {

@@ -10,8 +10,8 @@
 #include "lab/bringup/lab_record.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/record/pcapng.h"
-#include "sandbox.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
 namespace {

@@ -12,10 +12,10 @@
 #include <fstream>
 #include <functional>
 
-#include "kill_at_step.h"
 #include "lab/bringup/lab_record.h"
 #include "netio/kernel/namespace.h"
-#include "sandbox.h"
+#include "tests/lab/support/kill_at_step.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

@@ -10,8 +10,8 @@
 #include <functional>
 
 #include "netio/kernel/file_descriptor.h"
-#include "sandbox.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/netio/other_users.h"
 
 namespace mrclab::lab {

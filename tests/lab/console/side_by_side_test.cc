@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using analysis::SideBySide;
 
 /// Losses, retransmissions, trims, and enough records for many batches.
-const std::string kIncast = R"(
+const std::string kSharedIncast = R"(
 name: side-by-side
 fabric: octet
 seed: 5
@@ -36,7 +36,7 @@ expect: []
 )";
 
 Scenario incast(CaptureScope captures) {
-  Scenario scenario = parse_scenario(read_yaml_text(kIncast, "incast.yaml"));
+  Scenario scenario = parse_scenario(read_yaml_text(kSharedIncast, "incast.yaml"));
   scenario.captures = captures;
   return scenario;
 }

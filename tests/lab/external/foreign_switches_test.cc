@@ -23,7 +23,7 @@
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"
 

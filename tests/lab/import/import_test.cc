@@ -6,7 +6,7 @@
 #include "lab/import/incident_import.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/shipped_files.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/nightly.h"
 

@@ -15,7 +15,7 @@
 #include "lab/run/world_outcome.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/rpc/rpc.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 
 namespace mrclab::lab {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "lab/run/run_manifest.h"
 #include "lab/run/scenario_run.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/texts.h"
 

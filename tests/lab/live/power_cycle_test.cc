@@ -9,8 +9,8 @@
 #include "faults/schedule.h"
 #include "lab/live/live_lab.h"
 #include "netio/kernel/file_descriptor.h"
-#include "sandbox.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/support/times.h"
 
 namespace mrclab::lab {

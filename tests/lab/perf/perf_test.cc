@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "netio/kernel/file_descriptor.h"
-#include "sandbox.h"
-#include "temporary_runs.h"
+#include "tests/lab/support/sandbox.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

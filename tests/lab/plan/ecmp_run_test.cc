@@ -16,6 +16,7 @@
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -45,16 +46,6 @@ ProbeFrame hashed_frame(const Topology& topology, uint32_t number) {
   return frame;
 }
 
-size_t longest_line(const std::string& text) {
-  size_t longest = 0, at = 0;
-  while (at < text.size()) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    longest = std::max(longest, end - at);
-    at = end + 1;
-  }
-  return longest;
-}
-
 }  // namespace
 
 TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other uplink's values") {
@@ -75,7 +66,7 @@ TEST_CASE("what is shown of a hash adds up, and a resilient group moves no other
     const auto& down = shown.at("down");
     CHECK(down.at("carried") == shown.at("planes")[1].at("uplinks")[2]);
     CHECK((down.at("moved_of_others").get<uint32_t>() == 0) == resilient);
-    CHECK(longest_line(ecmp_text(shown)) <= 80);
+    CHECK(test::widest_line(ecmp_text(shown)) <= 80);
   }
 }
 
@@ -106,7 +97,7 @@ TEST_CASE("a hashed value is explained hop by hop, and its uplink is the publish
   CHECK(shown.at("hops").size() == 4);
   const auto built = path_between(t, 0, 5, {3, 17, Chosen::kByHashIpv4});
   CHECK(shown.at("leads_over") == to_string(*built));
-  CHECK(longest_line(path_trace_text(shown)) <= 80);
+  CHECK(test::widest_line(path_trace_text(shown)) <= 80);
 }
 
 TEST_CASE("questions that a hash has no answer for say what is wrong") {

@@ -20,8 +20,8 @@
 #include "lab/plan/fabric_plan_text.h"
 #include "lab/plan/node_addresses.h"
 #include "lab/scenario/shipped_files.h"
-#include "sandbox.h"
 #include "switchd/forwarding_table.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/support/errors.h"
 
 namespace mrclab::lab {

@@ -21,6 +21,7 @@
 #include "tests/support/errors.h"
 #include "tests/support/no_observer.h"
 #include "tests/support/programs.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -46,14 +47,6 @@ std::vector<std::string> lines_said_by(const std::string& command) {
   ::pclose(pipe);
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
-}
-
-size_t widest_line(const std::string& text) {
-  size_t widest = 0, begin = 0;
-  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    widest = std::max(widest, end - begin);
-  }
-  return widest;
 }
 
 /// The hop by `port` of the first switch of a plane.
@@ -204,7 +197,7 @@ TEST_CASE("trace fare says who sends which share where, and why") {
   CHECK(whole.at("planes")[1].at("arrives").get<double>() == 100);
   CHECK(whole.at("converged_ps").get<int64_t>() > 0);
   const std::string text = fare_text(whole);
-  CHECK(widest_line(text) <= 80);
+  CHECK(test::widest_line(text) <= 80);
 
   const auto without = explain_fare(t, {"h0", "h5", "p1.t0-2:u2"});
   CHECK(hop_of(without, 0, "u2").at("share").get<double>() == 25);
@@ -262,5 +255,5 @@ TEST_CASE(
   const std::string text = switch_table_text(leaf);
   CHECK(text.find("BGP: AS 4200100000, router 10.0.0.4") != std::string::npos);
   CHECK(text.find("h1-h2  u0,u1 25") != std::string::npos);
-  CHECK(widest_line(text) <= 80);
+  CHECK(test::widest_line(text) <= 80);
 }

@@ -90,13 +90,6 @@ std::string diff_error(const fs::path& a, const fs::path& b) {
   return test::error_of([&] { diff_runs(a, b, 4); });
 }
 
-size_t widest_line(const std::string& text) {
-  size_t widest = 0;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) widest = std::max(widest, line.size());
-  return widest;
-}
-
 }  // namespace
 
 TEST_CASE("two runs of one seed have the same history, and diff says which") {
@@ -131,7 +124,7 @@ TEST_CASE("one fault more: the first frame that it takes is named, with the faul
   const std::string text = to_text(diff);
   CAPTURE(text);
   CHECK(text.find("dropped, wire_loss") != std::string::npos);
-  CHECK(widest_line(text.substr(text.find("-----"))) <= 80);
+  CHECK(test::widest_line(text.substr(text.find("-----"))) <= 80);
   CHECK(to_json(diff).at("first").at("stream") == "p0.t0-1:d0/in");
 }
 

@@ -16,7 +16,7 @@
 #include "lab/run/world_outcome.h"
 #include "lab/scenario/queue_pairs.h"
 #include "netio/rpc/rpc.h"
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

@@ -1,4 +1,4 @@
-#include "kill_at_step.h"
+#include "tests/lab/support/kill_at_step.h"
 
 #include <fcntl.h>
 #include <linux/audit.h>

@@ -1,4 +1,4 @@
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 
 #include <fcntl.h>
 #include <sched.h>

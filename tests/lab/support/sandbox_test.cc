@@ -1,6 +1,6 @@
 // The corner of the machine that tests of labs live in shows them their own things only.
 
-#include "sandbox.h"
+#include "tests/lab/support/sandbox.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

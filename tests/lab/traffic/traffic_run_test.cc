@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Losses, retransmissions, trims: an incast through a queue, and a wire that loses.
-const std::string kIncast = R"(
+const std::string kTrafficIncast = R"(
 name: traffic
 fabric: octet
 seed: 5
@@ -98,7 +98,7 @@ TEST_CASE("analyze counts what the judge counts in an optic glitch" *
 
 TEST_CASE(
     "analyze counts what the judge counts in a lossy incast, captured at hosts or everywhere") {
-  Scenario scenario = parse_scenario(read_yaml_text(kIncast, "traffic.yaml"));
+  Scenario scenario = parse_scenario(read_yaml_text(kTrafficIncast, "traffic.yaml"));
   check_agreement(scenario);
   scenario.captures = CaptureScope::kAll;
   check_agreement(scenario);
