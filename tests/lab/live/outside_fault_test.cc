@@ -80,14 +80,14 @@ struct Disturbed {
 };
 
 /// Commands, and what the verdict says of each.
-struct Row {
+struct FaultRow {
   std::string command;
   std::string reason;
 };
 
 void check_rows(const std::string& forwarding, const std::string& fault,
-                const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
+                const std::vector<FaultRow>& rows) {
+  for (const FaultRow& row : rows) {
     CAPTURE(row.command);
     const Disturbed run(disturbed_scenario(forwarding, fault), row.command);
     CAPTURE(analysis::to_table(run.result.verdict));

@@ -160,7 +160,7 @@ const char* const kUphill =
     "transport: {congestion_control: fixed, window_percent: 200}\n"
     "workload:\n  - permutation: {hosts: all, load: 95%, message: 32KiB, shift: 2}\n";
 
-struct Row {
+struct EffectRow {
   const char* kind;
   const char* body;  ///< of the fault at 40 us, over at 80 us
   /// How much of the effect these captures show.
@@ -174,8 +174,8 @@ const char* const kT0Uplink = "p0.t0-0:u0";
 const char* const kT1Downlink = "p0.t1-0:d0";
 #define UPLINK "link: \"p0.t0-0:u0\", direction: up, for: 40us"
 
-const std::vector<Row>& table() {
-  static const std::vector<Row> rows{
+const std::vector<EffectRow>& table() {
+  static const std::vector<EffectRow> rows{
       {"link_down", "{link: \"p0.t0-0:u0\", for: 40us}",
        [](const View& v) {
          return v.silent({kT0Uplink, kT1Downlink});
@@ -295,13 +295,13 @@ const std::vector<Row>& table() {
   return rows;
 }
 
-std::string text_of(const Row& row) {
+std::string text_of(const EffectRow& row) {
   return std::string("name: row\nseed: 3\nfabric: {name: f, planes: 2, t0: 2, t1: ") +
          std::to_string(row.t1) + ", hosts_per_t0: 2}\nend: 160us\n" + row.workload +
          "faults:\n  - {at: 40us, " + row.kind + ": " + row.body + "}\n";
 }
 
-Scenario scenario_of(const Row& row, CaptureScope captures, bool elided) {
+Scenario scenario_of(const EffectRow& row, CaptureScope captures, bool elided) {
   ScenarioOverrides overrides;
   overrides.captures = captures;
   overrides.payload_elided = elided;
@@ -332,7 +332,7 @@ std::vector<Seen> read_captures(const std::filesystem::path& folder) {
 
 TEST_CASE("every kind of fault has a line in the table of effects") {
   std::set<std::string_view> tested;
-  for (const Row& row : table()) tested.insert(row.kind);
+  for (const EffectRow& row : table()) tested.insert(row.kind);
   for (const faults::FaultInfo& kind : faults::all_faults()) {
     INFO(std::string(kind.name));
     CHECK(tested.contains(kind.name));
@@ -342,7 +342,7 @@ TEST_CASE("every kind of fault has a line in the table of effects") {
 TEST_CASE("every kind of fault shows in the captures while it lasts, and no more once healed" *
           doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
-  for (const Row& row : table()) {
+  for (const EffectRow& row : table()) {
     CAPTURE(text_of(row));
     const Scenario scenario = scenario_of(row, CaptureScope::kAll, false);
     CHECK_FALSE(scenario.schedule.empty());
