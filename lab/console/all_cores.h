@@ -3,10 +3,11 @@
 // of its own).
 
 #include <algorithm>
+#include <memory>
 #include <thread>
 
 #include "analysis/capture/side_by_side.h"
-#include "netio/kernel/parallel.h"
+#include "netio/kernel/thread_crew.h"
 
 namespace mrclab::lab {
 
@@ -16,9 +17,8 @@ inline constexpr unsigned kMostThreads = 64;
 /// Empty, which is one after the other, for a single thread.
 inline analysis::SideBySide on_threads(unsigned threads) {
   if (threads < 2) return {};
-  return [threads](size_t count, const std::function<void(size_t)>& work) {
-    netio::in_parallel(count, std::min(threads, kMostThreads), work);
-  };
+  const auto crew = std::make_shared<netio::ThreadCrew>(std::min(threads, kMostThreads));
+  return [crew](size_t count, const std::function<void(size_t)>& work) { crew->run(count, work); };
 }
 inline analysis::SideBySide on_all_cores() {
   return on_threads(std::thread::hardware_concurrency());

@@ -6,37 +6,60 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace mrclab::netio {
 
+/// The calls fn(0) ... fn(count - 1), shared out among the threads that work() on them.
+class SharedCalls {
+ public:
+  /// `fn` lives until wait() returns.
+  template <class Fn>
+  SharedCalls(size_t count, Fn& fn) : count_(count), call_([&fn](size_t i) { fn(i); }) {}
+  /// Makes calls until none is left that nobody has begun. Who comes when that is so already makes none.
+  void work() {
+    ++working_;
+    for (size_t i = next_++; i < count_; i = next_++) {
+      try {
+        call_(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex_);
+        if (!problem_) problem_ = std::current_exception();
+        next_ = count_;
+      }
+    }
+    --working_;
+    working_.notify_all();
+  }
+  /// After work(): returns when no call is being made any more. Throws what the first one threw.
+  void wait() {
+    for (size_t working = working_; working > 0; working = working_) working_.wait(working);
+    const std::lock_guard lock(mutex_);
+    if (problem_) std::rethrow_exception(problem_);
+  }
+
+ private:
+  size_t count_;
+  std::function<void(size_t)> call_;
+  std::atomic<size_t> next_{0};
+  std::atomic<size_t> working_{0};
+  std::mutex mutex_;
+  std::exception_ptr problem_;
+};
+
 /// Calls fn(0) ... fn(count - 1), each once, on at most `threads` threads, of which the caller's is one,
 /// and returns when all have. The first exception is rethrown then; calls that had not begun when it was thrown are left
 /// out.
 template <class Fn>
 void in_parallel(size_t count, size_t threads, Fn&& fn) {
-  std::atomic<size_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr problem;
-  const auto work = [&] {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        fn(i);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!problem) problem = std::current_exception();
-        next = count;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (size_t i = 1; i < std::min(count, threads); ++i) workers.emplace_back(work);
-    work();
-  }
-  if (problem) std::rethrow_exception(problem);
+  SharedCalls calls(count, fn);
+  std::vector<std::jthread> workers;
+  for (size_t i = 1; i < std::min(count, threads); ++i) workers.emplace_back([&] { calls.work(); });
+  calls.work();
+  calls.wait();
 }
 
 }  // namespace mrclab::netio

@@ -7,7 +7,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "netio/kernel/thread_crew.h"
+
 using mrclab::netio::in_parallel;
+using mrclab::netio::ThreadCrew;
 
 TEST_SUITE("parallel") {
   TEST_CASE("every index is worked on once, with more threads than work and with fewer") {
@@ -27,5 +30,25 @@ TEST_SUITE("parallel") {
     };
     CHECK_THROWS_WITH_AS(in_parallel(1000, 4, failing), "the fourth", std::runtime_error);
     CHECK(calls >= 4);
+  }
+
+  TEST_CASE(
+      "a crew does many rounds, also rounds within a round, and goes on after one that failed") {
+    for (const size_t threads : {1u, 2u, 5u}) {
+      ThreadCrew crew(threads);
+      for (size_t round = 0; round < 300; ++round) {
+        std::array<std::atomic<int>, 9> calls{};
+        crew.run(3, [&](size_t i) { crew.run(3, [&](size_t j) { ++calls[3 * i + j]; }); });
+        for (const auto& count : calls) CHECK(count == 1);
+      }
+      const auto failing = [](size_t i) {
+        if (i == 1) throw std::runtime_error("the second");
+      };
+      CHECK_THROWS_WITH_AS(crew.run(5, failing), "the second", std::runtime_error);
+      std::atomic<int> calls{0};
+      crew.run(5, [&](size_t) { ++calls; });
+      CHECK(calls == 5);
+      crew.run(0, [](size_t) { FAIL("there is nothing to do"); });
+    }
   }
 }
