@@ -112,7 +112,7 @@ class CongestionControl {
   WindowLedger ledger_;
 };
 
-/// The algorithm of the profile, for a destination that `ports` ports of `port_rate` lead to.
+/// The algorithm of the profile, which outlives it, for a destination that `ports` ports of `port_rate` lead to.
 std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfile& profile,
                                                            BitRate port_rate, uint32_t ports);
 

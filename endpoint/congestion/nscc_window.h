@@ -53,7 +53,7 @@ class NsccWindow : public CongestionControl {
   void describe(WindowRecord& record) const override;
 
   /// `live_ports` lead to the destination. Starts at line rate: the window is the largest.
-  /// `least_share`: the least window is a packet divided by this.
+  /// `least_share`: the least window is a packet divided by this. `profile` outlives it.
   NsccWindow(const TransportProfile& profile, uint32_t live_ports, uint32_t least_share);
 
   const TransportProfile& profile() const { return profile_; }
@@ -78,7 +78,7 @@ class NsccWindow : public CongestionControl {
   static constexpr uint64_t kSenders =
       1024;  // senders have room for their least windows in front of one host
 
-  TransportProfile profile_;
+  const TransportProfile& profile_;
   uint32_t ports_;
   uint32_t least_share_;
   NsccParameters p_;  // for ports_

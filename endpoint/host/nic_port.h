@@ -21,6 +21,7 @@ class NicPort {
  public:
   static constexpr size_t kControlQueueLimit = 4096;
 
+  /// `environment` outlives it.
   NicPort(const NodeEnvironment& environment, PortId id);
 
   bool avoided() const { return avoided_; }
@@ -64,7 +65,7 @@ class NicPort {
   void drop_control(DropCause cause, FabricTime now);
   void drop(const Frame& frame, QueueClass queue, DropCause cause, FabricTime now);
 
-  NodeEnvironment environment_;
+  const NodeEnvironment& environment_;
   PortId id_;
   Fifo<Frame> control_{kControlQueueLimit};
   Frame copy_, pause_;

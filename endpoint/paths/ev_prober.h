@@ -19,6 +19,7 @@ namespace mrclab::endpoint {
 
 class EvProber {
  public:
+  /// `profile` outlives it.
   EvProber(const TransportProfile& profile, size_t ev_count, uint64_t seed, NodeId node,
            uint32_t qp);
 
@@ -58,7 +59,7 @@ class EvProber {
   FabricTime jittered(FabricTime interval);
   History& history_of(uint32_t ev);
 
-  TransportProfile profile_;
+  const TransportProfile& profile_;
   uint64_t seed_;
   NodeId node_;
   uint64_t qp_;

@@ -62,6 +62,7 @@ struct ProbePacket {
 /// short step over the parts below, which keep the state.
 class Requester {
  public:
+  /// `profile`, `window`, `events` and `stats` outlive it.
   Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
             EvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
             HostStats& stats);
@@ -148,7 +149,7 @@ class Requester {
     return (queue_.has_uncut() || sent_.lost() > 0) && evs().ports_with_choice() == 0;
   }
 
-  TransportProfile profile_;
+  const TransportProfile& profile_;
   DirectionLimits limits_;
   PsnSpace psns_;
   CongestionControl& window_;

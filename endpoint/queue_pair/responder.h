@@ -64,7 +64,8 @@ struct ReceiveResources {
 
 class Responder {
  public:
-  /// `resources` stand at the instant of the packet in hand (ReceiveBuffer::advance).
+  /// `resources` stand at the instant of the packet in hand (ReceiveBuffer::advance). They, `profile`, `memory`,
+  /// `events` and `stats` outlive it.
   Responder(const TransportProfile& profile, const DirectionLimits& limits, Psn first_psn,
             const MemoryRegistry& memory, ReceiveResources& resources, ResponderEvents& events,
             HostStats& stats);
@@ -128,7 +129,7 @@ class Responder {
   };
   bool tell_ends(Replies& replies);
 
-  TransportProfile profile_;
+  const TransportProfile& profile_;
   DirectionLimits limits_;
   PsnSpace psns_;
   const MemoryRegistry& memory_;

@@ -44,7 +44,7 @@ using TrimmedAt = CongestionControl::TrimmedAt;
 template <class Rules>
 struct WindowBench {
   explicit WindowBench(const std::function<void(TransportProfile&)>& change = {})
-      : nscc(changed(change), 8) {}
+      : profile(changed(change)), nscc(profile, 8) {}
   static TransportProfile changed(const std::function<void(TransportProfile&)>& change) {
     TransportProfile p = round_numbers();
     if (change) change(p);
@@ -81,6 +81,7 @@ struct WindowBench {
   }
   uint64_t window() const { return nscc.window().value; }
 
+  TransportProfile profile;
   Rules nscc;
 };
 

@@ -67,13 +67,12 @@ class QpPair {
   };
 
   explicit QpPair(Options options) : options_(std::move(options)) {
-    TransportProfile profile = make_profile("lab", octet());
-    profile.base_rtt = us(11);
-    profile.first_psn = options_.first_psn;
-    options_.profile(profile);
-    ConnectionLimits limits[2] = {limits_of(profile), limits_of(profile)};
+    profile_.base_rtt = us(11);
+    profile_.first_psn = options_.first_psn;
+    options_.profile(profile_);
+    ConnectionLimits limits[2] = {limits_of(profile_), limits_of(profile_)};
     options_.limits(limits[0], limits[1]);
-    for (size_t i = 0; i < 2; ++i) build(ends_[i], profile, limits[i], static_cast<uint32_t>(i));
+    for (size_t i = 0; i < 2; ++i) build(ends_[i], limits[i], static_cast<uint32_t>(i));
   }
 
   End& near() { return ends_[0]; }
@@ -106,8 +105,7 @@ class QpPair {
  private:
   static FabricTime us(int64_t n) { return FabricTime::from_us(n); }
 
-  void build(End& end, const TransportProfile& profile, const ConnectionLimits& limits,
-             uint32_t number) {
+  void build(End& end, const ConnectionLimits& limits, uint32_t number) {
     for (size_t i = 0; i < end.source.size(); ++i) {
       end.source[i] = static_cast<uint8_t>(mix64(i / 8 + number) >> i % 8 * 8);
     }
@@ -121,11 +119,11 @@ class QpPair {
         std::make_unique<FixedWindow>(BitRate{100'000'000'000}, us(100), 100, 2), us(100));
     QueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;
-    end.resources = std::make_unique<ReceiveResources>(profile);
+    end.resources = std::make_unique<ReceiveResources>(profile_);
     end.qp =
-        std::make_unique<QueuePair>(id, *end.peer, profile, limits,
-                                    EvSet(values, 2, profile.ev_limits(), {1, NodeId{number}, 0}),
-                                    EvProber(profile, values.size(), 1, NodeId{number}, 0),
+        std::make_unique<QueuePair>(id, *end.peer, profile_, limits,
+                                    EvSet(values, 2, profile_.ev_limits(), {1, NodeId{number}, 0}),
+                                    EvProber(profile_, values.size(), 1, NodeId{number}, 0),
                                     end.memory, *end.resources, end, end.stats);
   }
 
@@ -215,6 +213,7 @@ class QpPair {
   }
 
   Options options_;
+  TransportProfile profile_ = make_profile("lab", octet());
   End ends_[2];
   std::multimap<FabricTime, std::function<void()>> flying_;
   FabricTime now_;

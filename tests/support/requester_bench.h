@@ -139,6 +139,7 @@ class RequesterBench : private RequesterEvents {
   std::vector<uint8_t> memory;
   HostStats stats;
   RecordingWindow window;
+  const TransportProfile used_profile = profile();
   Requester requester;
   std::vector<uint64_t> completed;
   std::vector<std::pair<uint64_t, std::string>> flushed;  ///< with their status
@@ -152,14 +153,13 @@ class RequesterBench : private RequesterEvents {
     for (uint32_t p = 0; p < 2; ++p) {
       for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
     }
-    const TransportProfile p = profile();
-    ConnectionLimits l = limits(p, mpr);
+    ConnectionLimits l = limits(used_profile, mpr);
     change(l);
-    return {p,
+    return {used_profile,
             l,
             first_psn,
             EvSet(values, 2, {}, {1, NodeId{0}, 0}),
-            EvProber(p, 4, 1, NodeId{0}, 0),
+            EvProber(used_profile, 4, 1, NodeId{0}, 0),
             window,
             *this,
             stats};

@@ -21,7 +21,8 @@ using TrimmedAt = CongestionControl::TrimmedAt;
 /// A window, and what is told to it by hand.
 template <class Rules>
 struct ToldWindow {
-  Rules window{round_numbers(), 8};
+  TransportProfile profile = round_numbers();
+  Rules window{profile, 8};
 
   void answer(int64_t now, uint64_t bytes, int64_t delay, bool marked = false,
               uint8_t penalty = 0) {

@@ -13,14 +13,17 @@ using mrclab::test::us;
 namespace {
 
 /// Round numbers: RTT 10 us, no jitter.
-TransportProfile profile() {
-  TransportProfile p = make_profile("lab", test::octet());
-  p.base_rtt = FabricTime::from_us(10);
-  p.probe_interval = p.base_rtt * 2;
-  p.probe_interval_max = p.base_rtt * 32;
-  p.damping_window = p.base_rtt * 500;
-  p.probe_jitter_percent = 0;
-  return p;
+const TransportProfile& profile() {
+  static const TransportProfile made = [] {
+    TransportProfile p = make_profile("lab", test::octet());
+    p.base_rtt = FabricTime::from_us(10);
+    p.probe_interval = p.base_rtt * 2;
+    p.probe_interval_max = p.base_rtt * 32;
+    p.damping_window = p.base_rtt * 500;
+    p.probe_jitter_percent = 0;
+    return p;
+  }();
+  return made;
 }
 
 }  // namespace

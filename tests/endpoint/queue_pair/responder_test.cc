@@ -18,8 +18,9 @@ namespace {
 class ResponderBench : private ResponderEvents {
  public:
   explicit ResponderBench(Psn first = Psn{0xFFFFFE},
-                          const TransportProfile& profile = make_profile("lab", test::octet()))
+                          TransportProfile changed = make_profile("lab", test::octet()))
       : first_psn(first),
+        profile(std::move(changed)),
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
         bytes(memory.add(region)),
         payload(4096),
@@ -54,6 +55,7 @@ class ResponderBench : private ResponderEvents {
   }
 
   Psn first_psn;
+  TransportProfile profile;
   EntropyValue ev = ev_of({3, 1});
   MemoryRegistry memory;
   RegionPlan region;
