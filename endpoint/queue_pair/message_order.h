@@ -9,6 +9,7 @@
 // Not checked: that message numbers count up, since their start is not agreed on.
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #include "endpoint/queue_pair/sequence_ring.h"
@@ -28,13 +29,16 @@ class MessageOrder {
   /// The packet is in, ahead of checked() by no more than the receiver allows.
   void arrived(Sequence s, const Packet& packet) {
     packets_.make_room(checked_ + 1, newest_ + 1, s + 1);
-    packets_[s] = packet;
+    assert(packet.payload_bytes <= kMostPayload);
+    packets_[s] = {packet.message_bytes, packet.msn,
+                   static_cast<uint16_t>(packet.payload_bytes | (packet.first ? kFirst : 0) |
+                                         (packet.last ? kLast : 0))};
     newest_ = std::max(newest_, s);
   }
   Sequence checked() const { return checked_; }
   /// Looks at the packet behind checked(), which has arrived. False if it breaks its message.
   bool check_next() {
-    const Packet& packet = packets_[++checked_];
+    const Packet packet = unpacked(packets_[++checked_]);
     if (packet.first == open_) return false;
     if (packet.first) {
       first_ = packet;
@@ -47,7 +51,19 @@ class MessageOrder {
   }
 
  private:
-  SequenceRing<Packet> packets_;  // above checked_
+  /// A packet in 8 bytes, because there are hundreds; a PMTU is at most 4,096 bytes.
+  struct Packed {
+    uint32_t message_bytes = 0;
+    uint16_t msn = 0;
+    uint16_t rest = 0;  ///< payload bytes, kFirst and kLast
+  };
+  static constexpr uint16_t kFirst = 1 << 15, kLast = 1 << 14, kMostPayload = kLast - 1;
+  static Packet unpacked(const Packed& p) {
+    return {(p.rest & kFirst) != 0, (p.rest & kLast) != 0, p.msn, p.message_bytes,
+            uint32_t{p.rest} & kMostPayload};
+  }
+
+  SequenceRing<Packed> packets_;  // above checked_
   Sequence checked_ = -1;
   Sequence newest_ = -1;
   bool open_ = false;  // in a message

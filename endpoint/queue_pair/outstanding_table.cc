@@ -2,17 +2,32 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
+#include <utility>
+
+#include "endpoint/base/connection_attributes.h"
 
 namespace mrclab::endpoint {
+namespace {
+
+static_assert(size_t{kMaxMprUnits} * kMprUnit <= OutstandingTable::kMaxCapacity);
+
+/// One more, as far as the counter goes.
+void count(uint8_t& counter) {
+  if (counter < std::numeric_limits<uint8_t>::max()) ++counter;
+}
+
+}  // namespace
 
 void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
   assert(!full());
-  slots_.make_room(begin_, end_, end_ + 1);
-  Slot& s = slot(end_);
-  s = Slot{};
-  s.packet.request = request;
-  s.packet.offset = offset;
-  s.packet.length = length;
+  assert(length <= std::numeric_limits<uint16_t>::max());  // a PMTU is at most 4,096 bytes
+  packets_.make_room(begin_, end_, end_ + 1);
+  SentPacket& packet = packets_[end_];
+  packet = {};
+  packet.request = request;
+  packet.offset = offset;
+  packet.length = static_cast<uint16_t>(length);
   lost_hint_ = std::min(lost_hint_, end_);
   ++end_;
   ++lost_;
@@ -20,35 +35,50 @@ void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
 
 void OutstandingTable::transmitted(Sequence s, FabricTime now, uint32_t ev) {
   assert(contains(s));
-  Slot& it = slot(s);
-  assert(it.packet.state == SentPacket::State::kLost);
-  it.packet.state = SentPacket::State::kInFlight;
-  ++it.packet.transmissions;
-  it.packet.sent = now;
-  it.packet.ev = ev;
-  it.older = newest_;
-  it.newer = kNone;
-  if (newest_ != kNone) slot(newest_).newer = s;
+  assert(ev <= std::numeric_limits<uint16_t>::max());  // so many values has no EV set (ev_set.h)
+  SentPacket& packet = packets_[s];
+  assert(packet.state == SentPacket::State::kLost);
+  packet.state = SentPacket::State::kInFlight;
+  count(packet.transmissions);
+  packet.sent = now;
+  packet.ev = static_cast<uint16_t>(ev);
+  if (newest_ == kNone) {
+    oldest_ = s;
+  } else {
+    // Both are in the table, so they are less than kMaxCapacity apart.
+    packet.to_older = static_cast<int16_t>(newest_ - s);
+    packets_[newest_].to_newer = static_cast<int16_t>(s - newest_);
+  }
   newest_ = s;
-  if (oldest_ == kNone) oldest_ = s;
   ++in_flight_;
   --lost_;
 }
 
-void OutstandingTable::unlink(Sequence s) {
-  Slot& it = slot(s);
-  (it.older != kNone ? slot(it.older).newer : oldest_) = it.newer;
-  (it.newer != kNone ? slot(it.newer).older : newest_) = it.older;
-  it.older = it.newer = kNone;
+void OutstandingTable::unlink(Sequence s, SentPacket& packet) {
+  // A distance of 0 would lead to the packet itself; so it is the first or the last one.
+  const int16_t to_older = std::exchange(packet.to_older, 0);
+  const int16_t to_newer = std::exchange(packet.to_newer, 0);
+  const auto between =
+      static_cast<int16_t>(to_older == 0 || to_newer == 0 ? 0 : to_newer - to_older);
+  if (to_older == 0) {
+    oldest_ = to_newer == 0 ? kNone : s + to_newer;
+  } else {
+    packets_[s + to_older].to_newer = between;
+  }
+  if (to_newer == 0) {
+    newest_ = to_older == 0 ? kNone : s + to_older;
+  } else {
+    packets_[s + to_newer].to_older = static_cast<int16_t>(-between);
+  }
   --in_flight_;
 }
 
 void OutstandingTable::mark_sacked(Sequence s) {
   assert(contains(s));
-  SentPacket& packet = slot(s).packet;
+  SentPacket& packet = packets_[s];
   assert(packet.state != SentPacket::State::kSacked);
   if (packet.state == SentPacket::State::kInFlight) {
-    unlink(s);
+    unlink(s, packet);
   } else if (packet.state == SentPacket::State::kLost) {
     --lost_;
   }
@@ -56,38 +86,44 @@ void OutstandingTable::mark_sacked(Sequence s) {
 }
 
 void OutstandingTable::mark_lost(Sequence s) {
-  assert(contains(s) && slot(s).packet.state == SentPacket::State::kInFlight);
-  unlink(s);
+  leave_flight(s);
   wait_for_transmission(s);
 }
 
+void OutstandingTable::leave_flight(Sequence s) {
+  assert(contains(s));
+  SentPacket& packet = packets_[s];
+  assert(packet.state == SentPacket::State::kInFlight);
+  unlink(s, packet);
+}
+
 void OutstandingTable::wait_for_transmission(Sequence s) {
-  slot(s).packet.state = SentPacket::State::kLost;
+  packets_[s].state = SentPacket::State::kLost;
   ++lost_;
   lost_hint_ = std::min(lost_hint_, s);
 }
 
 void OutstandingTable::mark_refused(Sequence s) {
-  assert(contains(s) && slot(s).packet.state == SentPacket::State::kInFlight);
-  unlink(s);
-  slot(s).packet.state = SentPacket::State::kRefused;
+  leave_flight(s);
+  packets_[s].state = SentPacket::State::kRefused;
 }
 
 void OutstandingTable::mark_due(Sequence s) {
-  assert(contains(s) && slot(s).packet.state == SentPacket::State::kRefused);
+  assert(contains(s) && packets_[s].state == SentPacket::State::kRefused);
   wait_for_transmission(s);
 }
 
 void OutstandingTable::declare_lost(Sequence s) {
   mark_lost(s);
-  SentPacket& packet = slot(s).packet;
-  ++packet.declared_lost;
-  packet.lost_ev = packet.ev;
-  packet.lost_sent = packet.sent;
+  SentPacket& packet = packets_[s];
+  count(packet.declared_lost);
+  losses_.make_room(begin_, losses_end_, end_);
+  losses_end_ = end_;
+  losses_[s] = {packet.sent, packet.ev};
 }
 
 void OutstandingTable::release_oldest() {
-  assert(size() > 0 && slot(begin_).packet.state == SentPacket::State::kSacked);
+  assert(size() > 0 && packets_[begin_].state == SentPacket::State::kSacked);
   ++begin_;
   lost_hint_ = std::max(lost_hint_, begin_);
 }
@@ -100,7 +136,7 @@ std::optional<Sequence> OutstandingTable::oldest_in_flight() const {
 std::optional<Sequence> OutstandingTable::first_lost() const {
   if (lost_ == 0) return std::nullopt;
   lost_hint_ = std::max(lost_hint_, begin_);
-  while (slot(lost_hint_).packet.state != SentPacket::State::kLost) ++lost_hint_;
+  while (packets_[lost_hint_].state != SentPacket::State::kLost) ++lost_hint_;
   return lost_hint_;
 }
 

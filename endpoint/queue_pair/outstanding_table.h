@@ -13,6 +13,8 @@
 //    v  |
 //   refused
 
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -21,33 +23,49 @@
 
 namespace mrclab::endpoint {
 
-/// What a sender must keep of a packet to attribute its loss to an entropy value.
+/// What a sender must keep of a packet to attribute its loss to an entropy value. 32 bytes, because a host has
+/// hundreds of them.
 struct SentPacket {
   enum class State : uint8_t { kInFlight, kLost, kRefused, kSacked };
-  State state = State::kLost;
-  uint16_t transmissions = 0;
-  uint32_t ev = 0;  ///< index in the EV set for the last transmission
-  FabricTime sent;  ///< start of the last transmission
-  /// Transmissions that the sender itself declared lost (not a NACK), and the last of them.
-  uint16_t declared_lost = 0;
-  uint32_t lost_ev = 0;
-  FabricTime lost_sent;
+  FabricTime sent;       ///< start of the last transmission
   uint64_t request = 0;  ///< number of the write that it belongs to
   uint32_t offset = 0;   ///< place of its payload in the message
-  uint32_t length = 0;   ///< length of its payload
+  uint16_t length = 0;   ///< length of its payload
+  uint16_t ev = 0;       ///< index in the EV set for the last transmission
+  State state = State::kLost;
+  uint8_t transmissions = 0;  ///< 255: so many or more
+  /// Transmissions that the sender itself declared lost (not a NACK). 255: so many or more.
+  uint8_t declared_lost = 0;
+
+ private:
+  friend class OutstandingTable;
+  // The neighbours in the order of transmission, as distances of sequences; 0: there is none.
+  int16_t to_older = 0;
+  int16_t to_newer = 0;
+};
+static_assert(sizeof(SentPacket) == 32);
+
+/// A transmission that the sender declared lost.
+struct DeclaredLoss {
+  FabricTime sent;
+  uint32_t ev = 0;  ///< index in the EV set
 };
 
 class OutstandingTable {
  public:
-  /// Holds at most `capacity` packets.
-  explicit OutstandingTable(size_t capacity) : capacity_(capacity) {}
+  /// The distance of two packets is kept in 16 bits.
+  static constexpr size_t kMaxCapacity = 32767;
+  /// Holds at most `capacity` packets, no more than kMaxCapacity.
+  explicit OutstandingTable(size_t capacity) : capacity_(capacity) {
+    assert(capacity <= kMaxCapacity);
+  }
 
   Sequence begin() const { return begin_; }  ///< oldest not released
   Sequence end() const { return end_; }      ///< next to be added
   size_t size() const { return static_cast<size_t>(end_ - begin_); }
   bool full() const { return size() == capacity_; }
   bool contains(Sequence s) const { return s >= begin_ && s < end_; }
-  const SentPacket& operator[](Sequence s) const { return slot(s).packet; }
+  const SentPacket& operator[](Sequence s) const { return packets_[s]; }
   size_t in_flight() const { return in_flight_; }
   size_t lost() const { return lost_; }
 
@@ -61,8 +79,13 @@ class OutstandingTable {
   void mark_due(Sequence s);
   /// mark_lost() by the sender's own judgement, which may turn out to be wrong.
   void declare_lost(Sequence s);
+  /// The newest transmission of the packet that was declared lost; its declared_lost is not 0.
+  const DeclaredLoss& declared_loss(Sequence s) const {
+    assert(packets_[s].declared_lost > 0);
+    return losses_[s];
+  }
   /// The sender has looked again at its judgement that the packet was lost.
-  void forget_declared(Sequence s) { slot(s).packet.declared_lost = 0; }
+  void forget_declared(Sequence s) { packets_[s].declared_lost = 0; }
   /// Drops the oldest packet, which must be sacked.
   void release_oldest();
 
@@ -73,18 +96,15 @@ class OutstandingTable {
 
  private:
   static constexpr Sequence kNone = -1;
-  struct Slot {
-    SentPacket packet;
-    Sequence older = kNone;
-    Sequence newer = kNone;
-  };
-  Slot& slot(Sequence s) { return slots_[s]; }
-  const Slot& slot(Sequence s) const { return slots_[s]; }
-  void unlink(Sequence s);
+  void unlink(Sequence s, SentPacket& packet);
+  void leave_flight(Sequence s);
   void wait_for_transmission(Sequence s);
 
   size_t capacity_;
-  SequenceRing<Slot> slots_;
+  SequenceRing<SentPacket> packets_;
+  // Apart, since few packets are declared lost; empty before the first one is.
+  SequenceRing<DeclaredLoss> losses_;
+  Sequence losses_end_ = 0;  // losses_ has places up to here
   Sequence begin_ = 0;
   Sequence end_ = 0;
   Sequence oldest_ = kNone;

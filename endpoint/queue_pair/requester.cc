@@ -87,8 +87,9 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
     queue_.cut_packet_into(sent_);
   }
   sent_.transmitted(*s, now, *ev);
-  window_.on_sent(cost(sent_[*s].length), now);
-  window_.planes().enter_flight(evs().plane(*ev), cost(sent_[*s].length));
+  const Bytes size = cost(sent_[*s].length);
+  window_.on_sent(size, now);
+  window_.planes().enter_flight(evs().plane(*ev), size);
   retry_.note_news(now);
   DataPacket packet = describe(*s);
   packet.ev = evs().value(*ev);

@@ -110,8 +110,8 @@ class Requester {
   FabricTime paced_deadline(FabricTime now) const;
   Sequence range_end() const { return range_.end(sent_.begin()); }
   Bytes cost(uint32_t payload) const { return {payload + kNominalHeaderBytes}; }
-  void leave_plane(Sequence s) {
-    window_.planes().leave_flight(evs().plane(sent_[s].ev), cost(sent_[s].length));
+  void leave_plane(const SentPacket& packet) {
+    window_.planes().leave_flight(evs().plane(packet.ev), cost(packet.length));
   }
   DataPacket describe(Sequence s);
   void request_acknowledgement(DataPacket& packet, FabricTime now);
@@ -127,7 +127,7 @@ class Requester {
   void detect_losses(FabricTime now);
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
   void on_spurious_loss(Sequence s, bool certain, FabricTime now);
-  void suspect_spurious_loss(Sequence s, FabricTime now);
+  void suspect_spurious_loss(Sequence s, const SentPacket& packet, FabricTime now);
   void retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now);
   void back_off(Sequence s, FabricTime now);
   void release_refused(FabricTime now);

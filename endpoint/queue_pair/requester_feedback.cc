@@ -54,10 +54,13 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   if (!sent_.contains(trigger)) return;
   const SentPacket packet = sent_[trigger];
   const auto service = service_time(seth.tx_timestamp, packet.sent, now);
-  // Where service times could make it the answer to either, it is that to the newest transmission.
-  const bool earlier = service ? tx_timestamp(packet.lost_sent) == seth.tx_timestamp
-                               : service_time(seth.tx_timestamp, packet.lost_sent, now).has_value();
-  if (packet.declared_lost > 0 && earlier) on_spurious_loss(trigger, true, now);
+  if (packet.declared_lost > 0) {
+    // Where service times could make it the answer to either, it is that to the newest transmission.
+    const FabricTime lost = sent_.declared_loss(trigger).sent;
+    const bool earlier = service ? tx_timestamp(lost) == seth.tx_timestamp
+                                 : service_time(seth.tx_timestamp, lost, now).has_value();
+    if (earlier) on_spurious_loss(trigger, true, now);
+  }
   if (!service) return;
   paths_.hear(packet.ev, packet.sent);
   // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
@@ -114,8 +117,8 @@ bool Requester::acknowledge_to(Sequence last, FabricTime now) {
 }
 
 void Requester::acknowledge(Sequence s, FabricTime now) {
-  suspect_spurious_loss(s, now);
-  const SentPacket packet = sent_[s];
+  const SentPacket& packet = sent_[s];
+  suspect_spurious_loss(s, packet, now);
   if (packet.state == SentPacket::State::kInFlight) {
     // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) {
@@ -123,7 +126,7 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
       paths_.hear(packet.ev, packet.sent);
     }
     news_.left_flight += cost(packet.length);
-    leave_plane(s);
+    leave_plane(packet);
   }
   news_.arrived += cost(packet.length);
   paths_.note_arrival();
@@ -195,12 +198,12 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
 /// A NACK of a transmission that is not the newest, or not in flight. If that was held for lost, what
 /// came of it had only been slow: the path works.
 Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now) {
-  const SentPacket& packet = sent_[s];
-  if (packet.declared_lost == 0 || packet.lost_ev != ev ||
-      tx_timestamp(packet.lost_sent) != neth.tx_timestamp) {
+  if (sent_[s].declared_lost == 0) return Refusal::kStaleFeedback;
+  const DeclaredLoss loss = sent_.declared_loss(s);
+  if (loss.ev != ev || tx_timestamp(loss.sent) != neth.tx_timestamp) {
     return Refusal::kStaleFeedback;
   }
-  paths_.hear(ev, packet.lost_sent);
+  paths_.hear(ev, loss.sent);
   on_spurious_loss(s, true, now);
   return Refusal::kNone;
 }

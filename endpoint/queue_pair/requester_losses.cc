@@ -15,7 +15,7 @@ void Requester::detect_losses(FabricTime now) {
 
 void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now) {
   const SentPacket packet = sent_[s];
-  leave_plane(s);
+  leave_plane(packet);
   sent_.declare_lost(s);
   ++stats_.losses_detected;
   events_.loss_detected(evs().value(packet.ev), psns_.psn(s), cause);
@@ -34,16 +34,15 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
 /// reorder window gets wider; and if nothing newer is held against its value, that path was alive:
 /// it is GOOD again. `certain`: it was the transmission that was declared lost last.
 void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
-  const SentPacket packet = sent_[s];
+  const DeclaredLoss loss = sent_.declared_loss(s);
   sent_.forget_declared(s);
   ++stats_.spurious_losses;
   detector_.on_spurious(now);
-  if (certain) paths_.exonerate(packet.lost_ev, packet.lost_sent, now);
+  if (certain) paths_.exonerate(loss.ev, loss.sent, now);
 }
 
 /// `s` is acknowledged, but not in a way that says which transmission arrived.
-void Requester::suspect_spurious_loss(Sequence s, FabricTime now) {
-  const SentPacket& packet = sent_[s];
+void Requester::suspect_spurious_loss(Sequence s, const SentPacket& packet, FabricTime now) {
   if (packet.declared_lost == 0) return;
   const bool not_sent_again = packet.state == SentPacket::State::kLost;
   const bool too_soon = now - packet.sent < min_rtt_ / 4 * 3;
@@ -52,7 +51,7 @@ void Requester::suspect_spurious_loss(Sequence s, FabricTime now) {
 
 void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now) {
   const Sprayed packet{cost(sent_[s].length), evs().plane(sent_[s].ev)};
-  leave_plane(s);
+  leave_plane(sent_[s]);
   sent_.mark_lost(s);
   window_.on_trimmed(packet, where, now);
 }
@@ -68,7 +67,7 @@ void Requester::back_off(Sequence s, FabricTime now) {
     if (failed_) return;
     retry_.begin_back_off(now);
   }
-  leave_plane(s);
+  leave_plane(packet);
   sent_.mark_refused(s);
   window_.on_refused(cost(packet.length), now);
   if (!retry_.hold_refused(s)) sent_.mark_due(s);

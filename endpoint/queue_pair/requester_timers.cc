@@ -78,7 +78,7 @@ void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
   // What is in flight no longer counts in the destination's window.
   while (const auto s = sent_.oldest_in_flight()) {
     window_.on_withdrawn(cost(sent_[*s].length));
-    leave_plane(*s);
+    leave_plane(sent_[*s]);
     sent_.mark_lost(*s);
   }
   while (const auto number = queue_.give_up_next()) {

@@ -19,33 +19,23 @@ bool SendQueue::post(const WriteRequest& request) {
   return true;
 }
 
-bool SendQueue::has_packet(uint32_t max_immediates) const {
-  if (in_message_) return true;
-  if (started_ == posted_) return false;
+/// May the next write start?
+bool SendQueue::may_start(uint32_t max_immediates) const {
   return !message(started_).request.immediate || immediates_in_flight_ < max_immediates;
-}
-
-uint32_t SendQueue::next_length() const {
-  if (in_message_) return std::min(pmtu_, message(started_ - 1).length - offset_);
-  return std::min(pmtu_, message(started_).length);
 }
 
 void SendQueue::cut_packet_into(OutstandingTable& table) {
   const uint32_t length = next_length();
-  if (!in_message_) {
+  if (left_ == 0) {
     if (message(started_).request.immediate) ++immediates_in_flight_;
     message(started_).first = table.end();
+    left_ = message(started_).length;
     ++started_;
-    offset_ = 0;
-    in_message_ = true;
   }
   Message& m = message(started_ - 1);
-  table.add(started_ - 1, offset_, length);
-  offset_ += length;
-  if (offset_ == m.length) {
-    in_message_ = false;
-    m.last = table.end() - 1;
-  }
+  table.add(started_ - 1, m.length - left_, length);
+  left_ -= length;
+  if (left_ == 0) m.last = table.end() - 1;
 }
 
 SendQueue::PacketView SendQueue::view(const SentPacket& packet) const {

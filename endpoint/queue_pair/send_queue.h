@@ -5,6 +5,7 @@
 //   completed() <= started() <= posted(), all counts of writes; a write between the first two has packets
 //   under way, and only the newest started one may have packets that were not cut off yet
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -30,13 +31,17 @@ class SendQueue {
   uint64_t started() const { return started_; }
   uint64_t completed() const { return completed_; }
   /// Writes whose last packet was cut off.
-  uint64_t sent_whole() const { return started_ - (in_message_ ? 1 : 0); }
+  uint64_t sent_whole() const { return started_ - (left_ > 0 ? 1 : 0); }
   /// Work that has no packet yet.
-  bool has_uncut() const { return in_message_ || started_ < posted_; }
+  bool has_uncut() const { return left_ > 0 || started_ < posted_; }
   /// May the next packet be cut off while so many WriteImm may be in flight?
-  bool has_packet(uint32_t max_immediates) const;
+  bool has_packet(uint32_t max_immediates) const {
+    return left_ > 0 || (started_ < posted_ && may_start(max_immediates));
+  }
   /// Payload bytes of the next packet; there is one.
-  uint32_t next_length() const;
+  uint32_t next_length() const {
+    return std::min(pmtu_, left_ > 0 ? left_ : message(started_).length);
+  }
 
   /// Cuts the next packet off and puts it into the table, which gives it the sequence end().
   void cut_packet_into(OutstandingTable& table);
@@ -72,6 +77,7 @@ class SendQueue {
     Sequence first = -1;  ///< of its first packet, once that is sent
     Sequence last = -1;   ///< of its last packet, once that is sent
   };
+  bool may_start(uint32_t max_immediates) const;
   Message& message(uint64_t number) { return messages_[static_cast<Sequence>(number)]; }
   const Message& message(uint64_t number) const { return messages_[static_cast<Sequence>(number)]; }
 
@@ -81,8 +87,7 @@ class SendQueue {
   uint64_t posted_ = 0;             ///< also the number of the next write to be posted
   uint64_t started_ = 0;            ///< writes whose first packet was cut off
   uint64_t completed_ = 0;
-  uint32_t offset_ = 0;      ///< into write started_ - 1, if that has more to send
-  bool in_message_ = false;  ///< it has
+  uint32_t left_ = 0;  ///< bytes of write started_ - 1 that have no packet yet
   uint32_t immediates_in_flight_ = 0;
   uint16_t rqmsn_;
 };

@@ -2,12 +2,14 @@
 // A ring of items by sequence number that grows with the window that is really used: the limit of a
 // queue pair is a thousand packets, most have a handful, and a fabric has thousands of queue pairs.
 // It never shrinks, so a warm ring allocates nothing. The bound is the caller's.
+//
+// It grows by a quarter, not to a power of two, which left a third of the rings empty. So there is no mask
+// for places: the ring knows the sequence of its first place, and a window lies within two rounds from there.
 
-#include <algorithm>
-#include <bit>
+#include <cassert>
 #include <cstddef>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "endpoint/base/sequence.h"
 
@@ -16,25 +18,39 @@ namespace mrclab::endpoint {
 template <class T>
 class SequenceRing {
  public:
-  T& operator[](Sequence s) { return slots_[index(s)]; }
-  const T& operator[](Sequence s) const { return slots_[index(s)]; }
+  T& operator[](Sequence s) { return slots_[place(s)]; }
+  const T& operator[](Sequence s) const { return slots_[place(s)]; }
 
-  /// Makes room for [begin, end); the items of [begin, used) are kept.
+  /// Makes room for [begin, end); the items of [begin, used) are kept. `begin` never goes back.
   void make_room(Sequence begin, Sequence used, Sequence end) {
     const auto wanted = static_cast<size_t>(end - begin);
-    if (wanted <= slots_.size()) return;
-    std::vector<T> larger(std::bit_ceil(std::max(wanted, kFirstSize)));
-    for (Sequence s = begin; s < used; ++s) {
-      larger[static_cast<size_t>(s) & (larger.size() - 1)] = std::move((*this)[s]);
-    }
-    slots_ = std::move(larger);
+    if (wanted > room_) return grow(begin, used, wanted);
+    const auto passed = static_cast<size_t>(begin - first_);
+    if (passed >= room_) first_ += static_cast<Sequence>(passed - passed % room_);
   }
 
  private:
-  static constexpr size_t kFirstSize = 16;
-  size_t index(Sequence s) const { return static_cast<size_t>(s) & (slots_.size() - 1); }
+  void grow(Sequence begin, Sequence used, size_t wanted) {
+    const size_t room = wanted + wanted / 8 + kSpare;
+    auto larger = std::make_unique<T[]>(room);
+    for (Sequence s = begin; s < used; ++s) {
+      larger[static_cast<size_t>(s - begin)] = std::move((*this)[s]);
+    }
+    slots_ = std::move(larger);
+    room_ = room;
+    first_ = begin;
+  }
+  size_t place(Sequence s) const {
+    const auto from_first = static_cast<size_t>(s - first_);
+    const size_t at = from_first < room_ ? from_first : from_first - room_;
+    assert(at < room_);
+    return at;
+  }
 
-  std::vector<T> slots_;  // a power of two, or empty
+  static constexpr size_t kSpare = 4;  // so that the first ones do not grow one by one
+  std::unique_ptr<T[]> slots_;
+  size_t room_ = 0;     // places
+  Sequence first_ = 0;  // the sequence of the first place in this round
 };
 
 }  // namespace mrclab::endpoint

@@ -31,6 +31,8 @@ constexpr P last(uint16_t msn, uint32_t bytes, uint32_t payload) {
 TEST_CASE("packets that follow one another and add up make whole messages") {
   CHECK(whole({only(1, 50), first(2, 250), middle(2, 250), last(2, 250, 50), only(3, 1)}) == 5);
   CHECK(whole({first(7, 200), last(7, 200, 100), first(8, 150), last(8, 150, 50)}) == 4);
+  constexpr uint16_t kNumber = 0xFFFF;  // and the longest packets that there are
+  CHECK(whole({{true, false, kNumber, 8192, 4096}, {false, true, kNumber, 8192, 4096}}) == 2);
 }
 
 TEST_CASE("a message that is broken is noticed at the packet that breaks it") {
