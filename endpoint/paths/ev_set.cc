@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cassert>
+#include <limits>
+#include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "fabric/paths/path_list.h"
@@ -41,25 +45,27 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
 EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimits limits,
              Shuffle shuffle_by, const PeerPortOf& peer_port)
     : planes_(planes), limits_(limits), shuffle_(shuffle_by) {
+  assert(values.size() <= std::numeric_limits<Index>::max());
   entries_.reserve(values.size());
-  by_value_.reserve(values.size());
   for (const EntropyValue value : values) {
     const std::optional<Path> path = path_of(value);
     if (!path || path->plane >= planes) continue;
-    const auto index = static_cast<uint32_t>(entries_.size());
+    const auto index = static_cast<Index>(entries_.size());
     Entry entry;
     entry.value = value;
     entry.plane = static_cast<uint8_t>(path->plane);
     entry.peer_port = static_cast<uint8_t>(peer_port(*path));
     entries_.push_back(entry);
-    by_value_.push_back(index);
     planes_[path->plane].rotation.push_back(index);
     planes_[path->plane].peer_ports |= 1u << entry.peer_port;
     by_route_ |= !path->named();
     offering_ |= 1u << path->plane;
   }
-  std::sort(by_value_.begin(), by_value_.end(),
-            [this](uint32_t a, uint32_t b) { return entries_[a].value < entries_[b].value; });
+  if (!std::ranges::is_sorted(entries_, {}, &Entry::value)) {
+    by_value_.resize(entries_.size());
+    std::iota(by_value_.begin(), by_value_.end(), Index{0});
+    std::ranges::sort(by_value_, {}, [this](Index i) { return entries_[i].value; });
+  }
   for (uint32_t p = 0; p < planes; ++p) {
     Plane& plane = planes_[p];
     shuffle(plane.rotation, p);
@@ -69,9 +75,11 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
       plane.backups.push_back(plane.rotation[i]);
     }
     plane.rotation.resize(std::min(share, plane.rotation.size()));
+    plane.rotation.shrink_to_fit();
     share_places(p);
   }
-  swaps_.clear();  // the first places are no changes
+  swaps_ = {};  // the first places are no changes
+  if (limits_.choice == PathChoice::kReps) recycled_.resize(planes);
   usable_ports_ = offering_;
   // The queue pairs of a host begin on one plane after the other. Otherwise queue pairs that by
   // chance began on one plane would, taking turns within a window of few packets, send in a row to
@@ -83,11 +91,16 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
 }
 
 std::optional<uint32_t> EvSet::find(EntropyValue value) const {
-  const auto found =
-      std::lower_bound(by_value_.begin(), by_value_.end(), value,
-                       [this](uint32_t i, EntropyValue v) { return entries_[i].value < v; });
-  if (found == by_value_.end() || entries_[*found].value != value) return std::nullopt;
-  return *found;
+  const auto index_of = [this](size_t nth) -> size_t {
+    return by_value_.empty() ? nth : by_value_[nth];
+  };
+  const auto all = std::views::iota(size_t{0}, entries_.size());
+  const auto found = std::ranges::lower_bound(
+      all, value, {}, [&](size_t nth) { return entries_[index_of(nth)].value; });
+  if (found == all.end()) return std::nullopt;
+  const size_t index = index_of(*found);
+  if (entries_[index].value != value) return std::nullopt;
+  return static_cast<uint32_t>(index);
 }
 
 std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
@@ -140,7 +153,7 @@ std::optional<uint32_t> EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn,
 
 std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
   Plane& plane = planes_[number];
-  auto found = next_recycled(plane, state);
+  auto found = next_recycled(number, state);
   if (!found) found = scan(plane, number, state, false);
   if (!found && holds()) found = scan(plane, number, state, true);
   if (!found) return std::nullopt;
@@ -200,20 +213,20 @@ void EvSet::hold(uint32_t index, FabricTime now) {
 }
 
 /// The cached value of the plane that is to be used next, if it is of use.
-std::optional<uint32_t> EvSet::next_recycled(Plane& plane, const Scan& state) {
-  if (limits_.choice != PathChoice::kReps) return std::nullopt;
-  const std::optional<uint32_t> index = plane.recycled.next(state.now);
+std::optional<uint32_t> EvSet::next_recycled(uint32_t number, const Scan& state) {
+  if (recycled_.empty()) return std::nullopt;
+  const std::optional<uint32_t> index = recycled_[number].next(state.now);
   const bool usable = index && offers(*index) && index != state.avoid;
   return usable ? index : std::nullopt;
 }
 
 void EvSet::answered_unmarked(uint32_t index) {
-  if (limits_.choice == PathChoice::kReps) planes_[entries_[index].plane].recycled.recycle(index);
+  if (!recycled_.empty()) recycled_[entries_[index].plane].recycle(index);
 }
 
 void EvSet::note_loss(uint32_t index, FabricTime now) {
-  if (limits_.choice != PathChoice::kReps) return;
-  planes_[entries_[index].plane].recycled.freeze(now, now + limits_.frozen);
+  if (recycled_.empty()) return;
+  recycled_[entries_[index].plane].freeze(now, now + limits_.frozen);
 }
 
 /// `held_too`: also values that a hold keeps out of use, by the rule of turns.
@@ -247,7 +260,7 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, 
   return std::nullopt;
 }
 
-void EvSet::shuffle(std::vector<uint32_t>& values, uint32_t plane) {
+void EvSet::shuffle(std::vector<Index>& values, uint32_t plane) {
   for (size_t i = values.size(); i > 1; --i) {
     const uint64_t random = draw(shuffle_.seed, shuffle_.node, PortId{plane},
                                  DrawPurpose::kEvShuffle, uint64_t{shuffle_.qp} << 40 | draws_++);
@@ -260,15 +273,20 @@ void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
   const EvState before = std::exchange(entry.state, state);
   if (state == EvState::kSkip && before != EvState::kSkip) entry.skip_since = now;
   if (is_usable(state) == is_usable(before)) return;
-  if (is_usable(state)) entry.good_since = now;
+  if (is_usable(state)) begin_good(index, now);
   fill_places(entry.plane);
+}
+
+void EvSet::begin_good(uint32_t index, FabricTime now) {
+  if (good_since_.empty()) good_since_.resize(entries_.size());
+  good_since_[index] = now;
 }
 
 /// Usable backups take the places of active values that are not usable, the longest waiting first.
 void EvSet::fill_places(uint32_t number) {
   Plane& plane = planes_[number];
   const auto usable = [this](uint32_t i) { return offers(i); };
-  for (uint32_t& place : plane.rotation) {
+  for (Index& place : plane.rotation) {
     if (offers(place)) continue;
     const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), usable);
     if (backup == plane.backups.end()) break;
@@ -278,8 +296,8 @@ void EvSet::fill_places(uint32_t number) {
   offering_ = some ? offering_ | 1u << number : offering_ & ~(1u << number);
 }
 
-void EvSet::change_places(Plane& plane, uint32_t& place, uint32_t backup) {
-  const uint32_t leaves = std::exchange(place, backup);
+void EvSet::change_places(Plane& plane, Index& place, Index backup) {
+  const Index leaves = std::exchange(place, backup);
   plane.backups.erase(std::find(plane.backups.begin(), plane.backups.end(), backup));
   plane.backups.push_back(leaves);
   entries_[leaves].active = false;
@@ -298,12 +316,12 @@ void EvSet::share_places(uint32_t number) {
   };
   // Each change brings two ports closer, so there are at most as many as places.
   for (size_t changes = 0; changes < plane.rotation.size(); ++changes) {
-    std::optional<uint32_t> backup;  // the longest waiting one of the port with the fewest places
-    for (const uint32_t i : plane.backups) {
+    std::optional<Index> backup;  // the longest waiting one of the port with the fewest places
+    for (const Index i : plane.backups) {
       if (offers(i) && (!backup || fewer(i, *backup))) backup = i;
     }
-    uint32_t* place = nullptr;
-    for (uint32_t& i : plane.rotation) {
+    Index* place = nullptr;
+    for (Index& i : plane.rotation) {
       if (offers(i) && (place == nullptr || fewer(*place, i))) place = &i;
     }
     if (!backup || place == nullptr) return;
@@ -386,7 +404,7 @@ void EvSet::set_live_ports(LivePorts live, FabricTime now) {
   }
   for (const uint32_t index : back) {
     if (entries_[index].state != EvState::kDenied) set_state(index, EvState::kGood, now);
-    entries_[index].good_since = now;
+    begin_good(index, now);
   }
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     fill_places(p);

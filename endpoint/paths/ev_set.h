@@ -54,6 +54,8 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
 
 class EvSet {
  public:
+  /// The number of a value in its set: a profile gives at most 4,096 of them.
+  using Index = uint16_t;
   struct Shuffle {
     uint64_t seed = 0;
     NodeId node;
@@ -70,7 +72,9 @@ class EvSet {
   /// Has a place in the rotation. (It may be unusable all the same, if no backup could fill in.)
   bool active(uint32_t index) const { return entries_[index].active; }
   /// The instant since which the value has been usable without interruption.
-  FabricTime good_since(uint32_t index) const { return entries_[index].good_since; }
+  FabricTime good_since(uint32_t index) const {
+    return good_since_.empty() ? FabricTime::zero() : good_since_[index];
+  }
   std::optional<uint32_t> find(EntropyValue value) const;
 
   /// The next value for one of `free_ports` (bit = plane), from the plane whose turn it is on. `avoid`
@@ -121,10 +125,10 @@ class EvSet {
   /// Number of values that are not usable now, for any reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.
-  const std::vector<uint32_t>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
+  const std::vector<Index>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
-  /// 32 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
+  /// 24 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
   /// byte, since sets of them are masks of 32 bits.
   struct Entry {
     EntropyValue value;
@@ -136,9 +140,9 @@ class EvSet {
     bool tried = false;            ///< one packet tries it, until Hold::trial_until
     uint16_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
     uint16_t marked_for_long = 0;  ///< the same over eight times as many
-    FabricTime good_since;
     FabricTime skip_since;
   };
+  static_assert(sizeof(Entry) == 24);
   /// What is remembered of the holds of a value.
   struct Hold {
     FabricTime length;       ///< how long the last hold lasted, or lasts
@@ -147,11 +151,10 @@ class EvSet {
     FabricTime trial_until;  ///< when the mark of the packet that tries the value would be known
   };
   struct Plane {
-    std::vector<uint32_t> rotation;
-    std::vector<uint32_t> backups;  ///< the longest waiting first
+    std::vector<Index> rotation;
+    std::vector<Index> backups;  ///< the longest waiting first
     size_t cursor = 0;
     uint32_t peer_ports = 0;  ///< ports of the peer that its values lead to, one bit each
-    RecycledValues recycled;
   };
   struct Scan {
     FabricTime now;
@@ -167,7 +170,7 @@ class EvSet {
   std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
   std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
   std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
-  std::optional<uint32_t> next_recycled(Plane& plane, const Scan& state);
+  std::optional<uint32_t> next_recycled(uint32_t number, const Scan& state);
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }
@@ -176,17 +179,20 @@ class EvSet {
   bool is_on_trial(uint32_t index, FabricTime now) const {
     return entries_[index].tried && now < holds_[index].trial_until;
   }
-  void shuffle(std::vector<uint32_t>& values, uint32_t plane);
+  void shuffle(std::vector<Index>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
+  void begin_good(uint32_t index, FabricTime now);
   void fill_places(uint32_t plane);
   void share_places(uint32_t plane);
-  void change_places(Plane& plane, uint32_t& place, uint32_t backup);
+  void change_places(Plane& plane, Index& place, Index backup);
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
-  std::vector<Hold> holds_;         // by index; empty until the first hold
-  std::vector<uint32_t> by_value_;  // indices, for find()
+  std::vector<Hold> holds_;             // by index; empty until the first hold
+  std::vector<FabricTime> good_since_;  // by index; empty while all were usable from the start
+  std::vector<Index> by_value_;  // for find(); empty if the entries themselves are in that order
   std::vector<Plane> planes_;
+  std::vector<RecycledValues> recycled_;  // by plane; empty but for PathChoice::kReps
   EvSetLimits limits_;
   Shuffle shuffle_;
   std::vector<Swap> swaps_;

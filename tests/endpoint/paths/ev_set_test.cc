@@ -292,7 +292,7 @@ TEST_CASE("a plane that comes back starts GOOD, but what the controller denied s
 
 TEST_CASE("a lost value changes places with a backup of its own plane, and waits when it is back") {
   EvSet set = make_set(2, 8, 0, {.active = 6});
-  const std::vector<uint32_t> other = set.rotation(1);
+  const std::vector<EvSet::Index> other = set.rotation(1);
   REQUIRE(set.rotation(0).size() == 3);
   const uint32_t victim = set.rotation(0).front();
   CHECK(set.lost(victim, us(1)) == EvSet::LossVerdict::kAssumedBad);
@@ -385,6 +385,28 @@ TEST_CASE("values are found by their number and by nothing else") {
   CHECK(!set.find(ev_of({1, 4})));
   CHECK(!set.find(ev_of({2, 0})));
   CHECK(!set.find({0xFFFF'FFFF}));
+}
+
+TEST_CASE("values keep the numbers of their order, which need not be that of the values") {
+  const std::vector<EntropyValue> values{ev_of({1, 2}), ev_of({0, 7}), ev_of({1, 0}),
+                                         ev_of({0, 3})};
+  const EvSet set(values, 2, {}, {7, NodeId{0}, 0});
+  for (uint32_t i = 0; i < values.size(); ++i) {
+    CHECK(set.value(i) == values[i]);
+    CHECK(set.find(values[i]) == i);
+  }
+  CHECK(!set.find(ev_of({0, 0})));
+  CHECK(!set.find(ev_of({1, 3})));
+}
+
+TEST_CASE("a value is good from the start until something else has been known of it") {
+  EvSet set = make_set(2, 4);
+  CHECK(set.good_since(3) == us(0));
+  set.lost(3, us(5));
+  CHECK(set.good_since(3) == us(0));
+  set.revived(3, false, us(9));
+  CHECK(set.good_since(3) == us(9));
+  CHECK(set.good_since(2) == us(0));
 }
 
 TEST_CASE(
