@@ -1,6 +1,7 @@
 #include "endpoint/paths/plane_shares.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 
@@ -19,17 +20,27 @@ constexpr uint32_t kLeastPlaneShare = PlaneShares::kWhole / 256;
 
 }  // namespace
 
-void PlaneShares::enter_flight(uint32_t plane, Bytes packet) { planes_[plane].in_flight += packet; }
+void PlaneShares::make_room(size_t planes) {
+  assert(planes <= kPlanes);
+  planes_.reserve(planes);
+  planes_.resize(planes);
+}
+
+void PlaneShares::enter_flight(uint32_t plane, Bytes packet) { of(plane).in_flight += packet; }
 
 void PlaneShares::leave_flight(uint32_t plane, Bytes packet) {
-  assert(packet <= planes_[plane].in_flight);
-  planes_[plane].in_flight -= packet;
+  assert(plane < planes_.size());
+  Plane& p = planes_[plane];
+  assert(packet <= p.in_flight);
+  p.in_flight -= packet;
 }
 
 uint32_t PlaneShares::with_room(uint32_t planes, Bytes window, Bytes packet) {
   in_use_ = planes;
   count_ = static_cast<uint32_t>(std::max(std::popcount(planes), 1));
   if (count_ == 1) return planes;
+  const auto width = static_cast<size_t>(std::bit_width(planes));
+  if (width > planes_.size()) make_room(width);
   const uint64_t most = window.value / count_ + packet.value;
   uint32_t open = 0;
   for (uint32_t left = planes; left != 0; left &= left - 1) {
@@ -43,7 +54,7 @@ uint32_t PlaneShares::with_room(uint32_t planes, Bytes window, Bytes packet) {
 
 FabricTime PlaneShares::answered(uint32_t plane, FabricTime delay, FabricTime period,
                                  FabricTime now) {
-  Plane& p = planes_[plane];
+  Plane& p = of(plane);
   if (now - p.since >= period) {
     p.least_before = now - p.since < period * 2 ? p.least : FabricTime::never();
     p.least = FabricTime::never();
@@ -55,7 +66,7 @@ FabricTime PlaneShares::answered(uint32_t plane, FabricTime delay, FabricTime pe
 
 std::optional<FabricTime> PlaneShares::least_delay(uint32_t plane, FabricTime period,
                                                    FabricTime now) const {
-  const Plane& p = planes_[plane];
+  const Plane& p = of(plane);
   if (now - p.since >= period * 2) return std::nullopt;
   return std::min(p.least, p.least_before);
 }
@@ -65,7 +76,7 @@ uint32_t PlaneShares::lower_half() const {
   std::array<uint32_t, kPlanes> braked{};
   size_t count = 0;
   for (uint32_t left = in_use_; left != 0; left &= left - 1) {
-    braked[count++] = planes_[static_cast<uint32_t>(std::countr_zero(left))].braked;
+    braked[count++] = of(static_cast<uint32_t>(std::countr_zero(left))).braked;
   }
   const size_t half = std::max<size_t>(count / 2, 1);
   const auto begin = braked.begin();
@@ -77,14 +88,16 @@ uint32_t PlaneShares::lower_half() const {
 }
 
 void PlaneShares::recover(uint32_t part, FabricTime quiet) {
-  for (uint32_t left = in_use_; left != 0; left &= left - 1) {
-    Plane& p = planes_[static_cast<uint32_t>(std::countr_zero(left))];
-    if (p.asked < quiet) p.share = std::min(p.share + part / kRecoveryRoundTrips, kWhole);
+  // One that was never used has its whole share.
+  for (uint32_t plane = 0; plane < planes_.size(); ++plane) {
+    Plane& p = planes_[plane];
+    if ((in_use_ & 1u << plane) != 0 && p.asked < quiet)
+      p.share = std::min(p.share + part / kRecoveryRoundTrips, kWhole);
   }
 }
 
 uint32_t PlaneShares::heard(uint32_t plane, bool braked, FabricTime now) {
-  Plane& p = planes_[plane];
+  Plane& p = of(plane);
   if (braked) p.asked = now;
   const uint32_t told = braked ? kWhole - p.braked : p.braked;
   p.braked = braked ? p.braked + told / kAveragedAnswers : p.braked - told / kAveragedAnswers;
@@ -101,14 +114,14 @@ uint32_t PlaneShares::fraction_of(Bytes by, Bytes window) const {
 }
 
 void PlaneShares::shrink(uint32_t plane, Bytes by, Bytes window) {
-  uint32_t& share = planes_[plane].share;
+  uint32_t& share = of(plane).share;
   share = std::max(share - std::min(share, fraction_of(by, window)), kLeastPlaneShare);
 }
 
 uint32_t PlaneShares::raise_all() {
   uint32_t most = 0;
   for (uint32_t left = in_use_; left != 0; left &= left - 1) {
-    most = std::max(most, planes_[static_cast<uint32_t>(std::countr_zero(left))].share);
+    most = std::max(most, share(static_cast<uint32_t>(std::countr_zero(left))));
   }
   if (most == 0 || most == kWhole) return kWhole;  // 0: no plane is in use
   for (Plane& p : planes_) {
@@ -118,7 +131,7 @@ uint32_t PlaneShares::raise_all() {
 }
 
 void PlaneShares::grow(uint32_t plane, Bytes by, Bytes window) {
-  uint32_t& share = planes_[plane].share;
+  uint32_t& share = of(plane).share;
   share = std::min(share + fraction_of(by, window), kWhole);
 }
 

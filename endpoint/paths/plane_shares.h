@@ -17,9 +17,9 @@
 // A plane is judged by the least delay of its paths within a round trip or two: one slow path is for the
 // choice of paths to leave (ev_set.h).
 
-#include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "fabric/base/units.h"
 
@@ -52,7 +52,7 @@ class PlaneShares {
   void grow(uint32_t plane, Bytes by, Bytes window);
   /// Raises all shares alike until the largest is whole. Returns the largest share before.
   uint32_t raise_all();
-  uint32_t share(uint32_t plane) const { return planes_[plane].share; }
+  uint32_t share(uint32_t plane) const { return of(plane).share; }
 
  private:
   struct Plane {
@@ -65,10 +65,19 @@ class PlaneShares {
     FabricTime least = FabricTime::never();
     FabricTime least_before = FabricTime::never();
   };
+  Plane& of(uint32_t plane) {
+    if (plane >= planes_.size()) make_room(plane + 1);
+    return planes_[plane];
+  }
+  const Plane& of(uint32_t plane) const {
+    static constexpr Plane kNew;
+    return plane < planes_.size() ? planes_[plane] : kNew;
+  }
+  void make_room(size_t planes);
   uint32_t lower_half() const;
   uint32_t fraction_of(Bytes by, Bytes window) const;
   static constexpr size_t kPlanes = 32;  // a set of ports has 32 bits
-  std::array<Plane, kPlanes> planes_{};
+  std::vector<Plane> planes_;            // the first ones; those that were never used are not there
   uint32_t in_use_ = ~0u;
   uint32_t count_ = 1;
 };

@@ -15,13 +15,13 @@ class PathEvidence {
   /// Losses in a row, with nothing heard of later packets, that tell a dead path.
   static constexpr uint32_t kSilentPath = 4;
 
-  explicit PathEvidence(size_t values) : heard_(values, FabricTime::from_ps(-1)) {}
+  explicit PathEvidence(size_t values) : values_(values) {}
 
   /// A packet that was sent at `sent` on value `ev` is lost. True if the path is dead.
   bool is_dead_after_loss(uint32_t ev, FabricTime sent) {
     Losses& losses = losses_of(ev);
     losses.newest = std::max(losses.newest, sent);
-    losses.silent = heard_[ev] > sent ? 0 : losses.silent + 1;
+    losses.silent = !heard_.empty() && heard_[ev] > sent ? 0 : losses.silent + 1;
     return losses.silent >= kSilentPath;
   }
   /// Whatever arrives on it, the value stays bad.
@@ -34,7 +34,10 @@ class PathEvidence {
     return !losses_.empty() && sent < losses_[ev].newest;
   }
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
-  void hear(uint32_t ev, FabricTime sent) { heard_[ev] = std::max(heard_[ev], sent); }
+  void hear(uint32_t ev, FabricTime sent) {
+    if (heard_.empty()) heard_.resize(values_, FabricTime::from_ps(-1));
+    heard_[ev] = std::max(heard_[ev], sent);
+  }
 
   /// What became of the last sixteen packets or so that came to the destination, as a moving average.
   void note_arrival() { trimmed_share_ -= trimmed_share_ / 16; }
@@ -56,13 +59,16 @@ class PathEvidence {
   static constexpr uint32_t kWhole = 1 << 16;
 
   Losses& losses_of(uint32_t ev) {
-    if (losses_.empty()) losses_.resize(heard_.size());
+    if (losses_.empty()) losses_.resize(values_);
     return losses_[ev];
   }
 
-  std::vector<FabricTime> heard_;  // by value: when the newest that arrived was sent
-  std::vector<Losses> losses_;     // by value; empty until the first loss
-  uint32_t trimmed_share_ = 0;     ///< in 1 / kWhole
+  size_t values_;
+  // By value: when the newest that arrived was sent, and losses. Empty until there is something: a queue pair that
+  // only receives hears nothing, and in a sound fabric nothing is lost.
+  std::vector<FabricTime> heard_;
+  std::vector<Losses> losses_;
+  uint32_t trimmed_share_ = 0;                         ///< in 1 / kWhole
   FabricTime last_trim_ = FabricTime::from_ms(-1000);  ///< when the newest trim was told
 };
 

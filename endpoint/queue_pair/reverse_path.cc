@@ -8,33 +8,49 @@ namespace mrclab::endpoint {
 ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
                          PeerPortOf peer_port)
     : planes_(planes), config_(config), peer_port_(std::move(peer_port)) {
-  for (const EntropyValue value : values) {
-    const std::optional<Path> path = path_of(value);
-    if (!path || path->plane >= planes) continue;
-    Plane& plane = planes_[path->plane];
-    plane.values.push_back({value, peer_port_(*path), false});
-    if (!plane.own) plane.own = plane.values.back();
+  const auto for_each = [&](auto&& take_in) {
+    for (const EntropyValue value : values) {
+      const std::optional<Path> path = path_of(value);
+      if (path && path->plane < planes) take_in(planes_[path->plane], value, *path);
+    }
+  };
+  for_each([](Plane& plane, EntropyValue, Path) { ++plane.end; });
+  uint32_t count = 0;
+  for (Plane& plane : planes_) {
+    plane.begin = count;
+    count += std::exchange(plane.end, count);
   }
+  values_.resize(count);
+  peer_ports_.resize(count);
+  for_each([this](Plane& plane, EntropyValue value, Path path) {
+    values_[plane.end] = value;
+    peer_ports_[plane.end++] = value_of(value, path).peer_port;
+  });
+  for (Plane& plane : planes_) plane.own = first_of(plane, {});
+}
+
+/// The first value of the plane that is not denied and leads to a live port.
+std::optional<ReversePath::Value> ReversePath::first_of(const Plane& plane, LivePorts live) const {
+  for (uint32_t i = plane.begin; i < plane.end; ++i) {
+    const Value value{values_[i], peer_ports_[i]};
+    if (!is_denied(value.ev) && arrives(value, live)) return value;
+  }
+  return std::nullopt;
 }
 
 void ReversePath::take(Plane& plane, EntropyValue ev) {
   if (plane.own && plane.own->ev == ev) return;
-  plane.own = Value{ev, peer_port_(*path_of(ev)), false};
+  plane.own = value_of(ev, *path_of(ev));
 }
 
 bool ReversePath::still_confirmed(const Plane& plane, FabricTime now) const {
   return plane.confirmed != FabricTime::never() && now - plane.confirmed <= config_.confirmed;
 }
 
-bool ReversePath::is_denied(const Plane& plane, EntropyValue ev) const {
-  return std::any_of(plane.values.begin(), plane.values.end(),
-                     [ev](const Value& value) { return value.ev == ev && value.denied; });
-}
-
 void ReversePath::heard(std::optional<EntropyValue> ev, uint32_t number, FabricTime now) {
   Plane& plane = planes_[number];
   plane.heard = now;
-  if (ev && !still_confirmed(plane, now) && !is_denied(plane, *ev)) take(plane, *ev);
+  if (ev && !still_confirmed(plane, now) && !is_denied(*ev)) take(plane, *ev);
   heard_ = true;
   if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
 }
@@ -43,7 +59,7 @@ void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
   const std::optional<Path> path = path_of(ev);
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
-  if (is_denied(plane, ev)) return;
+  if (is_denied(ev)) return;
   take(plane, ev);
   plane.confirmed = now;
   plane.suspect = false;
@@ -53,14 +69,13 @@ void ReversePath::set_denied(EntropyValue ev, bool denied) {
   const std::optional<Path> path = path_of(ev);
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
-  for (Value& value : plane.values) {
-    if (value.ev == ev) value.denied = denied;
-  }
-  if (plane.own && !is_denied(plane, plane.own->ev)) return;
-  const auto other = std::find_if(plane.values.begin(), plane.values.end(),
-                                  [](const Value& value) { return !value.denied; });
+  const auto begin = values_.begin() + plane.begin, end = values_.begin() + plane.end;
+  const auto place = std::lower_bound(denied_.begin(), denied_.end(), ev);
+  if (!denied && is_denied(ev)) denied_.erase(place);
+  if (denied && !is_denied(ev) && std::find(begin, end, ev) != end) denied_.insert(place, ev);
+  if (plane.own && !is_denied(plane.own->ev)) return;
   plane.confirmed = FabricTime::never();
-  plane.own = other == plane.values.end() ? std::nullopt : std::optional(*other);
+  plane.own = first_of(plane, {});
 }
 
 std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) {
@@ -86,10 +101,8 @@ std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts liv
   const Plane& plane = planes_[number];
   if (!plane.own) return std::nullopt;
   if (arrives(*plane.own, live)) return plane.own->ev;
-  for (const Value& value : plane.values) {
-    if (!value.denied && arrives(value, live)) return value.ev;
-  }
-  return std::nullopt;
+  const std::optional<Value> other = first_of(plane, live);
+  return other ? std::optional(other->ev) : std::nullopt;
 }
 
 std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, FabricTime now) {
@@ -129,8 +142,9 @@ std::optional<EntropyValue> ReversePath::any(LivePorts live) {
   std::vector<EntropyValue> candidates;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     if ((live.own & 1u << p) == 0) continue;
-    for (const Value& value : planes_[p].values) {
-      if (!value.denied && arrives(value, live)) candidates.push_back(value.ev);
+    for (uint32_t i = planes_[p].begin; i < planes_[p].end; ++i) {
+      const Value value{values_[i], peer_ports_[i]};
+      if (!is_denied(value.ev) && arrives(value, live)) candidates.push_back(value.ev);
     }
   }
   if (candidates.empty()) return std::nullopt;

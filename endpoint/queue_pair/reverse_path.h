@@ -13,6 +13,7 @@
 // Packets rotate over the planes that lead from a live port to one, are not suspect, and on which the
 // peer was heard lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -71,12 +72,11 @@ class ReversePath {
  private:
   struct Value {
     EntropyValue ev;
-    uint32_t peer_port = 0;
-    bool denied = false;
+    uint8_t peer_port = 0;  ///< sets of ports are masks of 32 bits
   };
   struct Plane {
-    std::vector<Value> values;
-    std::optional<Value> own;  ///< never denied
+    uint32_t begin = 0, end = 0;  ///< its values
+    std::optional<Value> own;     ///< never denied
     FabricTime heard;
     FabricTime confirmed = FabricTime::never();  ///< when it was confirmed; never(): it was not
     bool suspect = false;
@@ -91,12 +91,22 @@ class ReversePath {
   }
   static constexpr size_t kOpenProbes = 8;  ///< more than fit between a probe and its timeout
 
+  Value value_of(EntropyValue ev, Path path) const {
+    return {ev, static_cast<uint8_t>(peer_port_(path))};
+  }
   bool still_confirmed(const Plane& plane, FabricTime now) const;
-  bool is_denied(const Plane& plane, EntropyValue ev) const;
+  bool is_denied(EntropyValue ev) const {
+    return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
+  }
+  std::optional<Value> first_of(const Plane& plane, LivePorts live) const;
   void take(Plane& plane, EntropyValue ev);
   void expire(LivePorts live, FabricTime now);
 
   std::vector<Plane> planes_;
+  // By plane. Ports apart, because a host has hundreds of values for each peer.
+  std::vector<EntropyValue> values_;
+  std::vector<uint8_t> peer_ports_;
+  std::vector<EntropyValue> denied_;  // of these, sorted
   Config config_;
   PeerPortOf peer_port_;
   uint32_t next_ = 0;

@@ -31,6 +31,20 @@ TEST_CASE("a plane takes its share of the window and two packets, whatever the o
   CHECK(shares.with_room(0b0100, kSharedWindow, kThousandBytes) == 0b0100);
 }
 
+TEST_CASE("a plane that was never used has its whole share") {
+  PlaneShares shares;
+  CHECK(shares.share(31) == kWhole);
+  shares.recover(kWhole, {});
+  CHECK(shares.raise_all() == kWhole);
+  CHECK(!shares.least_delay(17, FabricTime::from_us(1), {}));
+  shares.enter_flight(5, kThousandBytes);
+  shares.leave_flight(5, kThousandBytes);
+  shares.shrink(5, Bytes{40'000}, kSharedWindow);
+  CHECK(shares.share(5) < kWhole);
+  CHECK(shares.share(4) == kWhole);
+  CHECK(shares.raise_all() == kWhole);
+}
+
 TEST_CASE("what one plane alone says is its own, what half of the planes say is common") {
   PlaneShares shares = four_planes();
   for (int i = 0; i < 40; ++i) CHECK(shares.heard(0, true, {}) == 0);

@@ -124,6 +124,24 @@ TEST_CASE("a denied value carries nothing back, whoever is heard on it or answer
   CHECK(path.of_plane(1) == ev_of({1, 1}));
 }
 
+TEST_CASE("values may come in any order of planes, and a plane has its own alone") {
+  const std::vector<EntropyValue> values{ev_of({2, 1}), ev_of({0, 3}), ev_of({2, 0}), ev_of({0, 1}),
+                                         ev_of({7, 0})};  // there is no plane 7
+  ReversePath path(values, 3, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4});
+  CHECK(path.of_plane(0) == ev_of({0, 3}));
+  CHECK(!path.of_plane(1));
+  CHECK(path.of_plane(2) == ev_of({2, 1}));
+  path.set_denied(ev_of({2, 1}), true);
+  path.set_denied(ev_of({2, 2}), true);  // none of its values
+  CHECK(path.of_plane(2) == ev_of({2, 0}));
+  path.set_denied(ev_of({2, 0}), true);
+  CHECK(!path.of_plane(2));
+  path.set_denied(ev_of({2, 1}), false);
+  CHECK(path.of_plane(2) == ev_of({2, 1}));
+  path.heard(ev_of({2, 2}), 2, us(1));
+  CHECK(path.of_plane(2) == ev_of({2, 2}));
+}
+
 TEST_CASE("a way back that leads to a dead port of the peer gives way to another of its plane") {
   // Two planes; uplink 0 leads to the peer's port 0, uplink 1 to its port 1.
   std::vector<EntropyValue> values;
