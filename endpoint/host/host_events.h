@@ -50,7 +50,7 @@ class HostEvents {
     queue_.push({at, event_class, port, next_sequence_++}, event);
   }
   /// The host takes the arrival in at `at`; arrivals stay in the order of their own sequence.
-  void push_arrival(FabricTime at, PortId port, Arrival arrival) {
+  void push_arrival(FabricTime at, PortId port, Arrival&& arrival) {
     arrivals_.push(at, port, std::move(arrival));
   }
   /// Among the effects of one instant, what a host loses with its power is not lost by its ports.

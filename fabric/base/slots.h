@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/base/make_room.h"
 #include "fabric/base/place.h"
 
 namespace mrclab {
@@ -19,6 +20,8 @@ class Slots {
   /// their schedule.
   uint32_t put(T item) {
     if (free_.empty()) {
+      make_room(items_, 1);
+      free_.reserve(items_.capacity());  // so that take() always has room
       items_.push_back(std::move(item));
       return static_cast<uint32_t>(items_.size() - 1);
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/base/event_queue.h"
+#include "fabric/base/make_room.h"
 #include "fabric/base/slots.h"
 #include "fabric/node/node.h"
 
@@ -20,13 +21,13 @@ namespace mrclab {
 class ArrivalQueue {
  public:
   /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
-  void push(FabricTime at, PortId port, Arrival arrival) {
-    const Entry entry{at, port.value, arrivals_.put(std::move(arrival))};
-    if (!near_.empty() && later()(near_.front(), entry)) {
+  void push(FabricTime at, PortId port, Arrival&& arrival) {
+    const Entry entry{at, port.value, arrivals_.put(Kept(std::move(arrival)))};
+    if (near_.size() == kNear && is_near(entry)) put_back_later_half();
+    if (is_near(entry)) {
       insert(entry);
     } else {
-      far_.push_back(entry);
-      soonest_far_ = std::min(soonest_far_, at);
+      append(entry);
     }
   }
   FabricTime next_time() const { return near_.empty() ? soonest_far_ : near_.back().at; }
@@ -38,7 +39,7 @@ class ArrivalQueue {
     near_.pop_back();
     if (near_.size() >= kAhead) arrivals_.peek(near_[near_.size() - kAhead].slot).frame.fetch();
     if (near_.size() >= 2 * kAhead) arrivals_.fetch(near_[near_.size() - 2 * kAhead].slot);
-    Arrival arrival = arrivals_.take(entry.slot);
+    Arrival arrival = arrivals_.take(entry.slot).arrival();
     return {EventKey{entry.at, EventClass::kArrival, entry.port, arrival.sequence},
             std::move(arrival)};
   }
@@ -49,19 +50,46 @@ class ArrivalQueue {
     uint32_t port;
     uint32_t slot;
   };
+  /// An arrival in 32 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
+  /// that come to one port at one instant, for which its low 48 bits do.
+  struct Kept {
+    Kept() = default;
+    explicit Kept(Arrival&& a)
+        : frame(std::move(a.frame)),
+          start(a.start),
+          last_bit(a.arrival),
+          rest(a.sequence << 16 | uint64_t{static_cast<uint8_t>(a.lost)} << 8 |
+               (a.foreign ? 1 : 0)) {}
+    uint64_t sequence() const { return rest >> 16; }
+    Arrival arrival() && {
+      return {
+          std::move(frame), start, last_bit, sequence(), static_cast<DropCause>(rest >> 8 & 0xFF),
+          (rest & 1) != 0};
+    }
+
+    Frame frame;
+    FabricTime start, last_bit;
+    uint64_t rest = 0;
+  };
+  static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
   /// A type, not a function, so that sorting needs no calls. Sequence numbers are looked up, since hardly any two
   /// frames come to one port at one instant.
   struct Later {
-    const Slots<Arrival>& arrivals;
+    const Slots<Kept>& arrivals;
     bool operator()(const Entry& a, const Entry& b) const {
       if (a.at != b.at) return a.at > b.at;
       if (a.port != b.port) return a.port > b.port;
-      return arrivals.peek(a.slot).sequence > arrivals.peek(b.slot).sequence;
+      return arrivals.peek(a.slot).sequence() > arrivals.peek(b.slot).sequence();
     }
   };
   Later later() const { return Later{arrivals_}; }
 
-  /// Among the sorted ones; if they become too many, the later half is put back.
+  bool is_near(const Entry& entry) const { return !near_.empty() && later()(near_.front(), entry); }
+  void append(const Entry& entry) {
+    make_room(far_, 1);
+    far_.push_back(entry);
+    soonest_far_ = std::min(soonest_far_, entry.at);
+  }
   void insert(const Entry& entry) {
     near_.push_back(entry);
     size_t place = near_.size() - 1;
@@ -70,8 +98,10 @@ class ArrivalQueue {
       --place;
     }
     near_[place] = entry;
-    if (near_.size() <= kNear) return;
+  }
+  void put_back_later_half() {
     const auto half = near_.begin() + kNear / 2;
+    make_room(far_, kNear / 2);
     far_.insert(far_.end(), near_.begin(), half);
     near_.erase(near_.begin(), half);
     for (const Entry& put_back : far_) soonest_far_ = std::min(soonest_far_, put_back.at);
@@ -83,7 +113,8 @@ class ArrivalQueue {
       near_.assign(far_.end() - kRefill, far_.end());
       far_.resize(far_.size() - kRefill);
     } else {
-      near_.swap(far_);
+      near_.assign(far_.begin(), far_.end());  // each keeps its own memory
+      far_.clear();
     }
     std::sort(near_.begin(), near_.end(), later());
     for (const Entry& entry : near_) arrivals_.fetch(entry.slot);
@@ -102,7 +133,7 @@ class ArrivalQueue {
   std::vector<Entry> near_;  // the last is the next
   std::vector<Entry> far_;   // in no order; none before the first of near_
   FabricTime soonest_far_ = FabricTime::never();
-  Slots<Arrival> arrivals_;
+  Slots<Kept> arrivals_;
 };
 
 /// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults

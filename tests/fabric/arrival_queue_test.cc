@@ -67,6 +67,32 @@ TEST_CASE("arrivals come out by time, port and sequence, however pushes and pops
   }
 }
 
+TEST_CASE("an arrival comes out as it went in") {
+  FramePool frames;
+  ArrivalQueue queue;
+  Arrival arrival;
+  arrival.frame = frames.make(77);
+  arrival.start = FabricTime::from_ns(1);
+  arrival.arrival = FabricTime::from_ns(2);
+  arrival.sequence = 0xFFFF'FFFF'FFFF;
+  arrival.lost = DropCause::kFrameCheck;
+  arrival.foreign = true;
+  queue.push(FabricTime::from_ns(3), PortId{5}, std::move(arrival));
+  queue.push(FabricTime::from_ns(4), PortId{6}, numbered_arrival(1));
+  const auto [key, out] = queue.pop();
+  CHECK(key == EventKey{FabricTime::from_ns(3), EventClass::kArrival, 5, 0xFFFF'FFFF'FFFF});
+  CHECK(out.frame.size() == 77);
+  CHECK(out.start == FabricTime::from_ns(1));
+  CHECK(out.arrival == FabricTime::from_ns(2));
+  CHECK(out.sequence == 0xFFFF'FFFF'FFFF);
+  CHECK(out.lost == DropCause::kFrameCheck);
+  CHECK(out.foreign);
+  const Arrival plain = queue.pop().second;
+  CHECK(!plain.frame);
+  CHECK(plain.lost == DropCause::kNone);
+  CHECK(!plain.foreign);
+}
+
 TEST_CASE("a queue without arrivals has no next time") {
   const ArrivalQueue queue;
   CHECK(queue.empty());
