@@ -47,7 +47,11 @@ EgressPort::EgressPort(const EgressSettings& settings, const QueueRules& rules)
       rules_(&rules),
       wire_(settings.wire),
       queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
-              Queue(settings.queues.trimmed_limit), Queue(rules.most_lossless())} {}
+              Queue(settings.queues.trimmed_limit)} {}
+
+void EgressPort::begin_lossless() {
+  lossless_ = std::make_unique<Lossless>(rules_->most_lossless_as_built());
+}
 
 void QueueRules::set_faults(const QueueFaults& faults) {
   limits_ = spoilt(as_built_, faults);
@@ -91,7 +95,7 @@ Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
 
 void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, PortId ingress) {
   Queue& queue = queue_of(of);
-  const bool pushed = queue.waiting.push({std::move(frame), length, trimmed, ingress});
+  const bool pushed = queue.waiting.push(Waiting(std::move(frame), length, trimmed, ingress));
   assert(pushed);  // no frame is shorter than the one that the ring's bound was computed with
   static_cast<void>(pushed);
   ++waiting_[index_of(of)];
@@ -105,7 +109,7 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
   Waiting next = queue.waiting.pop();
   --waiting_[index_of(of)];
   --waiting_frames_;
-  queue.depth -= next.length;
+  queue.depth -= next.length();
   return next;
 }
 
@@ -114,21 +118,21 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
 QueueClass EgressPort::take_next() {
   if (waiting(QueueClass::kControl) > 0) return QueueClass::kControl;
   if (paused_ || waiting_lossless() == 0) {
-    lossless_lead_ = 0;
+    if (lossless_) lossless_->lead = 0;
     return take_next_of_mrc();
   }
   const auto lossless_length =
-      static_cast<int64_t>(queue_of(QueueClass::kLossless).waiting.front().length.value);
+      static_cast<int64_t>(queue_of(QueueClass::kLossless).waiting.front().length().value);
   if (waiting(QueueClass::kData) + waiting(QueueClass::kTrimmed) == 0) {
-    lossless_lead_ = 0;
+    lossless_->lead = 0;
     return QueueClass::kLossless;
   }
-  if (lossless_lead_ <= 0) {
-    lossless_lead_ += lossless_length;
+  if (lossless_->lead <= 0) {
+    lossless_->lead += lossless_length;
     return QueueClass::kLossless;
   }
   const QueueClass other = take_next_of_mrc();
-  lossless_lead_ -= static_cast<int64_t>(queue_of(other).waiting.front().length.value);
+  lossless_->lead -= static_cast<int64_t>(queue_of(other).waiting.front().length().value);
   return other;
 }
 
@@ -141,7 +145,7 @@ QueueClass EgressPort::take_next_of_mrc() {
     return QueueClass::kTrimmed;
   }
   const auto length_of_next = [this](QueueClass queue) {
-    return static_cast<int64_t>(queue_of(queue).waiting.front().length.value);
+    return static_cast<int64_t>(queue_of(queue).waiting.front().length().value);
   };
   const int64_t data_length = length_of_next(QueueClass::kData);
   if (waiting(QueueClass::kTrimmed) == 0) {
@@ -169,7 +173,7 @@ bool EgressPort::draws_mark(QueueClass queue) {
   const EgressWire::Site& site = wire_.site();
   const uint64_t random = draw(site.seed, site.from.node, site.from.port,
                                red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark,
-                               red ? red_counter_++ : ecn_counter_++);
+                               red ? lossless_->red_counter++ : ecn_counter_++);
   if (!red) return below(random, (most - least).value) < (waits - least).value;
   const auto share = static_cast<unsigned __int128>(rules_->lossless().red_most.ppb) *
                      (waits - least).value / (most - least).value;
@@ -219,8 +223,8 @@ Departure EgressPort::depart(FabricTime now) {
     departure.ecn_marked = true;
   }
   departure.frame = std::move(next.frame);
-  departure.trimmed = next.trimmed;
-  departure.end = wire_.end_of(next.length, now);
+  departure.trimmed = next.trimmed();
+  departure.end = wire_.end_of(next.length(), now);
   departure.fate = wire_.start(departure.frame, departure.end);
   if (departure.fate.again) {
     if (Frame twin = departure.frame.twin()) {

@@ -27,9 +27,11 @@
 // nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
 
 #include <array>
+#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "fabric/base/fifo.h"
 #include "fabric/node/node.h"
@@ -71,9 +73,15 @@ class QueueRules {
   const LosslessProfile& lossless() const { return lossless_; }
   /// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
   /// is the bound.
-  Bytes most_lossless() const { return lossless_.pfc ? lossless_room_ : limits_.lossless_limit; }
+  Bytes most_lossless() const { return most_lossless(limits_); }
+  /// The same without faults, which only take from it.
+  Bytes most_lossless_as_built() const { return most_lossless(as_built_); }
 
  private:
+  Bytes most_lossless(const QueueProfile& limits) const {
+    return lossless_.pfc ? lossless_room_ : limits.lossless_limit;
+  }
+
   QueueProfile as_built_;
   LosslessProfile lossless_;
   Bytes lossless_room_;
@@ -137,15 +145,27 @@ class EgressPort {
   void forget_copy() { copy_.reset(); }
 
   EgressWire& wire() { return wire_; }
-  Bytes depth(QueueClass queue) const { return queues_[index_of(queue)].depth; }
-  Bytes depth_max(QueueClass queue) const { return queues_[index_of(queue)].depth_max; }
+  Bytes depth(QueueClass queue) const { return in_use(queue) ? queue_of(queue).depth : Bytes{}; }
+  Bytes depth_max(QueueClass queue) const {
+    return in_use(queue) ? queue_of(queue).depth_max : Bytes{};
+  }
   size_t queued_frames() const { return waiting_frames_; }
 
  private:
+  /// 16 bytes, because each queue of each port keeps some.
   struct Waiting {
+    Waiting() = default;
+    Waiting(Frame what, Bytes wire_length, bool is_trimmed, PortId from)
+        : frame(std::move(what)),
+          length_and_trimmed(static_cast<uint32_t>(wire_length.value << 1) | (is_trimmed ? 1 : 0)),
+          ingress(from) {
+      assert(wire_length.value < 1u << 31);
+    }
+    Bytes length() const { return {length_and_trimmed >> 1}; }
+    bool trimmed() const { return (length_and_trimmed & 1) != 0; }
+
     Frame frame;
-    Bytes length;
-    bool trimmed = false;
+    uint32_t length_and_trimmed = 0;
     PortId ingress = {};
   };
   struct Queue {
@@ -153,10 +173,26 @@ class EgressPort {
     Fifo<Waiting> waiting;
     Bytes depth, depth_max;
   };
+  /// What only ports have that frames of RoCE went through.
+  struct Lossless {
+    explicit Lossless(Bytes limit) : queue(limit) {}
+    Queue queue;
+    int64_t lead = 0;  ///< bytes that frames of RoCE were sent ahead of waiting data of MRC
+    uint64_t red_counter = 0;
+  };
   static constexpr size_t kQueues = 4;  // data, control, trimmed, lossless
   static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
   size_t waiting(QueueClass queue) const { return waiting_[index_of(queue)]; }
-  Queue& queue_of(QueueClass queue) { return queues_[index_of(queue)]; }
+  bool in_use(QueueClass queue) const { return queue != QueueClass::kLossless || lossless_; }
+  const Queue& queue_of(QueueClass queue) const {
+    return queue == QueueClass::kLossless ? lossless_->queue : queues_[index_of(queue)];
+  }
+  Queue& queue_of(QueueClass queue) {
+    if (queue != QueueClass::kLossless) return queues_[index_of(queue)];
+    if (!lossless_) begin_lossless();
+    return lossless_->queue;
+  }
+  void begin_lossless();
   QueueClass take_next();
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
@@ -173,21 +209,19 @@ class EgressPort {
   };
   // What every frame asks for lies together, since a port is in no cache when its turn comes.
   std::array<uint32_t, kQueues> waiting_{};  // frames, by queue
-  size_t waiting_frames_ = 0;                // in all of them
-  Frame pause_;                              // to be sent next
-  std::unique_ptr<Copy> copy_;
+  uint32_t waiting_frames_ = 0;              // in all of them
   bool carrier_ = true;
   bool paused_ = false;
   bool host_facing_;
+  Frame pause_;  // to be sent next
+  std::unique_ptr<Copy> copy_;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
-  /// Bytes that frames of RoCE were sent ahead of waiting data of MRC.
-  int64_t lossless_lead_ = 0;
   const QueueRules* rules_;
   EgressWire wire_;
-  std::array<Queue, kQueues> queues_;
+  std::array<Queue, kQueues - 1> queues_;  // all but lossless_
+  std::unique_ptr<Lossless> lossless_;
   uint64_t ecn_counter_ = 0;
-  uint64_t red_counter_ = 0;
 };
 
 }  // namespace mrclab::switchd

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/base/make_room.h"
 #include "switchd/counters.h"
 
 namespace mrclab::switchd {
@@ -15,11 +16,13 @@ class UsidCounts {
   UsidCounters& of(uint16_t usid) {
     uint16_t& page = page_of_[usid >> 8];
     if (page == 0) {
+      pages_.reserve(pages_.size() + 1);  // two or three in all
       pages_.emplace_back();
       page = static_cast<uint16_t>(pages_.size());
     }
     uint32_t& number = pages_[page - 1u][usid & 0xFF];
     if (number == 0) {
+      make_room(counters_, 1);
       counters_.emplace_back();
       number = static_cast<uint32_t>(counters_.size());
     }

@@ -1,7 +1,9 @@
 #pragma once
-// A first-in first-out queue with a bound. It grows by doubling up to the bound and never shrinks,
-// so a warm queue allocates nothing. It is small, because a switch has hundreds, most of them empty.
+// A first-in first-out queue with a bound. It grows by half up to the bound and never shrinks, so a
+// warm queue allocates nothing. It is small and begins with room for one item, because a switch has
+// hundreds, most of which are empty or hold what leaves at once.
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +35,7 @@ class Fifo {
     if (size_ == bound_) return false;
     if (size_ == room_) grow();
     if (size_ == 0) head_ = 0;  // the place used last is in a cache, the next one is not
-    put_in_place(slots_[(head_ + size_) & (room_ - 1)], std::move(item));
+    put_in_place(slots_[place(size_)], std::move(item));
     ++size_;
     return true;
   }
@@ -43,29 +45,33 @@ class Fifo {
   T pop() {
     assert(size_ > 0);
     T item = take_from_place(slots_[head_]);
-    head_ = (head_ + 1) & (room_ - 1);
+    head_ = place(1);
     --size_;
     return item;
   }
 
  private:
   void grow() {
-    const uint32_t room = room_ == 0 ? kFirstSize : room_ * 2;
+    const uint32_t room = std::min(room_ + room_ / 2 + 1, bound_);
     auto larger = std::make_unique<T[]>(room);
     for (uint32_t i = 0; i < size_; ++i) {
-      larger[i] = std::move(slots_[(head_ + i) & (room_ - 1)]);
+      larger[i] = std::move(slots_[place(i)]);
     }
     slots_ = std::move(larger);
     room_ = room;
     head_ = 0;
   }
 
-  static constexpr uint32_t kFirstSize = 4;
-  static_assert((kFirstSize & (kFirstSize - 1)) == 0, "indices are masked");
+  /// The place of the item that many behind the first.
+  uint32_t place(uint32_t behind) const {
+    const uint32_t at = head_ + behind;
+    return at < room_ ? at : at - room_;
+  }
+
   uint32_t bound_;
   uint32_t head_ = 0;
   uint32_t size_ = 0;
-  uint32_t room_ = 0;  // places: a power of two, or none
+  uint32_t room_ = 0;  // places
   std::unique_ptr<T[]> slots_;
 };
 

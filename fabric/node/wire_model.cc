@@ -32,16 +32,17 @@ void IngressWire::set(const WireRate& rate) {
 
 void IngressWire::go_down(FabricTime at) {
   if (!up()) return;
+  if (!outages_) outages_ = std::make_unique<std::vector<Outage>>();
   if (memory_ != FabricTime::never()) forget_before(at - memory_);
-  outages_.push_back({at, FabricTime::never()});
+  outages_->push_back({at, FabricTime::never()});
 }
 
 void IngressWire::come_up(FabricTime at) {
-  if (!up()) outages_.back().until = at;
+  if (!up()) outages_->back().until = at;
 }
 
-bool IngressWire::cut(FabricTime start, FabricTime arrival) const {
-  for (auto outage = outages_.rbegin(); outage != outages_.rend(); ++outage) {
+bool IngressWire::overlaps_outage(FabricTime start, FabricTime arrival) const {
+  for (auto outage = outages_->rbegin(); outage != outages_->rend(); ++outage) {
     if (outage->until <= start) return false;  // this one and all earlier ones had ended
     if (outage->from <= arrival) return true;
   }
@@ -49,9 +50,9 @@ bool IngressWire::cut(FabricTime start, FabricTime arrival) const {
 }
 
 void IngressWire::forget_before(FabricTime horizon) {
-  const auto kept = std::find_if(outages_.begin(), outages_.end(),
+  const auto kept = std::find_if(outages_->begin(), outages_->end(),
                                  [&](const Outage& outage) { return outage.until > horizon; });
-  outages_.erase(outages_.begin(), kept);
+  outages_->erase(outages_->begin(), kept);
 }
 
 EgressWire::EgressWire(const Site& site) : site_(site), rate_(site.rate) {

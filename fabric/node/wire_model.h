@@ -29,19 +29,24 @@ class IngressWire {
   void set(const WireRate& rate);
   void go_down(FabricTime at);
   void come_up(FabricTime at);
-  bool up() const { return outages_.empty() || outages_.back().until != FabricTime::never(); }
+  bool up() const {
+    return !outages_ || outages_->empty() || outages_->back().until != FabricTime::never();
+  }
   /// Was the wire down at any instant of [start, arrival]? An outage is [from, until): a frame
   /// that starts at the instant of coming up passes.
-  bool cut(FabricTime start, FabricTime arrival) const;
+  bool cut(FabricTime start, FabricTime arrival) const {
+    return outages_ && overlaps_outage(start, arrival);
+  }
 
  private:
+  bool overlaps_outage(FabricTime start, FabricTime arrival) const;
   void forget_before(FabricTime horizon);
 
   struct Outage {
     FabricTime from;
     FabricTime until = FabricTime::never();
   };
-  std::vector<Outage> outages_;  // few: a deque takes 600 bytes when empty, and ports are many
+  std::unique_ptr<std::vector<Outage>> outages_;  // few ports have any
   /// How long an outage is remembered after its end: from the start of the slowest frame to its
   /// judgement, at the lowest rate that the wire had and with the longest delay that a fault may
   /// add.

@@ -176,6 +176,29 @@ TEST_CASE("a pause frame goes before the copy of a frame that the wire carries t
   CHECK_FALSE(bench.port.ready());
 }
 
+TEST_CASE(
+    "a port has nothing of RoCE's before its first frame, and then all the room it was built "
+    "with") {
+  LosslessBench bench(false, false);
+  CHECK(bench.port.depth(QueueClass::kLossless) == Bytes{});
+  CHECK(bench.port.depth_max(QueueClass::kLossless) == Bytes{});
+  CHECK(!bench.port.flush_one_lossless());
+  // The first frame comes while most of the buffer is lost.
+  QueueFaults faults;
+  faults.buffer_lost = Probability{900'000'000};
+  bench.rules.set_faults(faults);
+  CHECK(bench.offer(1'000).refused == DropCause::kNone);
+  bench.rules.set_faults({});
+  uint32_t taken = 1;
+  while (bench.offer(100).refused == DropCause::kNone) ++taken;
+  CHECK(taken == 291);
+  CHECK(bench.port.depth(QueueClass::kLossless) == Bytes{30'000});
+  CHECK(bench.port.depth_max(QueueClass::kLossless) == Bytes{30'000});
+  const auto flushed = bench.port.flush_one_lossless();
+  REQUIRE(flushed);
+  CHECK(flushed->ingress == PortId{5});
+}
+
 TEST_CASE("without pauses the class has a limit of its own, with them the whole switch's buffer") {
   for (const bool pfc : {false, true}) {
     LosslessBench bench(false, pfc);
