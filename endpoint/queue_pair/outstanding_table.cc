@@ -12,9 +12,9 @@ namespace {
 
 static_assert(size_t{kMaxMprUnits} * kMprUnit <= OutstandingTable::kMaxCapacity);
 
-/// One more, as far as the counter goes.
-void count(uint8_t& counter) {
-  if (counter < std::numeric_limits<uint8_t>::max()) ++counter;
+/// One more, as far as the counters of a packet go.
+uint8_t one_more(uint8_t count) {
+  return static_cast<uint8_t>(std::min(count + 1, int{SentPacket::kMany}));
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
   packets_.make_room(begin_, end_, end_ + 1);
   SentPacket& packet = packets_[end_];
   packet = {};
-  packet.request = request;
+  packet.request = static_cast<uint16_t>(request);
   packet.offset = offset;
   packet.length = static_cast<uint16_t>(length);
   lost_hint_ = std::min(lost_hint_, end_);
@@ -39,7 +39,7 @@ void OutstandingTable::transmitted(Sequence s, FabricTime now, uint32_t ev) {
   SentPacket& packet = packets_[s];
   assert(packet.state == SentPacket::State::kLost);
   packet.state = SentPacket::State::kInFlight;
-  count(packet.transmissions);
+  packet.transmissions = one_more(packet.transmissions) & SentPacket::kMany;
   packet.sent = now;
   packet.ev = static_cast<uint16_t>(ev);
   if (newest_ == kNone) {
@@ -116,7 +116,7 @@ void OutstandingTable::mark_due(Sequence s) {
 void OutstandingTable::declare_lost(Sequence s) {
   mark_lost(s);
   SentPacket& packet = packets_[s];
-  count(packet.declared_lost);
+  packet.declared_lost = one_more(packet.declared_lost) & SentPacket::kMany;
   losses_.make_room(begin_, losses_end_, end_);
   losses_end_ = end_;
   losses_[s] = {packet.sent, packet.ev};

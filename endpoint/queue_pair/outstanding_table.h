@@ -23,19 +23,21 @@
 
 namespace mrclab::endpoint {
 
-/// What a sender must keep of a packet to attribute its loss to an entropy value. 32 bytes, because a host has
+/// What a sender must keep of a packet to attribute its loss to an entropy value. 24 bytes, because a host has
 /// hundreds of them.
 struct SentPacket {
   enum class State : uint8_t { kInFlight, kLost, kRefused, kSacked };
   FabricTime sent;       ///< start of the last transmission
-  uint64_t request = 0;  ///< number of the write that it belongs to
   uint32_t offset = 0;   ///< place of its payload in the message
   uint16_t length = 0;   ///< length of its payload
   uint16_t ev = 0;       ///< index in the EV set for the last transmission
+  uint16_t request = 0;  ///< the low bits of the number of the write that it belongs to
   State state = State::kLost;
-  uint8_t transmissions = 0;  ///< 255: so many or more
-  /// Transmissions that the sender itself declared lost (not a NACK). 255: so many or more.
-  uint8_t declared_lost = 0;
+  // Both count to kMany, which stands for all larger numbers, too.
+  static constexpr uint8_t kMany = 15;
+  uint8_t transmissions : 4 = 0;
+  uint8_t declared_lost : 4 =
+      0;  ///< transmissions that the sender itself declared lost (not a NACK)
 
  private:
   friend class OutstandingTable;
@@ -43,7 +45,7 @@ struct SentPacket {
   int16_t to_older = 0;
   int16_t to_newer = 0;
 };
-static_assert(sizeof(SentPacket) == 32);
+static_assert(sizeof(SentPacket) == 24);
 
 /// A transmission that the sender declared lost.
 struct DeclaredLoss {

@@ -189,7 +189,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       return Refusal::kNone;
     case NackReason::kUnexpectedEvent:
       if (!current) return Refusal::kStaleFeedback;
-      fail("Remote Operation Error", packet.request);
+      fail("Remote Operation Error", queue_.number_of_write(packet));
       return Refusal::kNone;
   }
   return Refusal::kMalformed;

@@ -1,8 +1,11 @@
 #include "endpoint/queue_pair/send_queue.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mrclab::endpoint {
+
+static_assert(SendQueue::kLimit <= std::numeric_limits<uint16_t>::max());
 
 bool SendQueue::post(const WriteRequest& request) {
   const bool fits = !request.local.empty() && request.local.size() <= 0xFFFF'FFFFu;
@@ -39,7 +42,7 @@ void SendQueue::cut_packet_into(OutstandingTable& table) {
 }
 
 SendQueue::PacketView SendQueue::view(const SentPacket& packet) const {
-  const Message& m = message(packet.request);
+  const Message& m = message(number_of_write(packet));
   const bool first = packet.offset == 0;
   PacketView view;
   view.last = packet.offset + packet.length == m.length;

@@ -56,6 +56,11 @@ class SendQueue {
     bool last = false;  ///< of its write
   };
   PacketView view(const SentPacket& packet) const;
+  /// The number of the write that a packet belongs to. Writes with packets under way are not complete, and there
+  /// are at most kLimit of those, so the low bits tell.
+  uint64_t number_of_write(const SentPacket& packet) const {
+    return completed_ + static_cast<uint16_t>(packet.request - completed_);
+  }
 
   /// The number of the next write in order whose last packet is `acknowledged` or before it; it is complete
   /// then. Call it until it is empty.

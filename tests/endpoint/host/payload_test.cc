@@ -144,5 +144,16 @@ TEST_CASE("a ring keeps what is in its window however it grows") {
   }
 }
 
+TEST_CASE("a ring keeps what is in its window however far that moves at once") {
+  SequenceRing<Sequence> ring;
+  ring.make_room(0, 0, 100);
+  Sequence begin = 0;
+  for (Sequence used = 37; used < 3'000; begin = used - 20, used += 37) {
+    ring.make_room(begin, used - 37, used);
+    for (Sequence s = used - 37; s < used; ++s) ring[s] = s;
+    for (Sequence s = begin; s < used; ++s) REQUIRE(ring[s] == s);
+  }
+}
+
 }  // namespace
 }  // namespace mrclab::endpoint

@@ -45,6 +45,12 @@ TEST_CASE("a plane that was never used has its whole share") {
   CHECK(shares.raise_all() == kWhole);
 }
 
+TEST_CASE("what is known of planes stays when others come") {
+  PlaneShares shares;
+  for (int i = 0; i < 30; ++i) shares.enter_flight(1, kThousandBytes);
+  CHECK(shares.with_room(0b1111, kSharedWindow, kThousandBytes) == 0b1101);
+}
+
 TEST_CASE("what one plane alone says is its own, what half of the planes say is common") {
   PlaneShares shares = four_planes();
   for (int i = 0; i < 40; ++i) CHECK(shares.heard(0, true, {}) == 0);

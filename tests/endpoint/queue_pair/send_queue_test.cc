@@ -52,6 +52,21 @@ TEST_CASE("a write of two packets and a half is cut into FIRST, MIDDLE and LAST"
   CHECK_FALSE(sender.queue.has_uncut());
 }
 
+TEST_CASE("a packet knows its write by the low bits of its number, however many there were") {
+  Sender sender;
+  for (uint64_t number = 0; number < 70'000; ++number) {
+    REQUIRE(sender.post(number, 1));
+    const Sequence s = sender.table.end();
+    REQUIRE(sender.cut().reth.va == 0x1000 * number);
+    REQUIRE(sender.queue.number_of_write(sender.table[s]) == number);
+    if (number < 3) continue;  // a few writes are never complete
+    sender.table.transmitted(s - 3, FabricTime{}, 0);
+    sender.table.mark_sacked(s - 3);
+    sender.table.release_oldest();
+    REQUIRE(sender.complete(s - 3) == std::vector<uint64_t>{number - 3});
+  }
+}
+
 TEST_CASE("only the last packet of a write carries its immediate") {
   Sender sender;
   REQUIRE(sender.post(1, 2 * kPmtu, 42));
