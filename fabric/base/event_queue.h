@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fabric/base/ids.h"
+#include "fabric/base/make_room.h"
 #include "fabric/base/units.h"
 
 namespace mrclab {
@@ -41,6 +42,7 @@ class EventQueue {
  public:
   void push(EventKey key, Payload payload) {
     size_t hole = heap_.size();
+    make_room(heap_, 1);
     heap_.emplace_back();
     while (hole > 0) {
       const size_t parent = (hole - 1) / kChildren;

@@ -13,7 +13,7 @@
 
 #include "fabric/base/event_queue.h"
 #include "fabric/base/make_room.h"
-#include "fabric/base/slots.h"
+#include "fabric/base/place.h"
 #include "fabric/node/node.h"
 
 namespace mrclab {
@@ -22,7 +22,7 @@ class ArrivalQueue {
  public:
   /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
   void push(FabricTime at, PortId port, Arrival&& arrival) {
-    const Entry entry{at, port.value, arrivals_.put(Kept(std::move(arrival)))};
+    const Entry entry{at, port.value, keep(Kept(std::move(arrival)))};
     if (near_.size() == kNear && is_near(entry)) put_back_later_half();
     if (is_near(entry)) {
       insert(entry);
@@ -37,9 +37,9 @@ class ArrivalQueue {
     if (near_.empty()) refill();
     const Entry entry = near_.back();
     near_.pop_back();
-    if (near_.size() >= kAhead) arrivals_.peek(near_[near_.size() - kAhead].slot).frame.fetch();
-    if (near_.size() >= 2 * kAhead) arrivals_.fetch(near_[near_.size() - 2 * kAhead].slot);
-    Arrival arrival = arrivals_.take(entry.slot).arrival();
+    if (near_.size() >= kAhead) kept_[near_[near_.size() - kAhead].place].frame.fetch();
+    if (near_.size() >= 2 * kAhead) fetch(near_[near_.size() - 2 * kAhead].place);
+    Arrival arrival = take(entry.place);
     return {EventKey{entry.at, EventClass::kArrival, entry.port, arrival.sequence},
             std::move(arrival)};
   }
@@ -48,7 +48,7 @@ class ArrivalQueue {
   struct Entry {
     FabricTime at;
     uint32_t port;
-    uint32_t slot;
+    uint32_t place;  ///< in kept_
   };
   /// An arrival in 32 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
   /// that come to one port at one instant, for which its low 48 bits do.
@@ -69,20 +69,38 @@ class ArrivalQueue {
 
     Frame frame;
     FabricTime start, last_bit;
-    uint64_t rest = 0;
+    uint64_t rest = 0;  ///< sequence, `lost` and `foreign`; of a free place: the next free one
   };
   static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
   /// A type, not a function, so that sorting needs no calls. Sequence numbers are looked up, since hardly any two
   /// frames come to one port at one instant.
   struct Later {
-    const Slots<Kept>& arrivals;
+    const std::vector<Kept>& kept;
     bool operator()(const Entry& a, const Entry& b) const {
       if (a.at != b.at) return a.at > b.at;
       if (a.port != b.port) return a.port > b.port;
-      return arrivals.peek(a.slot).sequence() > arrivals.peek(b.slot).sequence();
+      return kept[a.place].sequence() > kept[b.place].sequence();
     }
   };
-  Later later() const { return Later{arrivals_}; }
+  Later later() const { return Later{kept_}; }
+
+  uint32_t keep(Kept arrival) {
+    if (free_ == kNone) {
+      make_room(kept_, 1);
+      kept_.push_back(std::move(arrival));
+      return static_cast<uint32_t>(kept_.size() - 1);
+    }
+    const uint32_t place = free_;
+    free_ = static_cast<uint32_t>(kept_[place].rest);
+    put_in_place(kept_[place], std::move(arrival));
+    return place;
+  }
+  Arrival take(uint32_t place) {
+    Arrival arrival = take_from_place(kept_[place]).arrival();
+    kept_[place].rest = std::exchange(free_, place);
+    return arrival;
+  }
+  void fetch(uint32_t place) const { __builtin_prefetch(&kept_[place], 1); }
 
   bool is_near(const Entry& entry) const { return !near_.empty() && later()(near_.front(), entry); }
   void append(const Entry& entry) {
@@ -117,23 +135,24 @@ class ArrivalQueue {
       far_.clear();
     }
     std::sort(near_.begin(), near_.end(), later());
-    for (const Entry& entry : near_) arrivals_.fetch(entry.slot);
+    for (const Entry& entry : near_) fetch(entry.place);
     const size_t soonest = std::min(near_.size(), kAhead);
-    for (size_t i = 1; i <= soonest; ++i)
-      arrivals_.peek(near_[near_.size() - i].slot).frame.fetch();
+    for (size_t i = 1; i <= soonest; ++i) kept_[near_[near_.size() - i].place].frame.fetch();
     soonest_far_ = FabricTime::never();
     for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
   }
 
   /// The sender wrote a frame so long ago that it is in no cache any more. The queue has it loaded so many arrivals
-  /// before its turn, and its place in arrivals_, which says where the frame is, twice as many before.
+  /// before its turn, and its place in kept_, which says where the frame is, twice as many before.
   static constexpr size_t kAhead = 4;
   static constexpr size_t kNear = 64, kRefill = 32;
+  static constexpr uint32_t kNone = ~0u;  // frame pools have fewer frames
 
   std::vector<Entry> near_;  // the last is the next
   std::vector<Entry> far_;   // in no order; none before the first of near_
   FabricTime soonest_far_ = FabricTime::never();
-  Slots<Kept> arrivals_;
+  std::vector<Kept> kept_;  // as many as ever waited at once
+  uint32_t free_ = kNone;   // the free place that was used last
 };
 
 /// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults
