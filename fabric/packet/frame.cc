@@ -1,6 +1,7 @@
 #include "fabric/packet/frame.h"
 
 #include <cassert>
+#include <limits>
 
 namespace mrclab {
 
@@ -8,7 +9,7 @@ void Frame::give_back() { buffer_->pool->give_back(buffer_); }
 
 void Frame::resize(size_t size) {
   assert(size <= buffer_->room);
-  buffer_->size = static_cast<uint32_t>(size);
+  buffer_->size = static_cast<uint16_t>(size);
   buffer_->modelled_size = buffer_->size;
 }
 
@@ -17,6 +18,7 @@ Frame Frame::twin() const {
   if (!twin) return twin;
   twin.set_modelled_size(modelled_size());
   twin.buffer_->damage = buffer_->damage;
+  twin.lend(lent());
   return twin;
 }
 
@@ -24,7 +26,9 @@ FramePool::FramePool(size_t limit, FrameRoom room)
     : limit_(limit),
       room_(room),
       stride_((sizeof(FrameBuffer) + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
-              kCacheLine) {}
+              kCacheLine) {
+  assert(room.frame + room.trailer <= std::numeric_limits<uint16_t>::max());
+}
 
 Frame FramePool::make(size_t size) {
   if (size > room_.frame) return {};
@@ -36,8 +40,10 @@ Frame FramePool::make(size_t size) {
   FrameBuffer* buffer = free_.back();
   free_.pop_back();
   ++in_use_;
-  buffer->size = buffer->modelled_size = static_cast<uint32_t>(size);
+  buffer->size = static_cast<uint16_t>(size);
+  buffer->modelled_size = buffer->size;
   buffer->damage = 0;
+  buffer->lent = nullptr;
   return Frame(buffer);
 }
 
@@ -65,7 +71,7 @@ void FramePool::grow() {
   for (size_t i = kSlab; i-- > 0;) {
     auto* const buffer = new (slab + i * stride_) FrameBuffer;
     buffer->pool = this;
-    buffer->room = static_cast<uint32_t>(room_.frame + room_.trailer);
+    buffer->room = static_cast<uint16_t>(room_.frame + room_.trailer);
     free_.push_back(buffer);
   }
 }

@@ -28,16 +28,27 @@ struct FrameRoom {
 /// 154; nothing is written behind them.
 inline constexpr FrameRoom kHeaderRoom{160, 0};
 
+/// The payload of a frame that has no copy of it, only says where it lies: between the headers that the
+/// frame holds and the pad and ICRC that whoever looks at them makes (fabric/packet/whole_frame.h).
+struct LentPayload {
+  const uint8_t* data = nullptr;  ///< null: nothing is lent
+  uint16_t size = 0;              ///< bytes
+  bool icrc = false;              ///< an ICRC stands where it belongs, or zeros
+};
+
 class FramePool;
 
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
-/// with the first headers.
+/// with the first headers. With 32 bytes and kHeaderRoom a buffer takes three lines.
 struct FrameBuffer {
-  FramePool* pool = nullptr;   ///< returns here when its frame is destroyed
-  uint32_t size = 0;           ///< bytes present
-  uint32_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
-  uint32_t room = 0;           ///< bytes that follow
-  uint32_t damage = 0;         ///< see Frame::damage
+  FramePool* pool = nullptr;      ///< returns here when its frame is destroyed
+  const uint8_t* lent = nullptr;  ///< see LentPayload, here and below
+  uint32_t modelled_size = 0;     ///< bytes that the modelled hardware would carry (>= size)
+  uint32_t damage = 0;            ///< see Frame::damage
+  uint16_t size = 0;              ///< bytes present
+  uint16_t room = 0;              ///< bytes that follow
+  uint16_t lent_size = 0;
+  bool lent_icrc = false;
 
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
 };
@@ -79,7 +90,8 @@ class Frame {
   Bytes modelled_size() const { return {buffer_->modelled_size}; }
   /// Length on the wire including FCS, preamble and gap.
   Bytes wire_length() const { return mrclab::wire_length(modelled_size()); }
-  /// Cuts or grows the frame; the modelled size follows. `size` <= the pool's room for frames.
+  /// Cuts or grows what is present; the modelled size follows. `size` <= the pool's room for frames. A lent
+  /// payload stays.
   void resize(size_t size);
   void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
   /// For a frame whose payload is elided: the XOR over its wrong bits of their numbers plus one;
@@ -89,8 +101,18 @@ class Frame {
   void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
   void set_damage(uint32_t damage) { buffer_->damage = damage; }
   void repair() { set_damage(0); }
-  /// A copy with the same bytes, lengths and damage from the same pool; empty if the pool is
-  /// exhausted.
+  /// The memory lies still until the frame has been read for the last time that counts: its sender may use
+  /// it again when the packet is acknowledged, and later copies of the packet are only known for what they are.
+  void lend(const LentPayload& payload) {
+    buffer_->lent = payload.data;
+    buffer_->lent_size = payload.size;
+    buffer_->lent_icrc = payload.icrc;
+  }
+  LentPayload lent() const { return {buffer_->lent, buffer_->lent_size, buffer_->lent_icrc}; }
+  bool has_lent() const { return buffer_->lent != nullptr; }
+  void drop_payload() { buffer_->lent = nullptr; }
+  /// A copy with the same bytes, lengths, damage and lent payload from the same pool; empty if the pool
+  /// is exhausted.
   Frame twin() const;
 
  private:
@@ -105,6 +127,7 @@ class Frame {
 class FramePool {
  public:
   static constexpr size_t kLimit = 1u << 18;
+  /// A buffer has less than 64 KiB.
   explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;

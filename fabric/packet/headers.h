@@ -359,6 +359,10 @@ size_t mrc_header_size(const MrcFrameSpec& spec);
 /// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
 void finish_mrc_frame(std::span<uint8_t> frame);
+/// The same for a frame in pieces: its headers, its payload, and `tail`, which has the pad, zeros, and room for
+/// the ICRC, which is written.
+void write_icrc(std::span<const uint8_t> headers, std::span<const uint8_t> payload,
+                std::span<uint8_t> tail);
 /// Writes a frame of `size` bytes that goes the same way and is not MRC: a UDP datagram of zeros.
 /// Only the members of `spec` before `bth` are used. `out` may end before the frame does (an elided
 /// payload), but not within the headers.

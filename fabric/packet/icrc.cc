@@ -46,9 +46,9 @@ void store_icrc(uint8_t* to, uint32_t icrc) {
   for (unsigned i = 0; i < kIcrcBytes; ++i) to[i] = static_cast<uint8_t>(icrc >> 8 * i);
 }
 
-}  // namespace
-
-uint32_t compute_icrc(std::span<const uint8_t> from_ip_to_icrc) {
+/// Of the bytes from the IP header on, which hold at least the headers up to BTH. What comes behind them is added by
+/// libdeflate_crc32.
+uint32_t icrc_of_head(std::span<const uint8_t> from_ip_to_icrc) {
   const bool ipv4 = from_ip_to_icrc[0] >> 4 == 4;
   const size_t ip_bytes = ipv4 ? kIpv4Bytes : kIpv6Bytes;
   const size_t masked = ip_bytes + kUdpBytes + kBthBytes;
@@ -72,6 +72,12 @@ uint32_t compute_icrc(std::span<const uint8_t> from_ip_to_icrc) {
   return ::libdeflate_crc32(crc, rest.data(), rest.size());
 }
 
+}  // namespace
+
+uint32_t compute_icrc(std::span<const uint8_t> from_ip_to_icrc) {
+  return icrc_of_head(from_ip_to_icrc);
+}
+
 bool icrc_ok(std::span<const uint8_t> frame) {
   const std::optional<IcrcPlace> place = icrc_place(frame);
   if (!place) return false;
@@ -87,6 +93,16 @@ void finish_mrc_frame(std::span<uint8_t> frame) {
   const size_t pad = frame[place->bth + 1] >> 4 & 3u;
   std::fill_n(frame.begin() + static_cast<std::ptrdiff_t>(place->icrc - pad), pad, uint8_t{0});
   store_icrc(&frame[place->icrc], compute_icrc(frame.subspan(place->ip, place->icrc - place->ip)));
+}
+
+void write_icrc(std::span<const uint8_t> headers, std::span<const uint8_t> payload,
+                std::span<uint8_t> tail) {
+  const std::optional<Encapsulation> kind = encapsulation_of(headers);
+  assert(kind && tail.size() >= kIcrcBytes);
+  const size_t pad = tail.size() - kIcrcBytes;
+  uint32_t crc = icrc_of_head(headers.subspan(layout_of(*kind).ip));
+  crc = ::libdeflate_crc32(crc, payload.data(), payload.size());
+  store_icrc(&tail[pad], static_cast<uint32_t>(::libdeflate_crc32(crc, tail.data(), pad)));
 }
 
 }  // namespace mrclab

@@ -86,6 +86,7 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
 
 void cut_to_void(Frame& lost) {
   const Bytes modelled = lost.modelled_size();
+  lost.drop_payload();
   lost.resize(std::min(lost.size(), kVoidHeaderBytes));
   lost.set_modelled_size(modelled);
 }
