@@ -27,7 +27,8 @@ const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 
 /// Queue pairs first, then the applications that use them; the device is the last application.
 HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& config)
-    : host_(environment, config.transport, config.paths, config.payload_elided),
+    : host_(environment, config.transport, config.paths, config.payload_elided,
+            config.payload_lent),
       ports_(host_),
       checks_(host_),
       receiving_(host_),

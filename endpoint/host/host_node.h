@@ -52,6 +52,11 @@ struct HostConfig {
   /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
   /// of the device. The world's frame pool may then have kHeaderRoom.
   bool payload_elided = false;
+  /// Frames of writes hold headers and say where their payload lies (Frame::lent); the receiver copies it from there,
+  /// and no ICRC is made or checked unless somebody looks. Histories are those of frames with payload. For a
+  /// world in which all memory outlives all frames, or whose frames leave before anything else happens to the
+  /// memory; who shows bytes of a frame makes them (fabric/packet/whole_frame.h).
+  bool payload_lent = false;
   /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
   /// has it; used by the constructor only. Null: the host works it out.
   const std::vector<ConnectionPlan>* connections = nullptr;

@@ -19,14 +19,15 @@ namespace mrclab::endpoint {
 struct HostShared {
   /// `paths`: null for the paths of the topology; it outlives the host.
   HostShared(const NodeEnvironment& node_environment, const TransportProfile& transport,
-             const PathMapper* mapper, bool elided)
+             const PathMapper* mapper, bool elided, bool lent)
       : environment(node_environment),
         topology(environment.topology),
         self(topology.node(environment.self).index),
         profile(transport),
         topology_paths(topology, environment.self),
         paths(mapper != nullptr ? *mapper : topology_paths),
-        maker(environment.frames, paths, self, profile.icrc, profile.dscps),
+        maker(environment.frames, paths, self,
+              {.icrc = profile.icrc, .lends = lent, .dscps = profile.dscps}),
         payload_elided(elided),
         all_ports(topology.planes >= 32 ? ~0u : (1u << topology.planes) - 1) {
     stats.planes.resize(topology.planes);

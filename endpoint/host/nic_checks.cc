@@ -27,6 +27,14 @@ bool is_elided(const Frame& frame, const MrcPacket& packet) {
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
 
+/// The packet has the payload that its frame was lent.
+void take_lent(const Frame& frame, MrcPacket& packet) {
+  const LentPayload lent = frame.lent();
+  if (lent.data == nullptr || lent.size != packet.payload_length) return;
+  packet.payload = {lent.data, lent.size};
+  packet.cut = false;
+}
+
 }  // namespace
 
 DropCause drop_cause_of(Refusal refusal) {
@@ -49,10 +57,10 @@ DropCause drop_cause_of(Refusal refusal) {
 }
 
 /// Everything that the NIC looks at before the ICRC.
-Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes,
+Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes, bool may_be_cut,
                                    MrcPacket& packet) const {
   const PathMapper& paths = host_.paths;
-  const ParseError error = parse_mrc_frame(bytes, packet, {.allow_cut = host_.payload_elided});
+  const ParseError error = parse_mrc_frame(bytes, packet, {.allow_cut = may_be_cut});
   const bool carried = packet.encapsulation == Encapsulation::kSrv6;
   const bool accepted = !carried || paths.accepts(port, packet.outer.destination);
   const bool ipv4 = packet.encapsulation == Encapsulation::kIpv4;
@@ -69,11 +77,17 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
 }
 
 Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet) const {
+  const bool may_be_cut = host_.payload_elided || frame.has_lent();
   if (frame.damage() == 0) {
-    const Refusal wrong = examine_headers(port, frame.bytes(), packet);
+    const Refusal wrong = examine_headers(port, frame.bytes(), may_be_cut, packet);
     if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
     if (wrong != Refusal::kNone) return wrong;
-    const bool has_icrc = !packet.trimmed && !packet.cut && host_.profile.icrc;
+    // What is lent was never written by a switch: an ICRC would be right.
+    if (packet.cut) {
+      take_lent(frame, packet);
+      return Refusal::kNone;
+    }
+    const bool has_icrc = !packet.trimmed && host_.profile.icrc;
     return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;
   }
   // A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
@@ -81,7 +95,7 @@ Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet)
   std::array<uint8_t, kFrameCapacity> whole{};
   std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
   const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());
-  const Refusal wrong = examine_headers(port, std::span(whole).first(size), packet);
+  const Refusal wrong = examine_headers(port, std::span(whole).first(size), may_be_cut, packet);
   packet.payload = {};  // it would point into `whole`
   if (wrong != Refusal::kNone) return wrong;
   return packet.trimmed ? Refusal::kNone : Refusal::kBadIcrc;  // a trimmed packet has no ICRC

@@ -22,7 +22,8 @@ class NicChecks {
   Refusal examine(uint32_t port, const Frame& frame, MrcPacket& packet) const;
 
  private:
-  Refusal examine_headers(uint32_t port, std::span<const uint8_t> bytes, MrcPacket& packet) const;
+  Refusal examine_headers(uint32_t port, std::span<const uint8_t> bytes, bool may_be_cut,
+                          MrcPacket& packet) const;
 
   const HostShared& host_;
   Ipv6Address address_;  ///< of this host

@@ -7,9 +7,9 @@
 
 namespace mrclab::endpoint {
 
-PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
-                         const DscpMap& dscps)
-    : frames_(frames), paths_(paths), self_(self), icrc_(icrc), dscps_(dscps) {}
+PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self,
+                         const Options& options)
+    : frames_(frames), paths_(paths), self_(self), options_(options) {}
 
 MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
   const PathHeaders path = paths_.headers(to.host, ev);
@@ -29,9 +29,9 @@ MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
 
 Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) const {
   MrcFrameSpec spec = address(packet.ev, to);
-  spec.dscp = !packet.trimmable       ? dscps_.no_trim
-              : packet.retransmission ? dscps_.trimmable_retx
-                                      : dscps_.trimmable;
+  spec.dscp = !packet.trimmable       ? options_.dscps.no_trim
+              : packet.retransmission ? options_.dscps.trimmable_retx
+                                      : options_.dscps.trimmable;
   spec.bth.opcode = packet.opcode;
   spec.bth.psn = packet.psn;
   spec.bth.ack_request = packet.ack_request;
@@ -43,7 +43,7 @@ Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) co
   write_headers.immediate = packet.immediate;
   spec.extension = write_headers;
   spec.payload_length = packet.payload.size();
-  return write(spec, packet.payload);
+  return write(spec, packet.payload, options_.lends);
 }
 
 Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
@@ -51,7 +51,7 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   MrcFrameSpec spec = address(ev, to);
   // MRC specification §7.4.6: a reliability probe goes where data goes, and may be marked there.
   const bool probe = opcode == Opcode::kProbeRequest;
-  spec.dscp = probe ? dscps_.no_trim : dscps_.control;
+  spec.dscp = probe ? options_.dscps.no_trim : options_.dscps.control;
   spec.ecn = probe ? kEcnEct0 : kEcnNotEct;
   spec.bth.opcode = opcode;
   spec.bth.psn = psn;
@@ -61,7 +61,7 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
 
 Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) const {
   MrcFrameSpec spec = address(ev, to);
-  spec.dscp = dscps_.lossless;
+  spec.dscp = options_.dscps.lossless;
   spec.bth.opcode = packet.opcode;
   spec.bth.psn = packet.psn;
   spec.bth.ack_request = packet.ack_request;
@@ -74,7 +74,7 @@ Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension
                               Address to) const {
   MrcFrameSpec spec = address(ev, to);
   const bool cnp = opcode == Opcode::kCongestionNotification;
-  spec.dscp = cnp ? dscps_.cnp : dscps_.control;
+  spec.dscp = cnp ? options_.dscps.cnp : options_.dscps.control;
   spec.ecn = cnp ? kEcnEct0 : kEcnNotEct;  // as ConnectX-4 Lx sends a CNP
   spec.bth.opcode = opcode;
   spec.bth.psn = psn;
@@ -85,7 +85,7 @@ Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension
 
 Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
   MrcFrameSpec spec = address(ev, {host, {}});
-  spec.dscp = dscps_.no_trim;
+  spec.dscp = options_.dscps.no_trim;
   spec.ecn = kEcnNotEct;
   spec.udp_port = kDiscardPort;
   const FrameLayout at = layout_of(spec.encapsulation);
@@ -98,20 +98,23 @@ Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool
   return frame;
 }
 
-Frame PacketMaker::write(const MrcFrameSpec& spec, ConstMemory payload) const {
+Frame PacketMaker::write(const MrcFrameSpec& spec, ConstMemory payload, bool lends) const {
   const size_t size = mrc_frame_size(spec);
-  const bool headers_only = payload.elided() && !payload.empty();
+  const bool headers_only = (payload.elided() || lends) && !payload.empty();
   Frame frame = frames_.make(headers_only ? mrc_header_size(spec) : size);
   if (!frame) return frame;
   const std::span<uint8_t> bytes = frame.bytes();
   if (headers_only) {
     write_mrc_headers(spec, bytes);
     frame.set_modelled_size({size});
+    if (!payload.elided()) {
+      frame.lend({payload.data(), static_cast<uint16_t>(payload.size()), options_.icrc});
+    }
     return frame;
   }
   const std::span<uint8_t> room = write_mrc_headers(spec, bytes);
   if (!payload.empty()) std::memcpy(room.data(), payload.data(), payload.size());
-  if (icrc_) {
+  if (options_.icrc) {
     finish_mrc_frame(bytes);
   } else {
     std::fill(room.data() + room.size(), bytes.data() + bytes.size(), uint8_t{0});

@@ -11,17 +11,21 @@ namespace mrclab::endpoint {
 
 class PacketMaker {
  public:
-  /// Both must outlive the maker.
-  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, bool icrc,
-              const DscpMap& dscps = {});
+  struct Options {
+    bool icrc = true;    ///< data ends in one, or in zeros
+    bool lends = false;  ///< the payload of a write stays where it lies (Frame::lent)
+    DscpMap dscps = {};
+  };
+  /// The references outlive the maker.
+  PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, const Options& options);
 
   /// The destination of a packet.
   struct Address {
     uint32_t host = 0;
     Qpn qpn;
   };
-  /// A frame; empty if the pool is exhausted. The payload is copied here: the one copy of the
-  /// sender. With elided payload only the headers are made, in a frame of the modelled length.
+  /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
+  /// lent. With elided payload only the headers are made, in a frame of the modelled length.
   Frame data(const DataPacket& packet, Address to, FabricTime now) const;
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
@@ -38,13 +42,12 @@ class PacketMaker {
 
  private:
   MrcFrameSpec address(EntropyValue ev, Address to) const;
-  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
+  Frame write(const MrcFrameSpec& spec, ConstMemory payload, bool lends = false) const;
 
   FramePool& frames_;
   const PathMapper& paths_;
   uint32_t self_;
-  bool icrc_;
-  DscpMap dscps_;
+  Options options_;
 };
 
 }  // namespace mrclab::endpoint

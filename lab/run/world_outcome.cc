@@ -119,8 +119,11 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
       if (options.evidence == nullptr) return records->recorder(node);
       return watched.emplace_back(records->recorder(node), options.evidence->observer(node));
     };
-    simulation =
-        std::make_shared<Simulation>(scenario, options.threads, observer_of, options.ranks);
+    const auto observed = scenario.captures == CaptureScope::kNone
+                              ? Simulation::Observed::kHeaders
+                              : Simulation::Observed::kWholeFrames;
+    simulation = std::make_shared<Simulation>(scenario, options.threads, observer_of, options.ranks,
+                                              observed);
   });
   run_on_all_ranks(options.ranks, [&] {
     FabricTime reached = simulation->run(go_on, options.until);

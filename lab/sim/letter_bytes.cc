@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/base/byte_order.h"
+#include "fabric/packet/whole_frame.h"
 
 namespace mrclab::lab {
 namespace {
@@ -42,7 +43,7 @@ Frame take_frame(std::span<const uint8_t>& bytes, const uint8_t* head, FramePool
 
 void append_letter(const Letter& letter, std::vector<uint8_t>& out) {
   const Arrival& arrival = letter.arrival;
-  const size_t size = arrival.frame ? arrival.frame.size() : 0;
+  const size_t size = arrival.frame ? whole_size(arrival.frame) : 0;
   const size_t begin = out.size();
   out.resize(begin + kLetterHeadBytes + size);
   uint8_t* const head = out.data() + begin;
@@ -57,8 +58,7 @@ void append_letter(const Letter& letter, std::vector<uint8_t>& out) {
   store_be(head + kModelledSize, static_cast<uint32_t>(arrival.frame.modelled_size().value));
   store_be(head + kDamage, arrival.frame.damage());
   head[kHasFrame] = 1;
-  const std::span<const uint8_t> bytes = arrival.frame.bytes();
-  std::copy(bytes.begin(), bytes.end(), head + kLetterHeadBytes);
+  copy_first(arrival.frame, {head + kLetterHeadBytes, size});
 }
 
 Letter take_letter(std::span<const uint8_t>& bytes, const Topology& topology,

@@ -14,12 +14,14 @@ namespace mrclab::lab {
 namespace {
 
 endpoint::HostConfig host_config(const Scenario& scenario,
-                                 const std::vector<endpoint::ConnectionPlan>& connections) {
+                                 const std::vector<endpoint::ConnectionPlan>& connections,
+                                 bool payload_lent) {
   endpoint::HostConfig config;
   config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
   config.workloads = scenario.workload;
   config.end = scenario.end;
   config.payload_elided = scenario.payload_elided;
+  config.payload_lent = payload_lent;
   config.connections = &connections;
   return config;
 }
@@ -27,10 +29,10 @@ endpoint::HostConfig host_config(const Scenario& scenario,
 }  // namespace
 
 Simulation::Simulation(const Scenario& scenario, uint32_t threads,
-                       const SimWorld::ObserverOf& observer_of, RankLink* ranks)
+                       const SimWorld::ObserverOf& observer_of, RankLink* ranks, Observed observed)
     : scenario_(scenario),
       connections_(connections_of(scenario)),
-      host_config_(host_config(scenario, connections_)),
+      host_config_(host_config(scenario, connections_, observed == Observed::kHeaders)),
       world_(
           scenario.topology,
           {.seed = scenario.seed,

@@ -19,10 +19,13 @@ namespace mrclab::lab {
 
 class Simulation {
  public:
+  /// What observers look at of a frame: its headers and lengths, or all of its bytes. Where nobody looks at more
+  /// than headers, payload stays in the memory that it is sent from until its receiver takes it.
+  enum class Observed : uint8_t { kHeaders, kWholeFrames };
   /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
   /// them) and the ranks that it is shared with, null for none.
   Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of,
-             RankLink* ranks = nullptr);
+             RankLink* ranks = nullptr, Observed observed = Observed::kHeaders);
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 

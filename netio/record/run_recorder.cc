@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "fabric/history/event_text.h"
 #include "fabric/history/window_text.h"
+#include "fabric/packet/whole_frame.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 
@@ -109,6 +111,12 @@ void RunRecorder::capture(const PacketRecord& record) {
   captured.t = record.t;
   captured.direction = record.direction;
   captured.bytes = record.frame.bytes();
+  std::array<uint8_t, kCaptureSnapLength> first;
+  if (record.frame.has_lent()) {
+    const auto kept = std::span(first).first(std::min(whole_size(record.frame), first.size()));
+    copy_first(record.frame, kept);
+    captured.bytes = kept;
+  }
   captured.original_length = record.frame.modelled_size().value;
   if (record.event == PacketEvent::kDropped) {
     const std::string comment = fmt::format("drop: {} {} {}", name_of(record.cause),

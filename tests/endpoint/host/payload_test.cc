@@ -49,8 +49,8 @@ TEST_CASE("a frame without payload is the head of the frame with it, and as long
   const std::vector<uint8_t> bytes(4096, 0x5A);
   const PacketMaker::Address to{4, Qpn{0x123}};
   const FabricTime now = FabricTime::from_us(3);
-  const Frame whole = PacketMaker(pool, paths, 0, true).data(packet_of(bytes), to, now);
-  const Frame elided = PacketMaker(headers, paths, 0, true)
+  const Frame whole = PacketMaker(pool, paths, 0, {}).data(packet_of(bytes), to, now);
+  const Frame elided = PacketMaker(headers, paths, 0, {})
                            .data(packet_of(ConstMemory::elided(bytes.size())), to, now);
   REQUIRE(whole);
   REQUIRE(elided);
@@ -64,7 +64,7 @@ TEST_CASE("a host without payload takes a cut frame only if its length is the mo
   const Topology topology = test::octet();
   FramePool pool;
   const TopologyPaths paths(topology, topology.host(0));
-  const PacketMaker maker(pool, paths, 0, true);
+  const PacketMaker maker(pool, paths, 0, {});
   const auto frame = [&] {
     Frame made = maker.data(packet_of(ConstMemory::elided(4096)), {4, Qpn{0x123}}, {});
     // As it arrives behind the last switch: only the destination port is left in the carrier.

@@ -75,6 +75,14 @@ std::string events_of_latest(const Scratch& scratch) {
   return netio::read_file(scratch.path / "latest" / "events.jsonl", size_t{1} << 26);
 }
 
+/// What the verdict says of the bytes that hosts compared.
+std::string memory_intact(const analysis::Verdict& verdict) {
+  for (const analysis::CheckResult& check : verdict.checks) {
+    if (check.unit == "bytes wrong") return std::to_string(*check.measured) + ": " + check.note;
+  }
+  return "not asked";
+}
+
 class Silence : public NodeObserver {
  public:
   void packet(const PacketRecord&) override {}
@@ -108,6 +116,13 @@ TEST_CASE("payload real and elided: the same history, captures and counts") {
     INFO(story.name);
     const analysis::Verdict real = run(story, scratch, payload(false));
     const std::string events = events_of_latest(scratch);
+    // Nobody looks at bytes: payload stays where it is sent from until its receiver takes it.
+    const analysis::Verdict lent = run(story, scratch, payload(false, CaptureScope::kNone));
+    CHECK(lent.metrics.history_sha256 == real.metrics.history_sha256);
+    CHECK(lent.metrics.delivered_bytes == real.metrics.delivered_bytes);
+    CHECK(memory_intact(lent) == memory_intact(real));
+    CHECK(memory_intact(lent).find(" bytes verified") != std::string::npos);
+    CHECK(events_of_latest(scratch) == events);
     const analysis::Verdict elided = run(story, scratch, payload(true));
     CHECK(elided.metrics.history_sha256 == real.metrics.history_sha256);
     CHECK(elided.metrics.delivered == real.metrics.delivered);
