@@ -28,6 +28,7 @@ class EndpointProgram : public netio::DaemonProgram {
     }
     config_.end = config.work_end;
     config_.payload_elided = config.payload_elided;
+    config_.payload_lent = true;  // the driver gathers a frame when it leaves, in the same tick
   }
 
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {

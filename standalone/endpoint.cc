@@ -86,6 +86,7 @@ StandaloneEndpoint::StandaloneEndpoint(const EndpointConfig& config, netio::Line
   host.transport.congestion_control = config.congestion_control;
   host.transport.max_psn_range = config.max_psn_range;
   host.paths = &paths_;
+  host.payload_lent = true;  // the driver gathers a frame when it leaves, in the same poll()
   offer_ = endpoint::offer_of(host.transport);
   host_ = std::make_unique<endpoint::HostNode>(
       NodeEnvironment{topology_, NodeId{server ? 0u : 1u}, seed_of(config), frames_, observer_},

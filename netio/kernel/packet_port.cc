@@ -3,7 +3,6 @@
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <time.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/packet/trailer.h"
+#include "netio/kernel/frame_message.h"
 
 namespace mrclab::netio {
 namespace {
@@ -69,20 +69,14 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom r
 /// daemon of one node never needs most of them.
 struct PacketSocket::SendBatch {
   std::array<mmsghdr, kSendBatch> messages;
-  std::array<iovec, kSendBatch> vectors;
-  std::array<sockaddr_ll, kSendBatch> addresses;
+  std::array<FrameMessage, kSendBatch> frames;
   std::array<size_t, kSendBatch> index;  ///< place of each message in outgoing_
   size_t filled = 0;
 
   void fill(size_t count) {
     for (; filled < count; ++filled) {
-      addresses[filled] = {};
-      addresses[filled].sll_family = AF_PACKET;
       messages[filled] = {};
-      messages[filled].msg_hdr.msg_name = &addresses[filled];
-      messages[filled].msg_hdr.msg_namelen = sizeof addresses[filled];
-      messages[filled].msg_hdr.msg_iov = &vectors[filled];
-      messages[filled].msg_hdr.msg_iovlen = 1;
+      frames[filled].prepare(messages[filled].msg_hdr);
     }
   }
 };
@@ -138,7 +132,7 @@ int64_t PacketSocket::monotonic_minus_realtime_ns() {
          real.tv_nsec;
 }
 
-void PacketSocket::queue(uint32_t ifindex, std::span<const uint8_t> frame) {
+void PacketSocket::queue(uint32_t ifindex, const FramePieces& frame) {
   outgoing_.push_back({ifindex, frame});
 }
 
@@ -193,9 +187,7 @@ void PacketSocket::send_batch(size_t first, size_t last) {
       continue;
     }
     batch_->index[count] = i;
-    batch_->addresses[count].sll_ifindex = static_cast<int>(frame.ifindex);
-    // sendmsg never writes through iov_base.
-    batch_->vectors[count] = {const_cast<uint8_t*>(frame.frame.data()), frame.frame.size()};
+    batch_->frames[count].set(batch_->messages[count].msg_hdr, frame.ifindex, frame.frame);
     ++count;
   }
   // Every round sends at least one frame, or one fails: at most `count` rounds, and EINTR.

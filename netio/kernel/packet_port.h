@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "fabric/packet/frame.h"
+#include "fabric/packet/whole_frame.h"
 #include "fabric/topology/topology.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
@@ -141,7 +142,10 @@ class PacketSocket {
   }
 
   /// Puts a frame in line for `ifindex`. The bytes are not copied: they must stay until flush().
-  void queue(uint32_t ifindex, std::span<const uint8_t> frame);
+  void queue(uint32_t ifindex, const FramePieces& frame);
+  void queue(uint32_t ifindex, std::span<const uint8_t> frame) {
+    queue(ifindex, FramePieces{frame, {}, {}});
+  }
   /// Hands everything in line to the kernel, in order. Frames that it refused are returned, never
   /// silently lost; the others went. The span is valid until the next flush, in order of index.
   ///
@@ -179,7 +183,7 @@ class PacketSocket {
  private:
   struct Outgoing {
     uint32_t ifindex;
-    std::span<const uint8_t> frame;
+    FramePieces frame;
   };
   static int64_t monotonic_minus_realtime_ns();
   template <class Callback>

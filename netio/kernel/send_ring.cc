@@ -1,7 +1,6 @@
 #include "netio/kernel/send_ring.h"
 
 #include <liburing.h>
-#include <linux/if_packet.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "netio/kernel/frame_message.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::netio {
@@ -32,19 +32,13 @@ class SendRing::Impl {
     if (::io_uring_queue_init(kFramesAtOnce, &ring_, IORING_SETUP_SINGLE_ISSUER) < 0) {
       check_uring("set up io_uring", ::io_uring_queue_init(kFramesAtOnce, &ring_, 0));
     }
-    for (SentMessage& message : messages_) {
-      message.address.sll_family = AF_PACKET;
-      message.header.msg_name = &message.address;
-      message.header.msg_namelen = sizeof message.address;
-      message.header.msg_iov = &message.bytes;
-      message.header.msg_iovlen = 1;
-    }
+    for (SentMessage& message : messages_) message.rest.prepare(message.header);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl() { ::io_uring_queue_exit(&ring_); }
 
-  void put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag) {
+  void put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
     waiting_.push_back({socket, ifindex, frame, tag});
   }
 
@@ -57,25 +51,22 @@ class SendRing::Impl {
   }
 
  private:
-  /// What the kernel is told of a frame, and reads when the frame is submitted.
+  /// The kernel reads it when the frame is submitted.
   struct SentMessage {
-    sockaddr_ll address{};
-    iovec bytes{};
     msghdr header{};
+    FrameMessage rest;
   };
   struct Waiting {
     int socket;
     uint32_t ifindex;
-    std::span<const uint8_t> frame;
+    FramePieces frame;
     uint64_t tag;
   };
 
   void send_some(std::span<const Waiting> frames, const Refused& refused) {
     for (size_t i = 0; i < frames.size(); ++i) {
       SentMessage& message = messages_[i];
-      message.address.sll_ifindex = static_cast<int>(frames[i].ifindex);
-      // sendmsg never writes through iov_base.
-      message.bytes = {const_cast<uint8_t*>(frames[i].frame.data()), frames[i].frame.size()};
+      message.rest.set(message.header, frames[i].ifindex, frames[i].frame);
       io_uring_sqe* const entry = ::io_uring_get_sqe(&ring_);  // there are kFramesAtOnce, all free
       ::io_uring_prep_sendmsg(entry, frames[i].socket, &message.header, MSG_DONTWAIT);
       ::io_uring_sqe_set_data64(entry, i);
@@ -108,7 +99,7 @@ SendRing::SendRing() : impl_(std::make_unique<Impl>()) {}
 SendRing::SendRing(SendRing&&) noexcept = default;
 SendRing::~SendRing() = default;
 
-void SendRing::put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag) {
+void SendRing::put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
   impl_->put(socket, ifindex, frame, tag);
 }
 

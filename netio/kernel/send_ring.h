@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
+
+#include "fabric/packet/whole_frame.h"
 
 namespace mrclab::netio {
 
@@ -24,7 +25,7 @@ class SendRing {
 
   /// Puts a frame in line, to leave the packet socket `socket` by the interface `ifindex`. The bytes are not copied:
   /// they must stay until send(). `tag` is the caller's.
-  void put(int socket, uint32_t ifindex, std::span<const uint8_t> frame, uint64_t tag);
+  void put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag);
   /// Sends what is in line. Each frame that did not leave is told once, with its tag and an errno. Throws SystemError
   /// if the ring itself fails; then some frames have left, and nobody knows which.
   using Refused = std::function<void(uint64_t tag, int error_number)>;

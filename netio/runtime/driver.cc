@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "fabric/packet/trailer.h"
+#include "fabric/packet/whole_frame.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::netio {
@@ -218,7 +219,7 @@ void Driver::run_nodes(FabricTime target) {
 bool Driver::queue_due(HostedNode& hosted, FabricTime clock) {
   const std::span<EgressQueue::Outgoing> due = egress_.due(hosted.line, clock);
   for (EgressQueue::Outgoing& outgoing : due) {
-    hosted.socket->queue(outgoing.ifindex, outgoing.bytes());
+    hosted.socket->queue(outgoing.ifindex, outgoing.pieces());
   }
   return !due.empty();
 }
@@ -268,6 +269,7 @@ void Driver::deliver_inside(const Port& port, Transmission&& transmission) {
   if (transmission.lost != DropCause::kNone) {
     cut_to_void(transmission.frame);  // as on a veth: the history is the same in every wire mode
   }
+  hold_payload(transmission.frame);  // it is read in a later tick
   arrival.frame = std::move(transmission.frame);
   nodes_[hosted_index_[port.peer.node.value]].node->receive(port.peer.port, std::move(arrival));
 }

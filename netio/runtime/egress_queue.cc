@@ -4,9 +4,7 @@
 
 namespace mrclab::netio {
 
-std::span<const uint8_t> EgressQueue::Outgoing::bytes() {
-  return frame.storage().first(frame.size() + kTrailerBytes);
-}
+FramePieces EgressQueue::Outgoing::pieces() { return pieces_of(frame, kTrailerBytes); }
 
 EgressQueue::EgressQueue(GatePage& page, const Topology& topology, const ProcessMap& processes,
                          uint32_t incarnation, FramePool& frames)
@@ -46,10 +44,13 @@ void EgressQueue::put(size_t line, const Port& port, uint32_t ifindex,
                             transmission.flight,
                             transmission.lost,
                             damage};
-  write_trailer(trailer, frame.storage().subspan(frame.size()).first<kTrailerBytes>());
+  // A frame that is held back leaves in another tick, when what it was lent may be used again.
+  const bool held = processes_.of(port.peer.node) == kNoProcess;
+  if (held) hold_payload(frame);
+  write_trailer(trailer, frame.storage().subspan(end_in_storage(frame)).first<kTrailerBytes>());
   unpublished_.push_back(port.out);
   ++frames_numbered_;
-  if (processes_.of(port.peer.node) == kNoProcess) {
+  if (held) {
     lines_[line].held.push_back({transmission.end, {ifindex, std::move(frame)}});
     return;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fabric/node/node.h"
+#include "fabric/packet/whole_frame.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/process_map.h"
 
@@ -24,8 +25,8 @@ class EgressQueue {
   struct Outgoing {
     uint32_t ifindex = 0;
     Frame frame;
-    /// The frame and its trailer. Valid as long as the frame is.
-    std::span<const uint8_t> bytes();
+    /// The frame and its trailer. Valid as long as the frame is, and the payload that it may be lent.
+    FramePieces pieces();
   };
 
   /// The references outlive the queue. `incarnation`: of this process.

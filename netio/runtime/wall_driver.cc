@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "fabric/packet/whole_frame.h"
+
 namespace mrclab::netio {
 namespace {
 
@@ -23,9 +25,8 @@ class WallDriver::Egress : public FrameSink {
   void transmit(Transmission transmission) override {
     driver_.moved_ = true;
     if (transmission.lost != DropCause::kNone) return;  // the model's wire took it
-    driver_.socket_.queue(driver_.ports_[transmission.port.value].ifindex,
-                          transmission.frame.bytes());
-    driver_.unsent_.push_back(std::move(transmission.frame));
+    driver_.unsent_.push_back(
+        {driver_.ports_[transmission.port.value].ifindex, std::move(transmission.frame)});
   }
 
  private:
@@ -77,6 +78,7 @@ bool WallDriver::poll() {
   Egress egress(*this);
   node_->run_until(committed_, egress);
   if (!unsent_.empty()) {
+    for (Unsent& unsent : unsent_) socket_.queue(unsent.ifindex, pieces_of(unsent.frame));
     report_.frames_sent += unsent_.size();
     const size_t failures = socket_.send_queued().size();
     report_.send_failures += failures;

@@ -83,7 +83,11 @@ class WallDriver {
   FabricTime committed_;
   std::vector<PortState> ports_;
   std::vector<uint32_t> port_of_ifindex_;
-  std::vector<Frame> unsent_;
+  struct Unsent {
+    uint32_t ifindex;
+    Frame frame;
+  };
+  std::vector<Unsent> unsent_;
   Node* node_ = nullptr;
   uint64_t sequence_ = 0;
   uint32_t rounds_ = 0;

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/packet/headers.h"
 #include "fabric/packet/trailer.h"
+#include "tests/support/sample_frames.h"
 #include "two_processes.h"
 
 namespace mrclab::netio {
@@ -28,7 +30,7 @@ struct HostEgress : TwoProcesses {
     std::vector<TimeTrailer> trailers;
     for (EgressQueue::Outgoing& outgoing : queue.due(line, clock)) {
       CHECK(outgoing.ifindex == kIfindex);
-      const std::span<const uint8_t> bytes = outgoing.bytes();
+      const std::span<const uint8_t> bytes = outgoing.pieces().head;
       const std::optional<size_t> offset = trailer_offset(bytes);
       REQUIRE(offset);
       CHECK(bytes.size() == *offset + kTrailerBytes);
@@ -99,6 +101,35 @@ TEST_CASE("a frame for a neighbour that is not ours waits until its last bit has
   CHECK(of.announced() == 0);  // no process takes it
   of.queue.publish();
   CHECK(of.published() == 2);
+}
+
+TEST_CASE("what a frame was lent is read as it leaves, at once for a neighbour that is not ours") {
+  for (const bool ours : {true, false}) {
+    CAPTURE(ours);
+    HostEgress of(ours ? 1 : kNoProcess);
+    const MrcFrameSpec spec = mrclab::test::random_spec(Opcode::kWriteOnly, 3, 64);
+    std::vector<uint8_t> memory(64, 1);
+    Frame frame = of.frames.make(mrc_header_size(spec));
+    write_mrc_headers(spec, frame.bytes());
+    frame.set_modelled_size({mrc_frame_size(spec)});
+    frame.lend({memory.data(), 64, true});
+    of.queue.put(of.line, of.host_port(), kIfindex,
+                 {PortId{0}, std::move(frame), FabricTime::from_ns(10), FabricTime::from_ns(20),
+                  FabricTime::from_ns(500), DropCause::kNone});
+    memory.assign(64, 2);
+    const std::span<EgressQueue::Outgoing> due = of.queue.due(of.line, FabricTime::from_ns(20));
+    REQUIRE(due.size() == 1);
+    const FramePieces pieces = due[0].pieces();
+    std::vector<uint8_t> bytes;
+    for (const auto& piece : {pieces.head, pieces.payload, pieces.tail}) {
+      bytes.insert(bytes.end(), piece.begin(), piece.end());
+    }
+    const std::optional<size_t> end = trailer_offset(bytes);
+    REQUIRE(end == mrc_frame_size(spec));
+    CHECK(parse_trailer(std::span(bytes).subspan(*end))->modelled_size == mrc_frame_size(spec));
+    CHECK(icrc_ok(std::span(bytes).first(*end)));
+    CHECK(bytes[mrc_header_size(spec)] == (ours ? 2 : 1));
+  }
 }
 
 TEST_CASE("a transmission that is known to be lost leaves as a void frame of the same number") {

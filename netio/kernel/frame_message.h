@@ -1,0 +1,43 @@
+#pragma once
+// What the kernel is told of a frame that leaves by a packet socket, whichever system call it leaves with.
+
+#include <linux/if_packet.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cstdint>
+
+#include "fabric/packet/whole_frame.h"
+
+namespace mrclab::netio {
+
+/// Filled once and used for many frames. The header that points at it says so again for each.
+class FrameMessage {
+ public:
+  /// Tells `header` where the rest is: neither moves from now on.
+  void prepare(msghdr& header) {
+    address_ = {};
+    address_.sll_family = AF_PACKET;
+    header = {};
+    header.msg_name = &address_;
+    header.msg_namelen = sizeof address_;
+    header.msg_iov = vectors_.data();
+  }
+  /// The bytes are not copied: the kernel reads them when it sends the frame.
+  void set(msghdr& header, uint32_t ifindex, const FramePieces& frame) {
+    address_.sll_ifindex = static_cast<int>(ifindex);
+    header.msg_iovlen = 0;
+    for (const std::span<const uint8_t> piece : {frame.head, frame.payload, frame.tail}) {
+      if (piece.empty() && header.msg_iovlen > 0) continue;
+      // sendmsg never writes through iov_base.
+      vectors_[header.msg_iovlen++] = {const_cast<uint8_t*>(piece.data()), piece.size()};
+    }
+  }
+
+ private:
+  sockaddr_ll address_;
+  std::array<iovec, 3> vectors_;
+};
+
+}  // namespace mrclab::netio
