@@ -55,6 +55,15 @@ void set_altnames(std::span<const VethPair> pairs) {
   }
 }
 
+/// A request for links, without their counters: summing those up over all processors is most of an answer.
+NlMessage link_request(int flags) {
+  NlMessage request = make_message(RTM_GETLINK, flags);
+  const ifinfomsg info{};
+  nlmsg_append(request.get(), const_cast<ifinfomsg*>(&info), sizeof info, NLMSG_ALIGNTO);
+  nla_put_u32(request.get(), IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
+  return request;
+}
+
 }  // namespace
 
 void create_veths(std::span<const VethPair> pairs) {
@@ -103,9 +112,7 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
 NamespaceNetlink::NamespaceNetlink(const NetworkNamespace& ns) : name_(ns.name()), socket_(ns) {}
 
 std::vector<LinkState> NamespaceNetlink::links() {
-  NlMessage request = make_message(RTM_GETLINK, NLM_F_DUMP);
-  const ifinfomsg info{};
-  nlmsg_append(request.get(), const_cast<ifinfomsg*>(&info), sizeof info, NLMSG_ALIGNTO);
+  NlMessage request = link_request(NLM_F_DUMP);
   std::vector<LinkState> result;
   socket_.dump(std::move(request), "list the interfaces of " + name_,
                [&result](const nlmsghdr& header) {
@@ -117,9 +124,7 @@ std::vector<LinkState> NamespaceNetlink::links() {
 }
 
 LinkState NamespaceNetlink::link(const std::string& name) {
-  NlMessage request = make_message(RTM_GETLINK, 0);
-  const ifinfomsg info{};
-  nlmsg_append(request.get(), const_cast<ifinfomsg*>(&info), sizeof info, NLMSG_ALIGNTO);
+  NlMessage request = link_request(0);
   nla_put_string(request.get(), IFLA_IFNAME, name.c_str());
   std::optional<LinkState> result;
   socket_.dump(std::move(request), "look at interface " + name + " in " + name_,
