@@ -156,7 +156,10 @@ ChildProcess ChildProcess::spawn(const ChildOptions& options) {
   FileDescriptor low_end(ends[1]);
   FileDescriptor child_report(
       check_system_call("duplicate a pipe", ::fcntl(low_end.get(), F_DUPFD_CLOEXEC, highest + 1)));
-  const pid_t pid = check_system_call("fork for " + program, ::fork());
+  // Without a copy of this process's memory, which takes as long as starting a program; but what the caller has to do
+  // in the child needs one.
+  const pid_t pid =
+      check_system_call("fork for " + program, options.before_exec ? ::fork() : ::vfork());
   if (pid == 0) become_child(child, child_report.get());
   child_report.reset();
   low_end.reset();
