@@ -82,8 +82,7 @@ struct PacketSocket::SendBatch {
 };
 
 PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions& options)
-    : watch_(ns),
-      netlink_(ns),
+    : netlink_(ns),
       ring_(ns.run_in([&options] {
         return PacketRing(kEthertypeIpv6, options.frame_bytes, options.ring_bytes);
       })),
@@ -101,14 +100,6 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
       return PacketRing(kPauseEthertype, kVoidSlotPayload, options.void_ring_bytes);
     }));
   }
-  for (const LinkState& link : netlink_.links()) {
-    if (link.name == "lo") {
-      loopback_ = link.ifindex;
-      continue;
-    }
-    interfaces_.push_back({link.ifindex, link.name});
-    note_carrier(netlink_.link(link.name));  // a list may show a carrier that does not work yet
-  }
   // Protocol 0: this one only sends, and receives nothing.
   send_socket_ = FileDescriptor(check_system_call("open a packet socket", ns.run_in([] {
     return ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
@@ -119,6 +110,31 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
   const int bypass = options.qdisc_bypass;
   check_system_call("set qdisc bypass", ::setsockopt(send_socket_.get(), SOL_PACKET,
                                                      PACKET_QDISC_BYPASS, &bypass, sizeof bypass));
+  if (!options.interfaces_later) find_interfaces(ns);
+}
+
+void PacketSocket::find_interfaces(const NetworkNamespace& ns) {
+  watch_.emplace(ns);
+  interfaces_.clear();
+  dark_.clear();
+  for (const LinkState& link : netlink_.links()) {
+    if (link.name == "lo") {
+      loopback_ = link.ifindex;
+      continue;
+    }
+    interfaces_.push_back({link.ifindex, link.name});
+    note_carrier(netlink_.link(link.name));  // a list may show a carrier that does not work yet
+  }
+  forget_received();
+}
+
+void PacketSocket::forget_received() {
+  for (PacketRing* ring : {&ring_, &void_ring_, ipv4_ring_ ? &*ipv4_ring_ : nullptr,
+                           pause_ring_ ? &*pause_ring_ : nullptr}) {
+    if (ring == nullptr) continue;
+    for (size_t seen = 0; seen < ring->slots() && ring->waiting(); ++seen) ring->release();
+    ring->take_drops();
+  }
 }
 
 PacketSocket::PacketSocket(PacketSocket&&) noexcept = default;
@@ -143,7 +159,7 @@ void PacketSocket::note_carrier(const LinkState& link) {
 }
 
 void PacketSocket::update_carriers() {
-  for (const LinkState& link : watch_.read_or_ask(netlink_)) note_carrier(link);
+  for (const LinkState& link : watch_->read_or_ask(netlink_)) note_carrier(link);
 }
 
 std::span<const SendFailure> PacketSocket::send_queued() {

@@ -39,6 +39,9 @@ struct PacketSocketOptions {
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
+  /// The namespace gets its interfaces later; find_interfaces() is to be called then. Looking for them, and
+  /// watching them, would meanwhile hold up who makes them: lock and list of watches are the whole kernel's.
+  bool interfaces_later = false;
 };
 
 /// The ring sizes for a node, from the most frames that wait at once: a neighbour is ahead by its
@@ -126,6 +129,9 @@ class PacketSocket {
   PacketSocket(PacketSocket&&) noexcept;
   ~PacketSocket();
 
+  /// Looks which interfaces the namespace has, watches their carriers from now on, and forgets what was received.
+  void find_interfaces(const NetworkNamespace& ns);
+
   /// Hands at most `limit` waiting frames to callback(uint32_t ifindex, std::span<const uint8_t>,
   /// uint64_t rx_monotonic_ns) and returns how many. The bytes are valid during the call only. The
   /// kernel's receive timestamp is given on CLOCK_MONOTONIC. Own outgoing frames are never seen.
@@ -161,7 +167,7 @@ class PacketSocket {
   /// tells of many sockets in one system call.
   std::span<const SendFailure> send_queued();
   void update_carriers();
-  int carriers_fd() const { return watch_.fd(); }
+  int carriers_fd() const { return watch_->fd(); }
   /// In place of send_queued(): puts what is in line into a ring, with tags from `first_tag` on. When the ring has
   /// sent it and refuse() was called for each tag that was refused, finish_sending() returns the same.
   void put_queued(SendRing& ring, uint64_t first_tag);
@@ -170,7 +176,7 @@ class PacketSocket {
   size_t queued() const { return outgoing_.size(); }
 
   const std::vector<PortInterface>& interfaces() const { return interfaces_; }
-  /// Throws std::out_of_range for a name that the namespace did not have when this was opened.
+  /// Throws std::out_of_range for a name that the namespace did not have when it was last looked at.
   uint32_t ifindex_of(std::string_view name) const;
   /// Empty for an unknown index (loopback among them).
   std::string_view name_of(uint32_t ifindex) const;
@@ -206,13 +212,14 @@ class PacketSocket {
     return !packet.outgoing && !packet.truncated && packet.ifindex != loopback_;
   }
   struct SendBatch;
+  void forget_received();
   void note_carrier(const LinkState& link);
   void send_batch(size_t first, size_t last);
   bool is_dark(const Outgoing& frame) const;
   void fail(size_t index, int error_number);
 
-  LinkWatch watch_;
   NamespaceNetlink netlink_;
+  std::optional<LinkWatch> watch_;
   std::vector<PortInterface> interfaces_;
   std::vector<uint32_t> dark_;  ///< up but without carrier; empty on the fast path
   uint32_t loopback_ = 0;

@@ -104,23 +104,14 @@ class Daemon {
         nodes_(config_, topology_, *program_, frames_, outputs_),
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {
-    nodes_.add_to(driver_);
     send_together();
-    driver_.follow_schedule([this] {
-      Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
-      log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());
-      return schedule;
-    });
-    if (left_) {
-      log_->info("goes on at {} for the process that was here before", to_string(left_->committed));
-      resume();
-    }
-    driver_.set_end(config_.end);
+    if (config_.end != FabricTime::never()) touch_buffers();  // a run: its time counts
   }
 
   int run() {
+    if (!wait_for_links()) return 0;
+    take_up_nodes();
     prepare_scheduling();
-    if (config_.end != FabricTime::never()) touch_buffers();  // a run: its time counts
     gate_.set_state(config_.process, ProcessState::kReady);
     log_->info("ready with {} nodes of fabric {}", nodes_.size(), topology_.name);
     for (const NodeId node : nodes_.ids()) log_->debug("runs {}", topology_.node(node).name);
@@ -155,6 +146,29 @@ class Daemon {
   }
 
  private:
+  /// False if this process is to end before they are there.
+  bool wait_for_links() {
+    while (g_stop == 0) {
+      if (gate_.wait_for_links(kWaitingTickNs)) return true;
+    }
+    return false;
+  }
+
+  void take_up_nodes() {
+    nodes_.find_interfaces();
+    nodes_.add_to(driver_);
+    driver_.follow_schedule([this] {
+      Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
+      log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());
+      return schedule;
+    });
+    if (left_) {
+      log_->info("goes on at {} for the process that was here before", to_string(left_->committed));
+      resume();
+    }
+    driver_.set_end(config_.end);
+  }
+
   int64_t tick_ns() const {
     const int64_t chosen = gate_.tick_ns.load(std::memory_order_relaxed);
     return chosen > 0 ? chosen : config_.tick_ns;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "fabric/packet/frame_room.h"
+#include "netio/kernel/descriptor_room.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/parallel.h"
 
@@ -13,45 +14,42 @@ namespace {
 
 /// Rings are opened and closed by so many threads, which spend their time waiting.
 constexpr size_t kSocketThreads = 32;
-
-std::vector<std::unique_ptr<PacketSocket>> open_sockets(const DaemonConfig& config,
-                                                        const Topology& topology,
-                                                        const std::vector<const NodeSite*>& sites) {
-  const FrameRoom room = room_on_wires(topology, config.payload_elided);
-  std::vector<std::unique_ptr<PacketSocket>> sockets(sites.size());
-  in_parallel(sites.size(), kSocketThreads, [&](size_t i) {
-    sockets[i] = std::make_unique<PacketSocket>(
-        NetworkNamespace::open("mrclab-" + config.lab + "-" + sites[i]->name),
-        rings_for(topology, sites[i]->id, room));
-  });
-  return sockets;
-}
+/// Of a node: its namespace, at most four rings, the sending socket, two of netlink.
+constexpr size_t kDescriptors = 8;
+constexpr size_t kOtherDescriptors = 64;  // of a daemon: some ten, and one for each file of records
 
 }  // namespace
 
 DaemonNodes::DaemonNodes(const DaemonConfig& config, const Topology& topology,
                          DaemonProgram& program, FramePool& frames, DaemonOutputs& outputs)
     : topology_(topology), program_(program) {
-  std::vector<const NodeSite*> sites;
   for (const NodeSite& site : topology.nodes) {
-    if (config.process_of_node.at(site.id.value) == config.process) sites.push_back(&site);
+    if (config.process_of_node.at(site.id.value) != config.process) continue;
+    nodes_.push_back(
+        {site.id, NetworkNamespace::open("mrclab-" + config.lab + "-" + site.name), {}, {}, {}});
   }
-  std::vector<std::unique_ptr<PacketSocket>> sockets = open_sockets(config, topology, sites);
+  make_room_for_descriptors(nodes_.size() * kDescriptors + kOtherDescriptors);
+  const FrameRoom room = room_on_wires(topology, config.payload_elided);
+  in_parallel(nodes_.size(), kSocketThreads, [&](size_t i) {
+    PacketSocketOptions options = rings_for(topology, nodes_[i].id, room);
+    options.interfaces_later = true;
+    nodes_[i].socket = std::make_unique<PacketSocket>(nodes_[i].ns, options);
+  });
   // A host's first touch of a page of its buffers took longer than filling it: 8 ms in one tick
   // for 8 MiB. So all memory is there before time starts, as an RDMA registration pins it.
   if (!config.workload.empty()) ::mlockall(MCL_CURRENT | MCL_FUTURE);
-  for (size_t i = 0; i < sites.size(); ++i) {
-    Hosted hosted;
-    hosted.id = sites[i]->id;
-    hosted.socket = std::move(sockets[i]);
-    hosted.recorder = outputs.make_recorder(*sites[i]);
+  for (Hosted& hosted : nodes_) {
+    hosted.recorder = outputs.make_recorder(topology.node(hosted.id));
     hosted.node = program.make_node({topology, hosted.id, config.seed, frames, *hosted.recorder});
-    nodes_.push_back(std::move(hosted));
   }
 }
 
 DaemonNodes::~DaemonNodes() {
   in_parallel(nodes_.size(), kSocketThreads, [this](size_t i) { nodes_[i].socket.reset(); });
+}
+
+void DaemonNodes::find_interfaces() {
+  for (Hosted& hosted : nodes_) hosted.socket->find_interfaces(hosted.ns);
 }
 
 void DaemonNodes::add_to(Driver& driver) {

@@ -31,6 +31,8 @@ class DaemonNodes {
   DaemonNodes(const DaemonNodes&) = delete;
   DaemonNodes& operator=(const DaemonNodes&) = delete;
 
+  /// Finds the interfaces of all nodes. To be called when the lab's links are there, which may be after this was made.
+  void find_interfaces();
   /// This must outlive the driver's use of them.
   void add_to(Driver& driver);
   size_t size() const { return nodes_.size(); }
@@ -60,6 +62,7 @@ class DaemonNodes {
  private:
   struct Hosted {
     NodeId id;
+    NetworkNamespace ns;
     std::unique_ptr<PacketSocket> socket;
     std::unique_ptr<RunRecorder> recorder;
     std::unique_ptr<Node> node;

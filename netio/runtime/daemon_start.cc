@@ -63,6 +63,16 @@ DaemonStart::DaemonStart(ChildOptions options)
         return ChildProcess::spawn(options);
       }()) {}
 
+DaemonStart::~DaemonStart() {
+  if (!pids_) return;  // moved from
+  program_.signal(SIGKILL);
+  try {
+    take(std::chrono::steady_clock::now());
+  } catch (const SystemError&) {
+    // A daemon that is not found ends with this process.
+  }
+}
+
 std::vector<std::unique_ptr<ChildProcess>> DaemonStart::take(
     std::chrono::steady_clock::time_point deadline) {
   std::vector<std::unique_ptr<ChildProcess>> daemons;

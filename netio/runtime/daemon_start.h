@@ -27,6 +27,10 @@ class DaemonStart {
  public:
   /// `options.argv` is the program and the daemons' configuration files, two at least.
   explicit DaemonStart(ChildOptions options);
+  DaemonStart(DaemonStart&&) noexcept = default;
+  DaemonStart& operator=(DaemonStart&&) = delete;
+  /// Kills the program and the daemons that take() has not returned.
+  ~DaemonStart();
 
   /// Waits until the program has ended, and returns the daemons in the order of their files: fewer of them if
   /// it failed, see ended(). Throws SystemError.

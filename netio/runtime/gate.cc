@@ -18,6 +18,8 @@ void call_futex(std::atomic<uint32_t>& word, int operation, uint32_t value,
   ::syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
 }
 
+timespec duration_of(int64_t ns) { return {ns / 1'000'000'000, ns % 1'000'000'000}; }
+
 }  // namespace
 
 uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
@@ -27,6 +29,19 @@ uint64_t GatePage::progress(ProgressCounter counter, uint32_t offset) const {
         std::memory_order_relaxed);
   }
   return sum;
+}
+
+void GatePage::tell_of_links() {
+  links_made.store(1, std::memory_order_release);
+  call_futex(links_made, FUTEX_WAKE, INT_MAX, nullptr);
+}
+
+bool GatePage::wait_for_links(int64_t longest_ns) {
+  const auto made = [this] { return links_made.load(std::memory_order_acquire) != 0; };
+  if (made()) return true;
+  const timespec longest = duration_of(longest_ns);
+  call_futex(links_made, FUTEX_WAIT, 0, &longest);
+  return made();
 }
 
 void GatePage::set_limit(FabricTime limit) {
@@ -40,7 +55,7 @@ bool GatePage::wait_for_limit(int64_t longest_ns) {
   const auto open = [this] { return limit_ps.load(std::memory_order_acquire) != kBeforeTime.ps(); };
   const uint32_t seen = openings.load(std::memory_order_acquire);
   if (open()) return true;
-  const timespec longest{longest_ns / 1'000'000'000, longest_ns % 1'000'000'000};
+  const timespec longest = duration_of(longest_ns);
   call_futex(openings, FUTEX_WAIT, seen, &longest);
   return open();
 }

@@ -115,6 +115,8 @@ struct GatePage {
   /// leash to its own reading of the clock (time_at), because the lab, which could stop the clock instead, may not be
   /// given a processor in time.
   std::atomic<int64_t> leash_ps{0};
+  /// The links of the lab are there: the futex of wait_for_links().
+  std::atomic<uint32_t> links_made{0};
   /// Counts how often the limit has left kBeforeTime: the futex of wait_for_limit().
   std::atomic<uint32_t> openings{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
@@ -127,6 +129,10 @@ struct GatePage {
   void set_state(uint32_t process, ProcessState state) {
     processes[process].state.store(static_cast<uint32_t>(state), std::memory_order_release);
   }
+  /// Wakes all that wait in wait_for_links().
+  void tell_of_links();
+  /// Sleeps until the links are there, `longest_ns` at most; a signal ends it early. True if they are.
+  bool wait_for_links(int64_t longest_ns);
   /// Sets the limit, and wakes all that wait in wait_for_limit().
   void set_limit(FabricTime limit);
   /// Sleeps until the limit is another than kBeforeTime, `longest_ns` at most; a signal ends it early.

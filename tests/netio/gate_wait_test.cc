@@ -65,6 +65,27 @@ TEST_SUITE("waiting at the gate") {
   }
 
   TEST_CASE(
+      "all that wait for the links are woken when they are there, and none waits afterwards") {
+    const auto gate = closed_gate();
+    CHECK_FALSE(gate->wait_for_links(1));
+    std::atomic<int> passed{0};
+    {
+      std::vector<std::jthread> waiters;
+      for (int i = 0; i < 8; ++i) {
+        waiters.emplace_back([&] {
+          while (!gate->wait_for_links(kFarAwayNs)) {
+          }
+          ++passed;
+        });
+      }
+      CHECK(passed == 0);
+      gate->tell_of_links();
+    }
+    CHECK(passed == 8);
+    CHECK(gate->wait_for_links(kFarAwayNs));
+  }
+
+  TEST_CASE(
       "a waiter gets its time back when the limit stays, and does not wait for one that is there") {
     const auto gate = closed_gate();
     CHECK_FALSE(gate->wait_for_limit(1));

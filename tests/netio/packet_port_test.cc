@@ -151,6 +151,46 @@ TEST_SUITE("root: packets") {
     CHECK(received.back().rx_ns <= after + kReadingNs);
   }
 
+  TEST_CASE(
+      "a socket that is opened before the links finds them later, and forgets what came before") {
+    TestLab lab;
+    lab.add("a"), lab.add("b");
+    PacketSocketOptions early;
+    early.interfaces_later = true;
+    PacketSocket b(lab.at("b"), early);
+    CHECK(b.interfaces().empty());
+    lab.link("a", "p0", "b", "d0");
+    PacketSocket a(lab.at("a"));
+    const auto send = [&](uint8_t seed) {
+      for (const uint16_t ethertype : {kEthertypeIpv6, kVoidEthertype}) {
+        const auto frame = make_frame(200, seed, ethertype);
+        a.queue(a.ifindex_of("p0"), frame);
+        CHECK(a.flush().empty());
+      }
+    };
+    const auto waits = [](int fd) {
+      pollfd watched{fd, POLLIN, 0};
+      return ::poll(&watched, 1, 5000) == 1;
+    };
+    send(1);
+    CHECK(waits(b.fd()));
+    CHECK(waits(b.void_fd()));
+    b.find_interfaces(lab.at("b"));
+    REQUIRE(b.interfaces().size() == 1);
+    CHECK(b.name_of(b.ifindex_of("d0")) == "d0");
+    send(2);
+    const auto received = receive(b, 2);
+    REQUIRE(received.size() == 2);
+    for (const ReceivedFrame& frame : received) {
+      CHECK(frame.ifindex == b.ifindex_of("d0"));
+      CHECK(frame.bytes[14] == make_frame(200, 2)[14]);
+    }
+    NamespaceNetlink(lab.at("a")).set_down("p0");  // the carrier is watched
+    CHECK_FALSE(NamespaceNetlink(lab.at("b")).link("d0").carrier);
+    b.queue(b.ifindex_of("d0"), received.front().bytes);
+    CHECK(b.flush().size() == 1);
+  }
+
   TEST_CASE("a frame for a down link is reported, the others go, and it works after up") {
     for (const bool by_ring : ways_to_send()) {
       CAPTURE(by_ring);
