@@ -10,7 +10,10 @@
 #include "fabric/topology/path.h"
 #include "lab/bringup/node_container_files.h"
 #include "lab/bringup/node_plan.h"
+#include "lab/bringup/step_count.h"
+#include "netio/kernel/descriptor_room.h"
 #include "netio/kernel/link.h"
+#include "netio/kernel/parallel.h"
 #include "netio/kernel/route.h"
 
 namespace mrclab::lab {
@@ -23,12 +26,17 @@ using netio::NetworkNamespace;
 /// rule for the main one (32766).
 constexpr uint32_t kFirstRule = 1000;
 
-/// Two descriptors per node and some for everything else.
-void raise_descriptor_limit() {
+/// What the kernel does for different namespaces it does side by side only between its locks, so more threads than
+/// these gain nothing. (Links are made under one lock from beginning to end.)
+constexpr size_t kThreads = 2;
+
+/// Two descriptors per node, another for who watches it, and some for everything else.
+void make_room_for_nodes(size_t nodes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+  netio::make_room_for_descriptors(3 * nodes + 64);
 }
 
 uint64_t random_instance() {
@@ -57,7 +65,7 @@ class LiveFabric::Impl {
         instance_(random_instance()),
         link_up_(topology.links.size(), true) {}
 
-  void bring_up(const BringUpProgress& progress) {
+  void make_namespaces(const BringUpProgress& progress) {
     LabRecord record{lab_,
                      topology_.name,
                      instance_,
@@ -66,11 +74,14 @@ class LiveFabric::Impl {
                      node_names(topology_)};
     require_lab_name(lab_);
     for (const NodeSite& site : topology_.nodes) plans_.push_back(plan_node(topology_, site.id));
-    raise_descriptor_limit();
+    make_room_for_nodes(topology_.nodes.size());
     create_record(paths_, record);
     recorded_ = true;
     write_hosts_file(topology_, paths_.lab_directory(lab_));
     create_namespaces(progress);
+  }
+
+  void connect(const BringUpProgress& progress) {
     create_links(progress);
     set_all_up(progress);
     configure_all(progress);
@@ -157,26 +168,40 @@ class LiveFabric::Impl {
 
  private:
   void create_namespaces(const BringUpProgress& progress) {
-    namespaces_.reserve(topology_.nodes.size());
-    netlinks_.reserve(topology_.nodes.size());
-    std::optional<NodeId> shared;
-    for (const NodeSite& site : topology_.nodes) {
+    struct Made {
+      std::optional<NetworkNamespace> ns;
+      std::optional<NamespaceNetlink> netlink;
+    };
+    const auto& nodes = topology_.nodes;
+    std::vector<Made> made(nodes.size());  // where one fails, those that are there go again
+    StepCount count(progress, "namespaces", nodes.size());
+    const auto make = [&](const NodeSite& site, const NetworkNamespace* shared) {
       const NodePlan& plan = plans_[site.id.value];
       const std::string name = lab::namespace_name(lab_, site.name);
-      if (shares_namespace(site) && shared) {
-        namespaces_.push_back(namespaces_[shared->value].with_name(name));
-      } else {
-        namespaces_.push_back(NetworkNamespace::create(name, plan.sysctls, plan.ipv6));
-        if (shares_namespace(site)) shared = site.id;
-      }
-      netlinks_.emplace_back(namespaces_.back());
-      report(progress, "namespaces", namespaces_.size(), topology_.nodes.size());
+      Made& own = made[site.id.value];
+      own.ns = shared ? shared->with_name(name)
+                      : NetworkNamespace::create(name, plan.sysctls, plan.ipv6);
+      own.netlink.emplace(*own.ns);
+      count.add();
+    };
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) {
+      if (!shares_namespace(nodes[i])) make(nodes[i], nullptr);
+    });
+    const NetworkNamespace* shared = nullptr;
+    for (const NodeSite& site : nodes) {
+      if (!shares_namespace(site)) continue;
+      make(site, shared);
+      if (shared == nullptr) shared = &*made[site.id.value].ns;
+    }
+    for (Made& own : made) {
+      namespaces_.push_back(std::move(*own.ns));
+      netlinks_.push_back(std::move(*own.netlink));
     }
   }
 
   netio::VethEnd veth_end(PortRef ref) const {
     const Port& port = topology_.port(ref);
-    return {&namespaces_[ref.node.value], device(ref), port.mac, topology_.port_name(ref)};
+    return {&namespaces_[ref.node.value], device(ref), port.mac, {}};
   }
 
   void create_links(const BringUpProgress& progress) {
@@ -190,32 +215,44 @@ class LiveFabric::Impl {
       const uint32_t mtu = plans_[site.id.value].stub_mtu;
       pairs.push_back({{ns, kStubInterface, kStubMac, {}}, {ns, kStubPeer, kStubPeerMac, {}}, mtu});
     }
-    // In portions, so that a big fabric shows its progress.
-    constexpr size_t kPortion = 64;
+    // In portions, which show how far it is. Between two of them the kernel's grace periods can end, which the daemons
+    // wait for with their rings meanwhile: a link takes it 0.2 ms.
+    constexpr size_t kPortion = 16;
     const std::span<const netio::VethPair> all(pairs);
+    StepCount count(progress, "links", all.size());
     for (size_t first = 0; first < all.size(); first += kPortion) {
-      const size_t count = std::min(kPortion, all.size() - first);
-      netio::create_veths(all.subspan(first, count));
-      report(progress, "links", first + count, all.size());
+      const auto portion = all.subspan(first, std::min(kPortion, all.size() - first));
+      netio::create_veths(portion);
+      count.add(portion.size());
     }
   }
 
   void set_all_up(const BringUpProgress& progress) {
-    size_t done = 0;
-    for (const NodeSite& site : topology_.nodes) {
-      NamespaceNetlink& node = netlink(site.id);
-      const NodePlan& plan = plans_[site.id.value];
-      std::vector<std::string> names;
-      for (const PortPlan& port : plan.ports) names.push_back(port.interface);
-      if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
-      if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
-      for (const std::string& name : names) node.queue_up(name);
-      node.flush();
-      report(progress, "interfaces", ++done, topology_.nodes.size());
+    const auto& nodes = topology_.nodes;
+    StepCount count(progress, "interfaces", nodes.size());
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) {
+      set_node_up(nodes[i]);
+      count.add();
+    });
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) {
+      for (uint32_t port = 0; port < nodes[i].ports.size(); ++port) {
+        confirm_carrier({nodes[i].id, PortId{port}});
+      }
+    });
+  }
+
+  void set_node_up(const NodeSite& site) {
+    NamespaceNetlink& node = netlink(site.id);
+    const NodePlan& plan = plans_[site.id.value];
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < plan.ports.size(); ++i) {
+      names.push_back(plan.ports[i].interface);
+      node.queue_altname(names.back(), topology_.port_name({site.id, PortId{i}}));
     }
-    for (const NodeSite& site : topology_.nodes) {
-      for (uint32_t i = 0; i < site.ports.size(); ++i) confirm_carrier({site.id, PortId{i}});
-    }
+    if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
+    if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
+    for (const std::string& name : names) node.queue_up(name);
+    node.flush();
   }
 
   /// After a carrier change a veth swallows frames without a word until the kernel's link watch has
@@ -261,40 +298,42 @@ class LiveFabric::Impl {
   }
 
   void configure_all(const BringUpProgress& progress) {
-    size_t done = 0;
+    const auto& nodes = topology_.nodes;
+    StepCount count(progress, "addresses and routes", nodes.size());
     std::vector<netio::RouteBatch> batches;
-    for (const NodeSite& site : topology_.nodes) {
-      const NodePlan& plan = plans_[site.id.value];
-      if (plan.ipv6) {
-        netio::RouteBatch& batch = batches.emplace_back(netlink(site.id));
-        for (const netio::Ipv6Prefix& address : plan.loopback_addresses) {
-          batch.address("lo", address);
-        }
-        for (uint32_t i = 0; i < plan.rules.size(); ++i) batch.rule(plan.rules[i], kFirstRule + i);
-        if (!plan.rules.empty()) batch.neighbour(kStubInterface, other_end(), kStubPeerMac);
-        for (const netio::Route& route : plan.fixed_routes) batch.route(route);
-        for (const PortPlan& port : plan.ports) configure_port(batch, port);
-        for (const netio::Route& route : plan.peer_routes) {
-          if (!route.ways.empty()) batch.route(route);
-        }
-        batch.flush();
-      }
-      report(progress, "addresses and routes", ++done, topology_.nodes.size());
-    }
-    for (netio::RouteBatch& batch : batches) batch.commit();
+    for (const NodeSite& site : nodes) batches.emplace_back(netlink(site.id));
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) {
+      if (plans_[i].ipv6) configure_node(plans_[i], batches[i]);
+      count.add();
+    });
+    // An address becomes usable behind everybody's back, so all are waited for together.
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) { batches[i].commit(); });
   }
 
-  static void report(const BringUpProgress& progress, std::string_view what, size_t done,
-                     size_t total) {
-    if (progress) progress({what, done, total});
+  static void configure_node(const NodePlan& plan, netio::RouteBatch& batch) {
+    for (const netio::Ipv6Prefix& address : plan.loopback_addresses) batch.address("lo", address);
+    for (uint32_t i = 0; i < plan.rules.size(); ++i) batch.rule(plan.rules[i], kFirstRule + i);
+    if (!plan.rules.empty()) batch.neighbour(kStubInterface, other_end(), kStubPeerMac);
+    for (const netio::Route& route : plan.fixed_routes) batch.route(route);
+    for (const PortPlan& port : plan.ports) configure_port(batch, port);
+    for (const netio::Route& route : plan.peer_routes) {
+      if (!route.ways.empty()) batch.route(route);
+    }
+    batch.flush();
   }
 };
 
 LiveFabric::LiveFabric(const Topology& topology, std::string lab, const BringUpProgress& progress,
                        LabPaths paths)
+    : LiveFabric(NamespacesAlone{}, topology, std::move(lab), progress, std::move(paths)) {
+  connect(progress);
+}
+
+LiveFabric::LiveFabric(NamespacesAlone, const Topology& topology, std::string lab,
+                       const BringUpProgress& progress, LabPaths paths)
     : impl_(std::make_unique<Impl>(topology, std::move(lab), std::move(paths))) {
   try {
-    impl_->bring_up(progress);
+    impl_->make_namespaces(progress);
   } catch (...) {
     try {
       impl_->tear_down();
@@ -304,6 +343,8 @@ LiveFabric::LiveFabric(const Topology& topology, std::string lab, const BringUpP
     throw;
   }
 }
+
+void LiveFabric::connect(const BringUpProgress& progress) { impl_->connect(progress); }
 
 LiveFabric::~LiveFabric() {
   try {

@@ -41,6 +41,12 @@ class LiveFabric {
   /// unchanged afterwards. The topology must outlive it.
   LiveFabric(const Topology& topology, std::string lab, const BringUpProgress& progress = {},
              LabPaths paths = {});
+  /// The record and the namespaces alone, for who has something to start in them while connect() makes the rest.
+  struct NamespacesAlone {};
+  LiveFabric(NamespacesAlone, const Topology& topology, std::string lab,
+             const BringUpProgress& progress = {}, LabPaths paths = {});
+  /// Makes links, addresses and routes. Throws as the constructors do; what is there goes with this object.
+  void connect(const BringUpProgress& progress = {});
   /// Tears down what is left.
   ~LiveFabric();
   LiveFabric(const LiveFabric&) = delete;

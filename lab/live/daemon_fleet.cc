@@ -65,8 +65,12 @@ void DaemonFleet::start() {
   }
   netio::write_file(file(kFabricFile), to_yaml(options_.shape));
   netio::write_schedule_file({options_.schedule}, file(kScheduleFile));
+  start_daemons();
+}
+
+void DaemonFleet::await_ready() {
   const auto deadline = std::chrono::steady_clock::now() + kReadyDeadline;
-  start_daemons(deadline);
+  take_daemons(deadline);
   for (uint32_t i = 0; i < children_.size(); ++i) wait_until_ready(i, deadline);
 }
 
@@ -126,22 +130,24 @@ netio::ChildOptions DaemonFleet::program_of(const std::vector<uint32_t>& process
   return program;
 }
 
-void DaemonFleet::start_daemons(std::chrono::steady_clock::time_point deadline) {
+void DaemonFleet::start_daemons() {
   std::vector<uint32_t> switches, hosts;
   for (uint32_t i = 0; i < plan_.processes.size(); ++i) {
     (plan_.processes[i].endpoints ? hosts : switches).push_back(i);
   }
   children_.resize(plan_.processes.size());
-  std::vector<std::pair<netio::DaemonStart, std::vector<uint32_t>>> starts;
   for (const std::vector<uint32_t>& processes : {hosts, switches}) {
     if (processes.size() == 1) {
       children_[processes[0]] = start_daemon(processes[0], {});
     } else if (!processes.empty()) {
       for (const uint32_t i : processes) write_config(i, {});
-      starts.emplace_back(netio::DaemonStart(program_of(processes)), processes);
+      starts_.emplace_back(netio::DaemonStart(program_of(processes)), processes);
     }
   }
-  for (auto& [start, processes] : starts) {
+}
+
+void DaemonFleet::take_daemons(std::chrono::steady_clock::time_point deadline) {
+  for (auto& [start, processes] : starts_) {
     std::vector<std::unique_ptr<netio::ChildProcess>> daemons = start.take(deadline);
     for (size_t k = 0; k < daemons.size(); ++k) {
       fabric_.record_process(mark_of(daemons[k]->pid(), daemons[k]->name()));
@@ -153,6 +159,7 @@ void DaemonFleet::start_daemons(std::chrono::steady_clock::time_point deadline) 
                                          processes.size(), ended ? to_string(*ended) : "no answer",
                                          last_words(processes.front())));
   }
+  starts_.clear();
 }
 
 void DaemonFleet::write_config(uint32_t process, const std::filesystem::path& resume_file) const {

@@ -2,7 +2,7 @@
 // The daemons of a live lab: started with their configuration, awaited, watched, replaced by a successor
 // when their switch loses its power, ended.
 //
-// LiveLab calls start() when everything that the daemons need is there, and look() in each step.
+// LiveLab calls start() when the namespaces are there, await_ready() when everything else is, and look() in each step.
 
 #include <chrono>
 #include <filesystem>
@@ -43,9 +43,12 @@ class DaemonFleet {
   DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
               netio::SharedPage& page);
 
-  /// Starts every daemon with the schedule of the options, and waits until all are ready. Throws
-  /// std::runtime_error with a daemon's last words if it does not get ready.
+  /// Starts every daemon with the schedule of the options; each opens its rings, and waits until the gate tells of
+  /// the links.
   void start();
+  /// When it has told: waits until all are ready. Throws std::runtime_error with a daemon's last words if it does
+  /// not get ready.
+  void await_ready();
   /// The daemons take this schedule before they commit anything more.
   void replace_schedule(const netio::Schedule& schedule);
   /// Kills a process that has nothing under way, and starts its successor, which goes on where it
@@ -74,7 +77,8 @@ class DaemonFleet {
 
  private:
   /// Those of one program by one start of it.
-  void start_daemons(std::chrono::steady_clock::time_point deadline);
+  void start_daemons();
+  void take_daemons(std::chrono::steady_clock::time_point deadline);
   /// The program of these processes, which are of one kind, and how it is started.
   netio::ChildOptions program_of(const std::vector<uint32_t>& processes) const;
   void write_config(uint32_t process, const std::filesystem::path& resume_file) const;
@@ -95,6 +99,8 @@ class DaemonFleet {
   netio::SharedPage& page_;
   netio::GatePage& gate_;
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;
+  /// Programs that fork these processes; none once await_ready() has taken them.
+  std::vector<std::pair<netio::DaemonStart, std::vector<uint32_t>>> starts_;
   std::vector<uint32_t> incarnation_;  ///< by process
   std::vector<PowerNote> power_notes_;
 };

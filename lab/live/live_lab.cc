@@ -51,7 +51,8 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
 LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress)
     : options_(std::move(options)),
       plan_(plan_of_possible_lab(topology, options_)),
-      fabric_(std::make_unique<LiveFabric>(topology, options_.name, progress)),
+      fabric_(std::make_unique<LiveFabric>(LiveFabric::NamespacesAlone{}, topology, options_.name,
+                                           progress)),
       page_(netio::SharedPage::create("mrclab-gate", sizeof(netio::GatePage))),
       gate_(prepare_gate(page_, fabric_->lab_id(), static_cast<uint32_t>(plan_.processes.size()))),
       commits_(gate_, [this] { return std::min(mirror_.limit(), power_.limit()); }),
@@ -63,6 +64,9 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule),
       fleet_(options_, plan_, *fabric_, page_) {
+  fleet_.start();  // the daemons open their rings while the links are being made
+  fabric_->connect(progress);
+  gate_.tell_of_links();
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
   if (topology.routing.is_fare() && topology.has_forwarding(Forwarding::kKernel)) {
     speakers_ = std::make_unique<FabricSpeakers>(*fabric_, program_directory(options_.programs));
@@ -75,7 +79,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       std::make_unique<OutsideWatch>(OutsideWatch::Subjects{*fabric_, ovs_.get(), speakers_.get(),
                                                             foreign_.get(), ordinary_routes_},
                                      outside_faults_, [this] { return now(); });
-  fleet_.start();
+  fleet_.await_ready();
 }
 
 LiveLab::~LiveLab() {

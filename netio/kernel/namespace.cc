@@ -14,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 
 namespace mrclab::netio {
 namespace {
@@ -34,6 +35,9 @@ void check_name(const std::string& name) {
 /// As `ip netns add` does: the directory is a mount point of its own with shared propagation, so
 /// that removing a namespace also removes the mounts that other mount namespaces inherited.
 void prepare_directory() {
+  // Two threads that both bind it would put one mount over the other.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const std::string directory(kNamespaceDirectory);
   if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
     throw SystemError("create " + directory, errno);

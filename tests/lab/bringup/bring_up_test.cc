@@ -76,6 +76,11 @@ TEST_CASE("a fabric comes up with its names, addresses and links, and goes witho
         CHECK(state.carrier);
         CHECK(state.mtu == port_mtu());
       }
+      for (uint32_t i = 0; i < site.ports.size(); ++i) {
+        const std::string full_name = topology.port_name({site.id, PortId{i}});
+        CHECK(in_node(fabric, site.id, {"/usr/bin/ip", "link", "show", "dev", full_name}).code ==
+              0);
+      }
     }
     const std::optional<LabRecord> record = read_record({}, "trace");
     REQUIRE(record);
@@ -97,6 +102,22 @@ TEST_CASE("progress reaches the end of every step") {
     CAPTURE(entry.first);
     CHECK(entry.second.first == entry.second.second);
   }
+}
+
+TEST_CASE("namespaces come alone where the rest is to follow, and go alone where it does not") {
+  enter_sandbox();
+  const auto before = kernel_snapshot();
+  const Topology topology = pair_fabric();
+  const NodeId host = topology.host(0);
+  const std::string& port = topology.node(host).ports[0].name;
+  for (const bool connected : {false, true}) {
+    LiveFabric fabric(LiveFabric::NamespacesAlone{}, topology, "parts");
+    CHECK(fabric.netlink(host).links().size() == 1);  // lo
+    if (!connected) continue;
+    fabric.connect();
+    CHECK(fabric.netlink(host).link(port).carrier);
+  }
+  CHECK(difference(before, kernel_snapshot()) == "");
 }
 
 TEST_CASE("a second lab stands beside the first, and a name is taken only once") {

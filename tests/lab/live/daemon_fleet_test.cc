@@ -3,6 +3,7 @@
 #include "lab/live/daemon_fleet.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "lab/live/live_lab.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/link.h"
 #include "tests/lab/support/sandbox.h"
 
 using namespace mrclab;
@@ -44,6 +46,18 @@ pid_t parent_of(pid_t pid) {
     if (line.starts_with("PPid:")) return std::stoi(line.substr(5));
   }
   return -1;
+}
+
+/// How many packet sockets are open in a namespace.
+size_t packet_sockets(const std::string& ns) {
+  return netio::NetworkNamespace::open(ns).run_in([] {
+    std::ifstream in("/proc/thread-self/net/packet");
+    std::string line;
+    size_t count = 0;
+    std::getline(in, line);  // what stands in which column
+    while (std::getline(in, line)) ++count;
+    return count;
+  });
 }
 
 }  // namespace
@@ -91,6 +105,32 @@ TEST_SUITE("root: daemons at bring-up") {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     CHECK(lab.outside_faults().total() == 0);
+  }
+
+  TEST_CASE(
+      "daemons open their rings while the links are not there yet, and go with a lab that is given "
+      "up") {
+    const WaitingLab waiting;
+    const auto before = kernel_snapshot();
+    const LiveLabOptions options = WaitingLab::isolated();
+    const std::string host = "mrclab-" + options.name + "-h0";
+    size_t carriers = 0;
+    const auto give_up = [&](const BringUpStep& step) {
+      if (step.what != "links") return;
+      const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
+      while (packet_sockets(host) < 3) {  // two rings, one to send
+        REQUIRE(std::chrono::steady_clock::now() < deadline);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      netio::NamespaceNetlink netlink(netio::NetworkNamespace::open(host));
+      for (const netio::LinkState& link : netlink.links())
+        carriers += link.name != "lo" && link.carrier;
+      throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_WITH_AS(LiveLab(waiting.topology, options, give_up), "enough", std::runtime_error);
+    CHECK(carriers == 0);
+    CHECK(difference(before, kernel_snapshot()) == "");
+    CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // none is left, not even as a zombie
   }
 
   TEST_CASE("a program that cannot start its daemons is told with its last words") {
