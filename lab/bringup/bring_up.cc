@@ -215,9 +215,8 @@ class LiveFabric::Impl {
       const uint32_t mtu = plans_[site.id.value].stub_mtu;
       pairs.push_back({{ns, kStubInterface, kStubMac, {}}, {ns, kStubPeer, kStubPeerMac, {}}, mtu});
     }
-    // In portions, which show how far it is. Between two of them the kernel's grace periods can end, which the daemons
-    // wait for with their rings meanwhile: a link takes it 0.2 ms.
-    constexpr size_t kPortion = 16;
+    // In portions, so that a big fabric shows its progress.
+    constexpr size_t kPortion = 64;
     const std::span<const netio::VethPair> all(pairs);
     StepCount count(progress, "links", all.size());
     for (size_t first = 0; first < all.size(); first += kPortion) {

@@ -4,15 +4,43 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
+#include "netio/kernel/descriptor_room.h"
 #include "netio/kernel/thread_crew.h"
 
 using mrclab::netio::in_parallel;
 using mrclab::netio::ThreadCrew;
 
+namespace {
+
+/// How many descriptors the kernel's table for this process has room for.
+size_t table_size() {
+  std::ifstream in("/proc/self/status");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("FDSize:")) return std::stoul(line.substr(line.find_last_of(" \t") + 1));
+  }
+  return 0;
+}
+
+size_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+}  // namespace
+
 TEST_SUITE("parallel") {
+  TEST_CASE("the table of descriptors has room for those to come, and nothing stays open") {
+    const size_t room = table_size(), open = open_descriptors();
+    mrclab::netio::make_room_for_descriptors(room);  // descriptors 0 to `room`
+    CHECK(table_size() > room);
+    CHECK(open_descriptors() == open);
+  }
+
   TEST_CASE("every index is worked on once, with more threads than work and with fewer") {
     for (const size_t threads : {1u, 4u, 200u}) {
       std::array<std::atomic<int>, 100> calls{};
