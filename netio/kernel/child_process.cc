@@ -23,6 +23,7 @@ int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pi
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> result;
+  result.reserve(words.size() + 1);
   for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
   result.push_back(nullptr);
   return result;
@@ -37,7 +38,9 @@ std::vector<std::string> merged_environment(const ChildOptions& options) {
     for (const auto& [name, value] : options.environment) replaced |= name == key;
     if (!replaced) result.emplace_back(text);
   }
-  for (const auto& [name, value] : options.environment) result.push_back(name + "=" + value);
+  for (const auto& [name, value] : options.environment) {
+    result.emplace_back(name).append("=").append(value);
+  }
   return result;
 }
 
@@ -69,11 +72,12 @@ struct Preparation {
   // The parent died in between: no process is left to report to.
   if (::getppid() != child.parent) ::_exit(127);
   if (child.own_process_group) ::setpgid(0, 0);
+  // Before any signal may come: a handler of the parent's would write to what may be the parent's memory.
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
+    ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
-    ::signal(number, SIG_DFL);
   try {
     if (*child.before_exec) (*child.before_exec)();
   } catch (const SystemError& error) {
@@ -107,6 +111,14 @@ std::vector<FileDescriptor> raise_descriptors(const ChildOptions& options, int& 
     copies.emplace_back(check_system_call("pass a descriptor to " + options.argv[0],
                                           ::fcntl(inherited.fd, F_DUPFD_CLOEXEC, highest + 1)));
   return copies;
+}
+
+/// Its number, in the parent; or -1. Without a copy of this process's memory, which takes as long as starting a program;
+/// but what the caller has to do in the child needs one. Not inline: the child uses the caller's variables.
+[[gnu::noinline]] pid_t fork_child(Preparation& child, int report) {
+  const pid_t pid = *child.before_exec ? ::fork() : ::vfork();
+  if (pid == 0) become_child(child, report);
+  return pid;
 }
 
 }  // namespace
@@ -156,11 +168,7 @@ ChildProcess ChildProcess::spawn(const ChildOptions& options) {
   FileDescriptor low_end(ends[1]);
   FileDescriptor child_report(
       check_system_call("duplicate a pipe", ::fcntl(low_end.get(), F_DUPFD_CLOEXEC, highest + 1)));
-  // Without a copy of this process's memory, which takes as long as starting a program; but what the caller has to do
-  // in the child needs one.
-  const pid_t pid =
-      check_system_call("fork for " + program, options.before_exec ? ::fork() : ::vfork());
-  if (pid == 0) become_child(child, child_report.get());
+  const pid_t pid = check_system_call("fork for " + program, fork_child(child, child_report.get()));
   child_report.reset();
   low_end.reset();
 
