@@ -62,7 +62,9 @@ ScenarioOverrides payload(bool elided, std::optional<CaptureScope> captures = {}
 
 analysis::Verdict run(const Story& story, const Scratch& scratch,
                       const ScenarioOverrides& overrides, uint32_t threads = 1) {
-  const Scenario scenario = parse_scenario(read_yaml_text(story.text, "f.yaml"), {}, overrides);
+  const bool real = overrides.payload_elided == false;
+  const std::string text = std::string(story.text) + (real ? "expect: [memory_intact]\n" : "");
+  const Scenario scenario = parse_scenario(read_yaml_text(text, "f.yaml"), {}, overrides);
   RunOptions options;
   options.world = World::kSim;
   options.runs_root = scratch.path;
