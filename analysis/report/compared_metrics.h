@@ -1,0 +1,64 @@
+#pragma once
+// The metrics that a verdict is held against a stored one by (regression.h), and their values and tolerances as text.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/report/regression.h"
+
+namespace mrclab::analysis {
+
+enum class MetricUnit : uint8_t { kRate, kTime, kBytes, kCount };  // b/s, ns, bytes, how many
+
+/// What no value means.
+enum class Absent : uint8_t {
+  kUnknown,
+  kWorst,  ///< it did not complete, or it did not recover
+  kZero    ///< no port was paused
+};
+
+/// A metric that is compared: where it stands in verdict.json, and what it may lose by default.
+struct MetricSpec {
+  std::string_view name;
+  std::string_view pointer;  ///< in the verdict, or in each of its faults
+  MetricUnit unit;
+  bool of_fault;
+  double tolerance;  ///< fraction of the baseline
+  Absent absent = Absent::kUnknown;
+};
+
+inline constexpr double kTwoPercent = 0.02, kTenPercent = 0.1;
+
+inline constexpr std::array kComparedMetrics{
+    MetricSpec{"goodput", "/metrics/goodput_bps", MetricUnit::kRate, false, kTwoPercent},
+    MetricSpec{"completion", "/metrics/completed_ns", MetricUnit::kTime, false, kTwoPercent,
+               Absent::kWorst},
+    MetricSpec{"detect", "/detected_ns", MetricUnit::kTime, true, kTenPercent},
+    MetricSpec{"recover", "/recovered_ns", MetricUnit::kTime, true, kTenPercent, Absent::kWorst},
+    MetricSpec{"lost", "/metrics/lost", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"retransmitted", "/metrics/retransmitted", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"trimmed", "/metrics/trimmed", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"refused", "/metrics/refused", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"naks", "/metrics/naks", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"timeouts", "/metrics/timeouts", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"cnps", "/metrics/cnps", MetricUnit::kCount, false, kTenPercent},
+    MetricSpec{"qps_failed", "/metrics/qps_failed", MetricUnit::kCount, false, 0},
+    MetricSpec{"queue", "/metrics/deepest_queue/bytes", MetricUnit::kBytes, false, kTenPercent},
+    MetricSpec{"paused", "/metrics/pauses/longest_ns", MetricUnit::kTime, false, kTenPercent,
+               Absent::kZero},
+};
+
+/// Null for a name that none has.
+const MetricSpec* metric_called(std::string_view name);
+inline bool more_is_better(const MetricSpec& metric) { return metric.unit == MetricUnit::kRate; }
+/// "goodput", "recover 2": of the second fault, which is `fault` 1.
+std::string label_of(const MetricSpec& metric, size_t fault);
+
+std::string value_text(double value, MetricUnit unit);
+std::string tolerance_text(const Tolerance& tolerance, MetricUnit unit);
+/// How much worse than `before` a metric may be, in its unit; not of an exact tolerance.
+double allowed_loss(const Tolerance& tolerance, double before);
+
+}  // namespace mrclab::analysis

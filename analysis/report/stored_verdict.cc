@@ -1,0 +1,151 @@
+// A verdict.json of any origin, read as far as it is compared (regression.h).
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/report/compared_metrics.h"
+#include "fabric/text/json_text.h"
+#include "fabric/text/schema_id.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/text/yaml.h"
+
+namespace mrclab::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Values = std::map<std::string, double, std::less<>>;
+
+constexpr size_t kMaxFaults = 16'384;  // four times what a scenario may have
+constexpr double kMaxValue = 1e18;     // in any unit
+
+/// Reads parts of a document, and refuses with the file and the place in it.
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  [[noreturn]] void fail(const std::string& place, const std::string& found,
+                         const std::string& expected) const {
+    throw InputError(file_ + ": " + (place.empty() ? "" : place + ": ") + "found " + found +
+                     ": expected " + expected);
+  }
+
+  std::string text(const Json& document, const char* key) const {
+    const auto value = document.find(key);
+    const std::string place = std::string("/") + key;
+    if (value == document.end()) fail(place, "nothing", "text, as in a verdict.json");
+    if (!value->is_string()) fail(place, description(*value), "text");
+    return visible(value->get<std::string>());
+  }
+
+  /// Empty for null, and where an older version did not write it.
+  std::optional<double> number(const Json& part, std::string_view pointer,
+                               const std::string& place) const {
+    const Json* value = &part;
+    for (size_t begin = 1; begin <= pointer.size();) {
+      const size_t end = std::min(pointer.find('/', begin), pointer.size());
+      if (value->is_null()) return std::nullopt;
+      if (!value->is_object()) {
+        fail(place + std::string(pointer.substr(0, begin - 1)), description(*value), "an object");
+      }
+      const auto next = value->find(std::string(pointer.substr(begin, end - begin)));
+      if (next == value->end()) return std::nullopt;
+      value = &*next;
+      begin = end + 1;
+    }
+    if (value->is_null()) return std::nullopt;
+    const std::string where = place + std::string(pointer);
+    if (!value->is_number()) fail(where, description(*value), "a number");
+    const auto read = value->get<double>();
+    if (!(read >= 0 && read <= kMaxValue)) fail(where, description(*value), "0 to 1e18");
+    return read;
+  }
+
+ private:
+  static std::string description(const Json& value) {
+    if (value.is_object()) return "an object";
+    if (value.is_array()) return "a list";
+    return in_quotes(value.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+
+  std::string file_;
+};
+
+Values read_values(const Json& verdict, const Reader& reader, size_t& faults) {
+  const auto metrics = verdict.find("metrics");
+  if (metrics == verdict.end() || !metrics->is_object()) {
+    reader.fail("/metrics", "no object", "the metrics of a verdict.json");
+  }
+  const auto list = verdict.find("faults");
+  if (list == verdict.end() || !list->is_array()) {
+    reader.fail("/faults", "no list", "the faults of a verdict.json");
+  }
+  if (list->size() > kMaxFaults) {
+    reader.fail("/faults", std::to_string(list->size()) + " faults",
+                "at most " + std::to_string(kMaxFaults));
+  }
+  faults = list->size();
+  Values values;
+  const auto put = [&](const MetricSpec& metric, size_t fault, const Json& part,
+                       const std::string& place) {
+    const auto value = reader.number(part, metric.pointer, place);
+    if (value) values.emplace(label_of(metric, fault), *value);
+    if (!value && metric.absent == Absent::kZero) values.emplace(label_of(metric, fault), 0);
+  };
+  for (const MetricSpec& metric : kComparedMetrics) {
+    if (!metric.of_fault) put(metric, 0, verdict, "");
+    for (size_t i = 0; metric.of_fault && i < faults; ++i) {
+      put(metric, i, (*list)[i], "/faults/" + std::to_string(i));
+    }
+  }
+  if (!values.contains("goodput")) {
+    reader.fail("/metrics/goodput_bps", "nothing", "a number, as in a verdict.json");
+  }
+  return values;
+}
+
+}  // namespace
+
+StoredVerdict read_stored_verdict(std::string_view json, const std::string& file) {
+  const Reader reader(file);
+  if (nests_too_deep(json)) reader.fail("", "JSON that nests too deep", "a verdict.json");
+  Json document;
+  try {
+    document = Json::parse(json);
+  } catch (const Json::exception& error) {
+    throw InputError(file + ": found text that is no JSON: expected a verdict.json (" +
+                     visible(error.what()) + ")");
+  }
+  if (!document.is_object()) reader.fail("", "no object", "the verdict.json of one run");
+  if (has_another_schema(document, "verdict")) {
+    reader.fail("/schema", "another schema", schema_id("verdict") + ", or none");
+  }
+  StoredVerdict baseline;
+  baseline.file = file;
+  baseline.scenario = reader.text(document, "scenario");
+  baseline.world = reader.text(document, "world");
+  baseline.version = reader.text(document, "version");
+  baseline.result = reader.text(document, "result");
+  const auto seed = document.find("seed");
+  if (seed == document.end() || !seed->is_number_unsigned()) {
+    reader.fail("/seed", "no whole number", "the seed of the run");
+  }
+  baseline.seed = seed->get<uint64_t>();
+  baseline.values = read_values(document, reader, baseline.faults);
+  const Json& metrics = document.at("metrics");
+  baseline.history_sha256 = reader.text(metrics, "history_sha256");
+  if (const auto version = metrics.find("history_version"); version != metrics.end()) {
+    if (!version->is_number_unsigned()) {
+      reader.fail("/metrics/history_version", "no whole number", "the version of the digest");
+    }
+    baseline.history_version = version->get<uint64_t>();
+  }
+  return baseline;
+}
+
+void require_scenario(const StoredVerdict& baseline, const std::string& scenario) {
+  if (baseline.scenario == scenario) return;
+  throw InputError(baseline.file + ": found a verdict of " + in_quotes(baseline.scenario) +
+                   ": expected one of " + in_quotes(scenario));
+}
+
+}  // namespace mrclab::analysis
