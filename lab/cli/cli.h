@@ -17,7 +17,8 @@ struct CliResult {
   RankLink* ranks = nullptr;  ///< for `run`, where mpirun has started this process; else null
 };
 
-void add_lab_verbs(CLI::App& app, CliResult& result);     ///< up, down, ls, inspect
+void add_lab_verbs(CLI::App& app, CliResult& result);     ///< up, down, ls
+void add_inspect_verb(CLI::App& app, CliResult& result);  ///< inspect
 void add_fault_verbs(CLI::App& app, CliResult& result);   ///< fault, heal
 void add_node_verbs(CLI::App& app, CliResult& result);    ///< exec, shell
 void add_run_verbs(CLI::App& app, CliResult& result);     ///< demo, run

@@ -226,6 +226,7 @@ int cli_main(int argc, char** argv) {
   add_serve_verb(app, result);
   add_lesson_verb(app, result);
   add_lab_verbs(app, result);
+  add_inspect_verb(app, result);
   add_top_verb(app, result);
   add_fault_verbs(app, result);
   add_clock_verb(app, result);

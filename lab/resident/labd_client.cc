@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <nlohmann/json.hpp>
+
 #include "fabric/text/yaml.h"
 #include "lab/bringup/lab_record.h"
 #include "lab/resident/resident.h"
@@ -29,6 +32,17 @@ netio::RpcClient connect_to_labd(const LabRecord& record) {
                      "' belongs to a run; only labs of 'mrclab up' have orders");
   }
   return netio::RpcClient(socket);
+}
+
+nlohmann::json clock_state_of(const std::string& lab) {
+  try {
+    nlohmann::json state = netio::RpcClient(control_socket({}, lab))
+                               .call("clock_state", nullptr, std::chrono::seconds(1));
+    state.erase("outcome");
+    return state;
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 }  // namespace mrclab::lab
