@@ -4,7 +4,6 @@
 #include <cassert>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 #include "fabric/paths/path_list.h"
@@ -89,16 +88,19 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
 }
 
 std::optional<uint32_t> EvSet::find(EntropyValue value) const {
-  const auto index_of = [this](size_t nth) -> size_t {
-    return by_value_.empty() ? nth : by_value_[nth];
+  const auto index_of = [this](size_t nth) {
+    return by_value_.empty() ? static_cast<Index>(nth) : by_value_[nth];
   };
-  const auto all = std::views::iota(size_t{0}, entries_.size());
-  const auto found = std::ranges::lower_bound(
-      all, value, {}, [&](size_t nth) { return entries_[index_of(nth)].value; });
-  if (found == all.end()) return std::nullopt;
-  const size_t index = index_of(*found);
-  if (entries_[index].value != value) return std::nullopt;
-  return static_cast<uint32_t>(index);
+  size_t first = 0;  // of those that are not below it
+  for (size_t count = entries_.size(); count > 0;) {
+    const size_t half = count / 2;
+    const bool is_below = entries_[index_of(first + half)].value < value;
+    first += is_below ? half + 1 : 0;
+    count = is_below ? count - half - 1 : half;
+  }
+  if (first == entries_.size()) return std::nullopt;
+  const Index index = index_of(first);
+  return entries_[index].value == value ? std::optional<uint32_t>(index) : std::nullopt;
 }
 
 std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
