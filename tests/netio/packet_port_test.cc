@@ -1,5 +1,6 @@
 #include "netio/kernel/packet_port.h"
 #include "fabric/packet/frame_room.h"
+#include "fabric/packet/headers.h"
 #include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
