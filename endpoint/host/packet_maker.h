@@ -19,6 +19,8 @@ class PacketMaker {
   /// The references outlive the maker.
   PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t self, const Options& options);
 
+  bool lends() const { return options_.lends; }
+
   /// The destination of a packet.
   struct Address {
     uint32_t host = 0;

@@ -51,7 +51,13 @@ const std::vector<Story> kStories = {
     {"two queue pairs each over a flapping link",
      "name: c\nfabric: hall\nend: 90us\nworkload:\n"
      "  - permutation: {hosts: all, load: 95%, message: 70000B, shift: 5, qps: 2}\n"
-     "faults:\n  - {at: 30us, link_down: {link: \"p1.t0-0:u2\", for: 25us}}\n"}};
+     "faults:\n  - {at: 30us, link_down: {link: \"p1.t0-0:u2\", for: 25us}}\n"},
+    {"hosts that lose their power, and their memory, while packets of theirs are under way",
+     "name: d\nfabric: octet\nend: 90us\nworkload:\n"
+     "  - permutation: {hosts: all, load: 50%, message: 64KiB, shift: 4}\n"
+     "faults:\n"
+     "  - {at: 20us, host_restart: {host: h0, down: 10us}}\n"
+     "  - {at: 41us, host_restart: {host: h3, down: 10us}}\n"}};
 
 ScenarioOverrides payload(bool elided, std::optional<CaptureScope> captures = {}) {
   ScenarioOverrides overrides;
