@@ -54,10 +54,9 @@ const std::vector<Story> kStories = {
      "faults:\n  - {at: 30us, link_down: {link: \"p1.t0-0:u2\", for: 25us}}\n"},
     {"hosts that lose their power, and their memory, while packets of theirs are under way",
      "name: d\nfabric: octet\nend: 90us\nworkload:\n"
-     "  - permutation: {hosts: all, load: 50%, message: 64KiB, shift: 4}\n"
-     "faults:\n"
-     "  - {at: 20us, host_restart: {host: h0, down: 10us}}\n"
-     "  - {at: 41us, host_restart: {host: h3, down: 10us}}\n"}};
+     "  - permutation: {hosts: all, load: 20%, message: 64KiB, shift: 4}\n"
+     "  - ping_pong: {from: h0, to: h4, size: 64B, until: end}\n"
+     "faults:\n  - {at: 2us, host_restart: {host: h0, down: 10us}}\n"}};
 
 ScenarioOverrides payload(bool elided, std::optional<CaptureScope> captures = {}) {
   ScenarioOverrides overrides;
