@@ -9,6 +9,7 @@
 #include "lab/resident/session_export.h"
 #include "lab/run/world_outcome.h"
 #include "lab/scenario/queue_pairs.h"
+#include "netio/kernel/system_error.h"
 #include "netio/record/report_json.h"
 
 namespace mrclab::lab {
@@ -102,12 +103,16 @@ netio::Json history(const ResidentLab& lab) {
   WorldOutcome outcome;
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {
     if (!netio::in_gate(lab.live.gate().state(i))) continue;
-    const netio::Json report = lab.live.fleet().ask(i, "report");
     try {
+      const netio::Json report = lab.live.fleet().ask(i, "report");
       add_process_report(outcome, *lab.scenario,
                          read_process_report(report, lab.topology, lab.live.plan(), i));
     } catch (const netio::ReportError& error) {
       add_disturbance(outcome, error.what());
+    } catch (const netio::SystemError& error) {
+      // It ends, or stands, and supervision has not noticed yet; what the others recorded is told all the same.
+      add_disturbance(outcome,
+                      lab.live.plan().processes[i].name + " gives no answer: " + error.what());
     }
   }
   for (std::string& told : lab.live.outside_faults().told()) {
