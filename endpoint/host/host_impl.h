@@ -124,7 +124,8 @@ class HostNode::Impl : public QueuePairEvents {
   ReceiveSide receiving_;  ///< before queue_pairs_, whose bitmaps go back here
   NicPauses pauses_;
   HostMemory memory_;
-  /// What was memory_ each time that the host lost its power; as often as the schedule says.
+  /// What memory_ was each time that the host lost its power. Frames under way may point into it, and the fault
+  /// schedule bounds how many there are.
   std::vector<HostMemory> lost_memory_;
   HostPeers peers_;  ///< before queue_pairs_, which use their windows to the end
   QueuePairTable queue_pairs_;

@@ -52,10 +52,11 @@ struct HostConfig {
   /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
   /// of the device. The world's frame pool may then have kHeaderRoom.
   bool payload_elided = false;
-  /// Frames of writes hold headers and say where their payload lies (Frame::lent); the receiver copies it from there,
-  /// and no ICRC is made or checked unless somebody looks. Histories are those of frames with payload. For a
-  /// world in which all memory outlives all frames, or whose frames leave before anything else happens to the
-  /// memory; who shows bytes of a frame makes them (fabric/packet/whole_frame.h).
+  /// The host makes frames of writes that hold headers alone and say where their payload lies (Frame::lent). A
+  /// receiver in the same process copies the payload from there and checks no ICRC; a driver that sends the frame
+  /// gathers payload and ICRC (fabric/packet/whole_frame.h). Histories are those of frames with payload. The
+  /// simulator may set this, because its hosts keep their memory as long as there are frames, and so may a driver
+  /// that sends each frame in the tick in which the host made it.
   bool payload_lent = false;
   /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
   /// has it; used by the constructor only. Null: the host works it out.

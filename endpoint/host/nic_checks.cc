@@ -27,12 +27,12 @@ bool is_elided(const Frame& frame, const MrcPacket& packet) {
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
 
-/// The packet has the payload that its frame was lent.
-void take_lent(const Frame& frame, MrcPacket& packet) {
-  const LentPayload lent = frame.lent();
-  if (lent.data == nullptr || lent.size != packet.payload_length) return;
+/// Gives the packet the payload that was lent to its frame. False if its headers tell of another length.
+bool take_lent_payload(const LentPayload& lent, MrcPacket& packet) {
+  if (lent.size != packet.payload_length) return false;
   packet.payload = {lent.data, lent.size};
   packet.cut = false;
+  return true;
 }
 
 }  // namespace
@@ -82,10 +82,10 @@ Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet)
     const Refusal wrong = examine_headers(port, frame.bytes(), may_be_cut, packet);
     if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
     if (wrong != Refusal::kNone) return wrong;
-    // What is lent was never written by a switch: an ICRC would be right.
+    // No switch can have written to a payload that is lent or elided, so its ICRC would be right.
     if (packet.cut) {
-      take_lent(frame, packet);
-      return Refusal::kNone;
+      const bool taken = !frame.has_lent() || take_lent_payload(frame.lent(), packet);
+      return taken ? Refusal::kNone : Refusal::kMalformed;
     }
     const bool has_icrc = !packet.trimmed && host_.profile.icrc;
     return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;

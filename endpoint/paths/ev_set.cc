@@ -88,19 +88,15 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
 }
 
 std::optional<uint32_t> EvSet::find(EntropyValue value) const {
-  const auto index_of = [this](size_t nth) {
-    return by_value_.empty() ? static_cast<Index>(nth) : by_value_[nth];
-  };
-  size_t first = 0;  // of those that are not below it
-  for (size_t count = entries_.size(); count > 0;) {
-    const size_t half = count / 2;
-    const bool is_below = entries_[index_of(first + half)].value < value;
-    first += is_below ? half + 1 : 0;
-    count = is_below ? count - half - 1 : half;
+  if (by_value_.empty()) {
+    const auto entry = std::ranges::lower_bound(entries_, value, {}, &Entry::value);
+    if (entry == entries_.end() || entry->value != value) return std::nullopt;
+    return static_cast<uint32_t>(entry - entries_.begin());
   }
-  if (first == entries_.size()) return std::nullopt;
-  const Index index = index_of(first);
-  return entries_[index].value == value ? std::optional<uint32_t>(index) : std::nullopt;
+  const auto index =
+      std::ranges::lower_bound(by_value_, value, {}, [this](Index i) { return entries_[i].value; });
+  if (index == by_value_.end() || entries_[*index].value != value) return std::nullopt;
+  return *index;
 }
 
 std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,

@@ -106,7 +106,7 @@ class ReversePath {
   // By plane. Ports apart, because a host has hundreds of values for each peer.
   std::vector<EntropyValue> values_;
   std::vector<uint8_t> peer_ports_;
-  std::vector<EntropyValue> denied_;  // of these, sorted
+  std::vector<EntropyValue> denied_;  // the values that the controller denies, in ascending order
   Config config_;
   PeerPortOf peer_port_;
   uint32_t next_ = 0;

@@ -46,8 +46,8 @@ void store_icrc(uint8_t* to, uint32_t icrc) {
   for (unsigned i = 0; i < kIcrcBytes; ++i) to[i] = static_cast<uint8_t>(icrc >> 8 * i);
 }
 
-/// Of the bytes from the IP header on, which hold at least the headers up to BTH. What comes behind them is added by
-/// libdeflate_crc32.
+/// The ICRC over the first part of a packet: from its IP header on, at least up to the end of BTH. The caller goes on
+/// over the rest with libdeflate_crc32.
 uint32_t icrc_of_head(std::span<const uint8_t> from_ip_to_icrc) {
   const bool ipv4 = from_ip_to_icrc[0] >> 4 == 4;
   const size_t ip_bytes = ipv4 ? kIpv4Bytes : kIpv6Bytes;

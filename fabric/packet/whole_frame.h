@@ -1,6 +1,7 @@
 #pragma once
-// The bytes of a frame whose payload may be lent (Frame::lent), for those who look at them: the kernel that it
-// is handed to, another process, an ICRC. They are made when somebody looks, and not before.
+// The bytes of a frame whose payload may be lent (Frame::lent). A driver needs them when it hands the frame to the
+// kernel, a simulator when it sends the frame to another process, a recorder when it captures the frame. Pad and
+// ICRC are computed then, and not when the host makes the frame.
 
 #include <cstddef>
 #include <cstdint>

@@ -30,7 +30,8 @@ class StepCount {
   const BringUpProgress& progress_;
   std::mutex mutex_;
   BringUpStep step_;
-  std::chrono::steady_clock::time_point next_;  ///< of the first: in the past
+  /// When the next report is due. It begins in the past, so that the first call of add() reports.
+  std::chrono::steady_clock::time_point next_;
 };
 
 }  // namespace mrclab::lab

@@ -19,8 +19,8 @@ namespace mrclab::lab {
 
 class Simulation {
  public:
-  /// What observers look at of a frame: its headers and lengths, or all of its bytes. Where nobody looks at more
-  /// than headers, payload stays in the memory that it is sent from until its receiver takes it.
+  /// Which bytes of a frame the observers read: headers alone, or payload and ICRC as well. If they read headers
+  /// alone, hosts copy no payload into frames; the receiver copies it from the sender's memory.
   enum class Observed : uint8_t { kHeaders, kWholeFrames };
   /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
   /// them) and the ranks that it is shared with, null for none.

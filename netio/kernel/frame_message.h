@@ -12,10 +12,10 @@
 
 namespace mrclab::netio {
 
-/// Filled once and used for many frames. The header that points at it says so again for each.
+/// Address and pieces of one message. It is prepared once and set for each frame that is sent with it.
 class FrameMessage {
  public:
-  /// Tells `header` where the rest is: neither moves from now on.
+  /// Points `header` at the address and the pieces. Neither `header` nor this may move afterwards.
   void prepare(msghdr& header) {
     address_ = {};
     address_.sll_family = AF_PACKET;

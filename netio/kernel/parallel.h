@@ -19,7 +19,7 @@ class SharedCalls {
   /// `fn` lives until wait() returns.
   template <class Fn>
   SharedCalls(size_t count, Fn& fn) : count_(count), call_([&fn](size_t i) { fn(i); }) {}
-  /// Makes calls until none is left that nobody has begun. Who comes when that is so already makes none.
+  /// Makes calls until each has been begun by some thread. A thread that comes later makes none.
   void work() {
     ++working_;
     for (size_t i = next_++; i < count_; i = next_++) {

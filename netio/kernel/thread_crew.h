@@ -14,9 +14,9 @@ namespace mrclab::netio {
 /// Threads that stay, for many rounds of calls: starting them anew would take as long as a short round does.
 class ThreadCrew {
  public:
-  /// The caller of run() is one of the `threads`.
+  /// `threads`: how many make calls at once, the caller of run() among them; at least 1.
   explicit ThreadCrew(size_t threads) : others_(threads - 1), pool_(others_) {}
-  /// As in_parallel(). Any number of callers, calls among them.
+  /// Does what in_parallel() does. Several threads may call it at once, and so may a call that it makes.
   template <class Fn>
   void run(size_t count, Fn&& fn) {
     const auto calls = std::make_shared<SharedCalls>(count, fn);
