@@ -66,88 +66,108 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
   return stream;
 }
 
-}  // namespace
-
-namespace {
+/// A record as it is written, and where its fields are (history.h).
+using RecordPlace = uint8_t*;
+constexpr size_t kTrafficClassAt = 11, kWireLengthAt = 12, kCarrierAt = 16, kHostsAt = 32,
+                 kBthAt = 64, kPsnAt = 76, kEvAt = 80;
 
 /// Writes the part of a record behind the IP header, for an MRC frame: its last 20 bytes.
-void put_transport(std::span<const uint8_t> frame, Encapsulation kind, HistoryBytes& out) {
+void put_transport(std::span<const uint8_t> frame, Encapsulation kind, RecordPlace out) {
   const FrameLayout at = layout_of(kind);
   const uint8_t* const udp = frame.data() + at.udp;
   const uint16_t port = load_be<uint16_t>(udp + 2);
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return;
   const uint8_t* const bth = frame.data() + at.bth;
-  std::copy_n(bth, kBthBytes, &out[64]);
-  std::copy_n(bth + 9, 3, &out[77]);  // PSN, right-aligned in its four bytes
-  store_be<uint32_t>(&out[80], entropy_of(frame, kind).value);
+  std::memcpy(out + kBthAt, bth, kBthBytes);
+  store_be<uint32_t>(out + kPsnAt, load_be<uint32_t>(bth + 8) & 0xFF'FFFF);
+  store_be<uint32_t>(out + kEvAt, entropy_of(frame, kind).value);
 }
 
 /// Writes the addresses and transport of an IPv4 frame. It has one destination, which is written
 /// where the carrier would stand and again as the host's, so the record says as much as SRv6's.
-void put_ipv4(std::span<const uint8_t> frame, HistoryBytes& out) {
+void put_ipv4(std::span<const uint8_t> frame, RecordPlace out) {
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;
-  out[11] = ip[1];
+  out[kTrafficClassAt] = ip[1];
   out[26] = out[27] = out[42] = out[43] = out[58] = out[59] = 0xFF;  // mapped addresses
-  std::copy_n(ip + 16, 4, &out[28]);
-  std::copy_n(ip + 12, 4, &out[44]);
-  std::copy_n(ip + 16, 4, &out[60]);
+  std::memcpy(out + 28, ip + 16, 4);
+  std::memcpy(out + 44, ip + 12, 4);
+  std::memcpy(out + 60, ip + 16, 4);
   const bool whole = frame.size() >= layout_of(Encapsulation::kIpv4).after_bth;
   if (whole && encapsulation_of(frame)) put_transport(frame, Encapsulation::kIpv4, out);
+}
+
+/// Writes what a record says of an IPv6 frame with at least `kInnerOffset` bytes.
+void put_ipv6(std::span<const uint8_t> frame, RecordPlace out) {
+  const uint8_t* const outer = frame.data() + kOuterOffset;
+  out[kTrafficClassAt] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
+  std::memcpy(out + kCarrierAt, outer + 24, 16);
+  if (outer[6] == kNextHeaderUdp) {
+    std::memcpy(out + kHostsAt, outer + 8, 32);
+    const bool whole = frame.size() >= layout_of(Encapsulation::kIpv6).after_bth;
+    if (whole) put_transport(frame, Encapsulation::kIpv6, out);
+    return;
+  }
+  if (frame.size() < kUdpOffset || outer[6] != kNextHeaderIpv6) return;
+  const uint8_t* const inner = frame.data() + kInnerOffset;
+  std::memcpy(out + kHostsAt, inner + 8, 32);
+  if (frame.size() < kAfterBthOffset || inner[6] != kNextHeaderUdp) return;
+  put_transport(frame, Encapsulation::kSrv6, out);
+}
+
+/// Writes all bytes of a record.
+inline void put_record(const PacketRecord& record, RecordPlace out) {
+  store_be<uint64_t>(out, static_cast<uint64_t>(record.t.ps()));
+  std::memset(out + 8, 0, kHistoryRecordBytes - 8);
+  out[8] = static_cast<uint8_t>(record.event);
+  out[9] = static_cast<uint8_t>(record.cause);
+  out[10] = static_cast<uint8_t>(record.queue);
+  if (!record.frame) return;
+  store_be<uint32_t>(out + kWireLengthAt,
+                     static_cast<uint32_t>(record.frame.wire_length().value));
+  const std::span<const uint8_t> bytes = record.frame.bytes();
+  if (bytes.size() < kEthernetBytes) return;
+  const uint16_t ethertype = load_be<uint16_t>(bytes.data() + 12);
+  if (ethertype == kEthertypeIpv6) {
+    if (bytes.size() >= kInnerOffset) put_ipv6(bytes, out);
+  } else if (ethertype == kEthertypeIpv4) {
+    put_ipv4(bytes, out);
+  } else if (const std::optional<uint16_t> quanta = lossless_quanta(bytes)) {
+    std::memcpy(out + kCarrierAt, bytes.data() + kEthernetBytes, 16);
+    store_be<uint32_t>(out + kEvAt, *quanta);
+  }
 }
 
 }  // namespace
 
 HistoryBytes history_record(const PacketRecord& record) {
-  HistoryBytes out{};
-  store_be<uint64_t>(&out[0], static_cast<uint64_t>(record.t.ps()));
-  out[8] = static_cast<uint8_t>(record.event);
-  out[9] = static_cast<uint8_t>(record.cause);
-  out[10] = static_cast<uint8_t>(record.queue);
-  if (!record.frame) return out;
-  store_be<uint32_t>(&out[12], static_cast<uint32_t>(record.frame.wire_length().value));
-  const std::span<const uint8_t> bytes = record.frame.bytes();
-  const uint8_t* const f = bytes.data();
-  if (bytes.size() >= kEthernetBytes && load_be<uint16_t>(f + 12) == kEthertypeIpv4) {
-    put_ipv4(bytes, out);
-    return out;
-  }
-  if (is_mac_control(bytes)) {
-    if (const std::optional<uint16_t> quanta = lossless_quanta(bytes)) {
-      std::copy_n(f + kEthernetBytes, 16, &out[16]);
-      store_be<uint32_t>(&out[80], *quanta);
-    }
-    return out;
-  }
-  if (bytes.size() < kInnerOffset || load_be<uint16_t>(f + 12) != kEthertypeIpv6) return out;
-  const uint8_t* const outer = f + kOuterOffset;
-  out[11] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
-  std::copy_n(outer + 24, 16, &out[16]);
-  if (outer[6] == kNextHeaderUdp) {
-    std::copy_n(outer + 8, 32, &out[32]);
-    const bool whole = bytes.size() >= layout_of(Encapsulation::kIpv6).after_bth;
-    if (whole) put_transport(bytes, Encapsulation::kIpv6, out);
-    return out;
-  }
-  if (bytes.size() < kUdpOffset || outer[6] != kNextHeaderIpv6) return out;
-  const uint8_t* const inner = f + kInnerOffset;
-  std::copy_n(inner + 8, 32, &out[32]);
-  if (bytes.size() < kAfterBthOffset || inner[6] != kNextHeaderUdp) return out;
-  put_transport(bytes, Encapsulation::kSrv6, out);
+  HistoryBytes out;
+  put_record(record, out.data());
   return out;
 }
 
 HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime end)
     : topology_(topology), self_(self), end_(end), streams_(2 * topology.node(self).ports.size()) {}
 
+void HistoryDigest::packet(const PacketRecord& record) {
+  if (record.t > end_) return;
+  ChainedRecord chained;
+  put_record(record, chained.data() + kStreamHashBytes);
+  append(record, chained);
+}
+
 void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes) {
   if (record.t > end_) return;
+  ChainedRecord chained;
+  std::memcpy(chained.data() + kStreamHashBytes, bytes.data(), kHistoryRecordBytes);
+  append(record, chained);
+}
+
+void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
   assert(index < streams_.size());
   Stream& stream = streams_[index];
-  std::array<uint8_t, kStreamHashBytes + kHistoryRecordBytes> chained;
   std::memcpy(chained.data(), stream.hash.data(), kStreamHashBytes);
-  std::memcpy(chained.data() + kStreamHashBytes, bytes.data(), kHistoryRecordBytes);
   XXH128_canonical_t hash;
   ::XXH128_canonicalFromHash(&hash, ::XXH3_128bits(chained.data(), chained.size()));
   static_assert(sizeof hash.digest == kStreamHashBytes);

@@ -55,7 +55,7 @@ class HistoryDigest {
   /// Records later than `end` are ignored, so that runs which stop at different instants compare.
   HistoryDigest(const Topology& topology, NodeId self, FabricTime end);
   /// To be called in commit order, from NodeObserver::packet.
-  void packet(const PacketRecord& record) { packet(record, history_record(record)); }
+  void packet(const PacketRecord& record);
   /// Likewise, with the record's bytes, which the caller has for its own purposes.
   void packet(const PacketRecord& record, const HistoryBytes& bytes);
 
@@ -72,6 +72,10 @@ class HistoryDigest {
     std::array<uint8_t, kStreamHashBytes> hash{};
     uint64_t count = 0;
   };
+  /// A stream's hash, and the record that it is to be hashed with.
+  using ChainedRecord = std::array<uint8_t, kStreamHashBytes + kHistoryRecordBytes>;
+  void append(const PacketRecord& record, ChainedRecord& chained);
+
   const Topology& topology_;
   NodeId self_;
   FabricTime end_;

@@ -307,16 +307,8 @@ uint16_t source_port_of(EntropyValue ev) { return static_cast<uint16_t>(ev.value
 
 uint32_t flow_label_of(EntropyValue ev) { return ev.value >> 16; }
 
-EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation) {
-  const FrameLayout at = layout_of(encapsulation);
-  const uint16_t source_port = load_be<uint16_t>(&frame[at.udp]);
-  return encapsulation == Encapsulation::kIpv4
-             ? hashed_ev_ipv4(source_port)
-             : entropy_from(source_port, load_be<uint32_t>(&frame[at.ip]) & 0xF'FFFF);
-}
-
-EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label) {
-  return {flow_label << 16 | source_port};  // 16 of the 20 bits of the label
+EntropyValue entropy_of_ipv4(std::span<const uint8_t> frame) {
+  return hashed_ev_ipv4(load_be<uint16_t>(&frame[layout_of(Encapsulation::kIpv4).udp]));
 }
 
 }  // namespace mrclab

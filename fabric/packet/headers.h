@@ -25,6 +25,7 @@
 #include <string_view>
 #include <variant>
 
+#include "fabric/base/byte_order.h"
 #include "fabric/base/ids.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/topology.h"
@@ -328,11 +329,20 @@ std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes);
 /// UDP source port and flow label that carry an EV: low half to the port, high half to the label.
 uint16_t source_port_of(EntropyValue ev);
 uint32_t flow_label_of(EntropyValue ev);
-EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label);
+constexpr EntropyValue entropy_from(uint16_t source_port, uint32_t flow_label) {
+  return {flow_label << 16 | source_port};  // 16 of the 20 bits of the label
+}
 
-/// The entropy value of a frame with the given encapsulation (encapsulation_of); on IPv4 completed
-/// from its low half (fabric/topology/path.h).
-EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation);
+/// On IPv4 a frame has the low half alone; the rest follows from it (fabric/topology/path.h).
+EntropyValue entropy_of_ipv4(std::span<const uint8_t> frame);
+/// The entropy value of a frame with the given encapsulation (encapsulation_of). Inline, because it is asked
+/// for at every hop.
+inline EntropyValue entropy_of(std::span<const uint8_t> frame, Encapsulation encapsulation) {
+  if (encapsulation == Encapsulation::kIpv4) return entropy_of_ipv4(frame);
+  const FrameLayout at = layout_of(encapsulation);
+  return entropy_from(load_be<uint16_t>(frame.data() + at.udp),
+                      load_be<uint32_t>(frame.data() + at.ip) & 0xF'FFFF);
+}
 
 /// Everything needed to write one frame. Lengths (outer, inner, UDP), pad count, EV fields (source
 /// port, both flow labels) and has_tseth are derived; UDP checksum is 0 as RoCEv2 senders do.
