@@ -35,11 +35,17 @@ QueueRules::QueueRules(const EgressSettings& settings)
     : as_built_(settings.queues),
       lossless_(settings.lossless),
       lossless_room_(settings.lossless_room),
-      limits_(settings.queues) {}
+      dscps_(settings.wire.dscps),
+      limits_(settings.queues) {
+  for (uint8_t dscp = 0; dscp < classes_.size(); ++dscp) {
+    classes_[dscp] = queue_class_of(dscps_, dscp);
+  }
+  apply_limits();
+}
 
 bool QueueRules::fit(const EgressSettings& settings) const {
   return as_built_ == settings.queues && lossless_ == settings.lossless &&
-         lossless_room_ == settings.lossless_room;
+         lossless_room_ == settings.lossless_room && dscps_ == settings.wire.dscps;
 }
 
 EgressPort::EgressPort(const EgressSettings& settings, const QueueRules& rules)
@@ -56,41 +62,50 @@ void EgressPort::begin_lossless() {
 void QueueRules::set_faults(const QueueFaults& faults) {
   limits_ = spoilt(as_built_, faults);
   always_marks_ = faults.ecn == EcnKind::kAlways;
+  apply_limits();
+}
+
+void QueueRules::apply_limits() {
+  const auto most = [this](QueueClass queue) -> Bytes& {
+    return most_waiting_[static_cast<size_t>(queue)];
+  };
+  most(QueueClass::kData) = limits_.tail_drop;
+  most(QueueClass::kControl) = limits_.control_limit;
+  most(QueueClass::kTrimmed) = limits_.trimmed_limit;
+  most(QueueClass::kLossless) = most_lossless(limits_);
+  const auto over = [this](Bytes threshold) {
+    return limits_.trim ? std::min(threshold, limits_.tail_drop) : Bytes{UINT64_MAX};
+  };
+  trim_over_ = {over(limits_.trim_threshold), over(limits_.trim_threshold_last_hop)};
 }
 
 Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
-  const QueueProfile& limits = rules_->limits();
-  const DscpMap& dscps = wire_.site().dscps;
-  const auto offer = [&](QueueClass queue, Bytes limit, DropCause cause, bool trim_first) {
-    Admission admission;
-    admission.queue = queue;
-    const Bytes length = trim_first ? wire_length({kTrimmedFrameBytes}) : frame.wire_length();
-    if (depth(queue) + length > limit) {
-      admission.refused = cause;
-      return admission;
-    }
-    admission.trimmed = trim_first;
-    if (trim_first) trim(frame, host_facing_, dscps);
-    push(queue, frame, length, trim_first, ingress);
-    return admission;
-  };
-  const QueueClass queue = queue_class_of(dscps, dscp);
-  if (queue == QueueClass::kLossless) {
-    return offer(queue, rules_->most_lossless(), DropCause::kQueueFull, false);
+  const QueueClass queue = rules_->class_of(dscp);
+  const Bytes length = frame.wire_length();
+  const Bytes wanted = depth(queue) + length;
+  if (queue == QueueClass::kData && wanted > rules_->trim_over(host_facing_) &&
+      is_trimmable(rules_->dscps(), dscp, frame.modelled_size())) {
+    return admit_trimmed(frame, ingress);
   }
-  if (queue == QueueClass::kControl) {
-    return offer(queue, limits.control_limit, DropCause::kControlQueueFull, false);
+  if (wanted > rules_->most_waiting(queue)) {
+    return {queue == QueueClass::kControl   ? DropCause::kControlQueueFull
+            : queue == QueueClass::kTrimmed ? DropCause::kTrimmedQueueFull
+                                            : DropCause::kQueueFull,
+            queue};
   }
-  if (queue == QueueClass::kTrimmed) {
-    return offer(queue, limits.trimmed_limit, DropCause::kTrimmedQueueFull, false);
+  push(queue, frame, length, false, ingress);
+  return {DropCause::kNone, queue};
+}
+
+Admission EgressPort::admit_trimmed(Frame& frame, PortId ingress) {
+  constexpr QueueClass kQueue = QueueClass::kTrimmed;
+  const Bytes length = wire_length({kTrimmedFrameBytes});
+  if (depth(kQueue) + length > rules_->most_waiting(kQueue)) {
+    return {DropCause::kTrimmedQueueFull, kQueue};
   }
-  const Bytes threshold = host_facing_ ? limits.trim_threshold_last_hop : limits.trim_threshold;
-  const Bytes wanted = depth(QueueClass::kData) + frame.wire_length();
-  if (limits.trim && is_trimmable(dscps, dscp, frame.modelled_size()) &&
-      wanted > std::min(threshold, limits.tail_drop)) {
-    return offer(QueueClass::kTrimmed, limits.trimmed_limit, DropCause::kTrimmedQueueFull, true);
-  }
-  return offer(QueueClass::kData, limits.tail_drop, DropCause::kQueueFull, false);
+  trim(frame, host_facing_, rules_->dscps());
+  push(kQueue, frame, length, true, ingress);
+  return {DropCause::kNone, kQueue, true};
 }
 
 void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, PortId ingress) {

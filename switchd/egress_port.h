@@ -71,22 +71,34 @@ class QueueRules {
   const QueueProfile& limits() const { return limits_; }
   bool always_marks() const { return always_marks_; }
   const LosslessProfile& lossless() const { return lossless_; }
-  /// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
-  /// is the bound.
-  Bytes most_lossless() const { return most_lossless(limits_); }
-  /// The same without faults, which only take from it.
+  const DscpMap& dscps() const { return dscps_; }
+  QueueClass class_of(uint8_t dscp) const { return classes_[dscp]; }
+  /// How much may wait in a queue.
+  Bytes most_waiting(QueueClass queue) const { return most_waiting_[static_cast<size_t>(queue)]; }
+  /// Data that would take its queue over this is trimmed if that is possible; nothing is where the profile trims
+  /// nothing.
+  Bytes trim_over(bool host_facing) const { return trim_over_[host_facing ? 1 : 0]; }
+  /// The limit of RoCE's queue without faults, which only take from it.
   Bytes most_lossless_as_built() const { return most_lossless(as_built_); }
 
  private:
+  /// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
+  /// is the bound.
   Bytes most_lossless(const QueueProfile& limits) const {
     return lossless_.pfc ? lossless_room_ : limits.lossless_limit;
   }
+  void apply_limits();
 
   QueueProfile as_built_;
   LosslessProfile lossless_;
   Bytes lossless_room_;
+  DscpMap dscps_;
   QueueProfile limits_;  // as faults have left them
   bool always_marks_ = false;
+  // What follows from these, because it is asked for at every hop.
+  std::array<QueueClass, kMaxDscp + 1> classes_{};
+  std::array<Bytes, 6> most_waiting_{};  // by QueueClass
+  std::array<Bytes, 2> trim_over_{};     // of ports to switches and to hosts
 };
 
 /// What became of a frame offered to a port.
@@ -115,6 +127,7 @@ class EgressPort {
 
   /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in.
   Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
+  QueueClass class_of(uint8_t dscp) const { return rules_->class_of(dscp); }
 
   /// Carrier and something to send. Whether the transmitter is idle the owner knows.
   bool ready() const {
@@ -194,6 +207,7 @@ class EgressPort {
   }
   void begin_lossless();
   QueueClass take_next();
+  Admission admit_trimmed(Frame& frame, PortId ingress);
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
   bool draws_mark(QueueClass queue);

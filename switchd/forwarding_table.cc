@@ -5,25 +5,12 @@
 
 #include "fabric/topology/routes.h"
 #include "switchd/outer_header.h"
+#include "switchd/usid_carrier.h"
 
 namespace mrclab::switchd {
 namespace {
 
-constexpr size_t kUsidsPerCarrier = 6;  // F3216: 128 bits less the 32-bit block
-
 ForwardingDecision dropped(DropCause cause) { return {cause, PortId{}, 0}; }
-
-/// RFC 9800 §4.1.1 on bytes: the argument moves over the active uSID, zeros follow.
-void shift(uint8_t* carrier) {
-  std::memmove(carrier + 4, carrier + 6, 10);
-  carrier[14] = carrier[15] = 0;
-}
-
-bool argument_empty(const uint8_t* carrier) {
-  return std::all_of(carrier + 6, carrier + 16, [](uint8_t byte) { return byte == 0; });
-}
-
-bool in_block(const uint8_t* carrier) { return load_be<uint32_t>(carrier) == kUsidBlock; }
 
 /// The same checks on an IPv4 header (RFC 1812 §5.2.2); a header with options is refused, as no
 /// table here takes one.
@@ -132,34 +119,33 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
     return dropped(bad);
   }
   if (is_ipv4(frame)) return forward_by_host(frame);
-  std::array<uint8_t, 16> carrier;  // a copy: a frame that is dropped stays as it arrived
-  std::memcpy(carrier.data(), frame.data() + kDestinationOffset, carrier.size());
-  if (!in_block(carrier.data())) return forward_by_host(frame);
+  UsidCarrier carrier(frame.data() + kDestinationOffset);
+  if (!carrier.in_block()) return forward_by_host(frame);
   if (!loaded_) return dropped(DropCause::kUnknownUsid);
 
   uint8_t hop_limit = frame[kHopLimitOffset];
   size_t shifts = 0;
   // End with NEXT-CSID, again if the next uSID is our own as well. Every turn shifts a zero in, so
   // the argument is empty after six at the latest.
-  while (load_be<uint16_t>(carrier.data() + 4) == own_.value) {
-    assert(shifts < kUsidsPerCarrier);
-    if (argument_empty(carrier.data())) return forward_inner(frame);
+  while (carrier.active() == own_.value) {
+    assert(shifts < UsidCarrier::kUsids);
+    if (carrier.argument_empty()) return forward_inner(frame);
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
     --hop_limit;
-    shift(carrier.data());
+    carrier.shift();
     ++shifts;
   }
-  const uint16_t entry = lookup(load_be<uint16_t>(carrier.data() + 4));
+  const uint16_t entry = lookup(carrier.active());
   const bool link = (entry & kShifts) != 0;  // End.X with NEXT-CSID: a segment of its own
-  if (link && argument_empty(carrier.data())) return dropped(DropCause::kEndOfCarrier);
+  if (link && carrier.argument_empty()) return dropped(DropCause::kEndOfCarrier);
   if (shifts == 0 || link) {  // not shifted yet: an ordinary /48 route costs a hop as well
     if (hop_limit <= 1) return dropped(DropCause::kHopLimit);
     --hop_limit;
   }
   if (entry == 0) return dropped(DropCause::kUnknownUsid);
-  if (link) shift(carrier.data());
+  if (link) carrier.shift();
 
-  std::memcpy(frame.data() + kDestinationOffset, carrier.data(), carrier.size());
+  carrier.write_to(frame.data() + kDestinationOffset);  // only now: a frame that is dropped stays as it arrived
   frame[kHopLimitOffset] = hop_limit;
   return send(frame, PortId{static_cast<uint32_t>(port_in(entry))});
 }

@@ -65,7 +65,7 @@ const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
   return *queue_rules_.emplace_back(std::make_unique<QueueRules>(settings));
 }
 
-void SwitchNode::receive(PortId port, Arrival arrival) {
+void SwitchNode::receive(PortId port, Arrival&& arrival) {
   assert(port.value < ports_.size());
   // Not before the committed time: what happened until then is final.
   const FabricTime at = std::max(arrival.arrival + latency_, committed_);
@@ -80,34 +80,45 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
 }
 
 void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
-  while (next_event() <= committed && !(events_.empty() && arrivals_.empty())) {
-    if (arrival_is_next(arrivals_, events_)) {
+  while (true) {
+    const FabricTime end = ends_.next_time();
+    const FabricTime others = std::min(events_.next_time(), arrivals_.next_time());
+    if (std::min(end, others) > committed) break;
+    if (end < others) {  // at one instant the ends of transmissions come after everything else
+      const SendingEnds::End sent = ends_.pop();
+      begin({sent.at, EventClass::kTransmitComplete, sent.port.value, 0});
+      at(sent.port).wakes = false;
+      start_next(sent.at, sent.port, out);
+    } else if (arrival_is_next(arrivals_, events_)) {
       auto [key, arrival] = arrivals_.pop();
       begin(key);
-      on_arrival(key.at, PortId{key.port}, std::move(arrival), out);
-      continue;
-    }
-    const auto [key, slot] = events_.pop();
-    begin(key);
-    const PortId port{key.port};
-    switch (key.event_class) {
-      case EventClass::kArrival: break;  // these are in arrivals_
-      case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
-      case EventClass::kTransmitComplete:
-        at(port).wakes = false;
-        start_next(key.at, port, out);
-        break;
-      case EventClass::kTimer: on_pause_timer(key.at, port, out); break;
-      case EventClass::kApplication:
-        if (key.at == speaker_planned_) speaker_planned_ = FabricTime::never();
-        run_speaker(key.at, out);
-        break;
+      on_arrival(key.at, PortId{key.port}, arrival, out);
+    } else if (!events_.empty()) {
+      on_event(out);
+    } else {
+      break;  // nothing is left, and `committed` is never()
     }
   }
   committed_ = std::max(committed_, committed);
 }
 
-void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out) {
+/// The next of events_.
+void SwitchNode::on_event(FrameSink& out) {
+  const auto [key, slot] = events_.pop();
+  begin(key);
+  switch (key.event_class) {
+    case EventClass::kArrival:
+    case EventClass::kTransmitComplete: break;  // these are in queues of their own
+    case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
+    case EventClass::kTimer: on_pause_timer(key.at, PortId{key.port}, out); break;
+    case EventClass::kApplication:
+      if (key.at == speaker_planned_) speaker_planned_ = FabricTime::never();
+      run_speaker(key.at, out);
+      break;
+  }
+}
+
+void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out) {
   PortState& state = at(port);
   const FabricTime arrived = now - latency_;
   DropCause lost = arrival.lost;
@@ -144,12 +155,12 @@ DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
   return flips_.pass(frame);
 }
 
-void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& out) {
+void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out) {
   // All that arrives at one instant is heard before anything is decided and told.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
-  const std::optional<FirstUsids> first = first_usids(frame);
+  const std::optional<UsidCarrier> carrier = carrier_of(frame);
   const ForwardingDecision decision = table_.forward(frame.bytes(), frame.modelled_size());
-  if (first) count_usids(*first, decision.drop, frame.modelled_size());
+  if (carrier) count_usids(*carrier, decision.drop, frame.modelled_size());
   if (decision.drop != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);
     return;
@@ -158,65 +169,74 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame frame, FrameSink& ou
   enqueue(now, decision, port, std::move(frame), out);
 }
 
-/// The first two uSIDs of a carrier; empty for a frame without one.
-std::optional<SwitchNode::FirstUsids> SwitchNode::first_usids(const Frame& frame) {
+/// The carrier as it came; empty for a frame without one.
+std::optional<UsidCarrier> SwitchNode::carrier_of(const Frame& frame) {
   const std::span<const uint8_t> bytes = frame.bytes();
-  if (bytes.size() < kDestinationOffset + 16) return std::nullopt;
-  const uint8_t* at = bytes.data() + kDestinationOffset;
-  if (load_be<uint16_t>(&bytes[kEthertypeOffset]) != kEthertypeIpv6 ||
-      load_be<uint32_t>(at) != kUsidBlock) {
+  if (bytes.size() < kDestinationOffset + 16 ||
+      load_be<uint16_t>(&bytes[kEthertypeOffset]) != kEthertypeIpv6) {
     return std::nullopt;
   }
-  return FirstUsids{load_be<uint16_t>(at + 4), load_be<uint16_t>(at + 6)};
+  const UsidCarrier carrier(bytes.data() + kDestinationOffset);
+  return carrier.in_block() ? std::optional(carrier) : std::nullopt;
 }
 
-void SwitchNode::count_usids(FirstUsids first, DropCause drop, Bytes size) {
-  const auto [active, next] = first;
+void SwitchNode::count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size) {
   const auto count = [&](uint16_t usid) -> UsidCounters& {
     UsidCounters& counters = usids_.of(usid);
     ++counters.packets;
     counters.bytes += size.value;
     return counters;
   };
-  const bool own = active == table_.own().value;
+  const bool own = carrier.active() == table_.own().value;
   const bool refused = drop == DropCause::kEndOfCarrier || drop == DropCause::kHopLimit;
-  if (own || refused) count(active).errors += refused ? 1 : 0;
-  if (drop == DropCause::kNone) count(own ? next : active);
+  if (own || refused) count(carrier.active()).errors += refused ? 1 : 0;
+  if (drop == DropCause::kNone) count(own ? carrier.next() : carrier.active());
   if (drop == DropCause::kUnknownUsid) count(0);
 }
 
 void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress,
-                         Frame frame, FrameSink& out) {
+                         Frame&& frame, FrameSink& out) {
   PortState& state = at(decision.port);
   if (!state.egress.carrier()) {
     record_drop(now, decision.port, Direction::kEgress, DropCause::kPortDown, QueueClass::kNone,
                 frame);
     return;
   }
-  const bool counted =
-      pause_ && queue_class_of(environment_.topology.dscps, decision.dscp) == QueueClass::kLossless;
-  const Bytes length = frame.wire_length();
-  if (counted) {
-    const DropCause refused = pause_->drops(decision.port)              ? DropCause::kPauseStorm
-                              : pause_->buffer().admit(ingress, length) ? DropCause::kNone
-                                                                        : DropCause::kQueueFull;
-    if (refused != DropCause::kNone) {
-      record_drop(now, decision.port, Direction::kEgress, refused, QueueClass::kLossless, frame);
-      return;
-    }
+  if (pause_ && state.egress.class_of(decision.dscp) == QueueClass::kLossless) {
+    return enqueue_paused(now, decision, ingress, std::move(frame), out);
   }
-  const Admission admission = state.egress.admit(frame, decision.dscp, ingress);
-  if (admission.refused != DropCause::kNone) {
-    if (counted) pause_->buffer().release(ingress, length);
-    record_drop(now, decision.port, Direction::kEgress, admission.refused, admission.queue, frame);
+  if (admit(now, decision, ingress, frame)) start_next(now, decision.port, out);
+}
+
+/// Data of RoCE where switches pause their neighbours: it takes its length of their common buffer first.
+void SwitchNode::enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
+                                Frame&& frame, FrameSink& out) {
+  const Bytes length = frame.wire_length();
+  const DropCause refused = pause_->drops(decision.port)              ? DropCause::kPauseStorm
+                            : pause_->buffer().admit(ingress, length) ? DropCause::kNone
+                                                                      : DropCause::kQueueFull;
+  if (refused != DropCause::kNone) {
+    record_drop(now, decision.port, Direction::kEgress, refused, QueueClass::kLossless, frame);
     return;
   }
-  if (admission.trimmed) ++state.tally.traffic.trimmed;
+  if (!admit(now, decision, ingress, frame)) return pause_->buffer().release(ingress, length);
   start_next(now, decision.port, out);
-  if (!counted) return;
-  pause_->note_queue(decision.port, state.egress.waiting_lossless() > 0, false, now);
+  pause_->note_queue(decision.port, at(decision.port).egress.waiting_lossless() > 0, false, now);
   look_again(pause_->deadline(decision.port, now), decision.port);
   tell_neighbour(now, ingress, out);
+}
+
+/// Offers a frame to the queues of its port; false if they refuse it, which is recorded.
+bool SwitchNode::admit(FabricTime now, const ForwardingDecision& decision, PortId ingress,
+                       Frame& frame) {
+  PortState& state = at(decision.port);
+  const Admission admission = state.egress.admit(frame, decision.dscp, ingress);
+  if (admission.refused != DropCause::kNone) {
+    record_drop(now, decision.port, Direction::kEgress, admission.refused, admission.queue, frame);
+    return false;
+  }
+  if (admission.trimmed) ++state.tally.traffic.trimmed;
+  return true;
 }
 
 void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
@@ -235,7 +255,7 @@ EventKey SwitchNode::end_of_sending(PortId port) const {
 
 void SwitchNode::wake_when_sent(PortId port) {
   if (std::exchange(at(port).wakes, true)) return;
-  events_.push(end_of_sending(port), 0);
+  ends_.push({at(port).sends_until, port});
 }
 
 void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {

@@ -56,6 +56,8 @@
 #include "switchd/fare_speaker.h"
 #include "switchd/forwarding_table.h"
 #include "switchd/pause_control.h"
+#include "switchd/sending_ends.h"
+#include "switchd/usid_carrier.h"
 #include "switchd/usid_counts.h"
 
 namespace mrclab::switchd {
@@ -65,10 +67,10 @@ class SwitchNode : public Node {
   /// `environment.self` must be a T0 or T1 of the topology.
   explicit SwitchNode(const NodeEnvironment& environment);
 
-  void receive(PortId port, Arrival arrival) override;
+  void receive(PortId port, Arrival&& arrival) override;
   void apply(const ScheduledEffect& effect) override;
   FabricTime next_event() const override {
-    return std::min(events_.next_time(), arrivals_.next_time());
+    return std::min({events_.next_time(), arrivals_.next_time(), ends_.next_time()});
   }
   void run_until(FabricTime committed, FrameSink& out) override;
 
@@ -98,7 +100,7 @@ class SwitchNode : public Node {
     EgressPort egress;
     FabricTime sends_until =
         FabricTime::from_ps(-1);  ///< when the last bit of its newest frame leaves
-    bool wakes = false;           ///< events_ holds the end of that transmission
+    bool wakes = false;           ///< ends_ holds the end of that transmission
   };
 
   void begin(const EventKey& key) {
@@ -106,16 +108,17 @@ class SwitchNode : public Node {
     committed_ = key.at;
     running_ = key;
   }
-  void on_arrival(FabricTime now, PortId port, Arrival arrival, FrameSink& out);
+  void on_event(FrameSink& out);
+  void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
-  void forward(FabricTime now, PortId port, Frame frame, FrameSink& out);
-  struct FirstUsids {
-    uint16_t active = 0, next = 0;
-  };
-  static std::optional<FirstUsids> first_usids(const Frame& frame);
-  void count_usids(FirstUsids first, DropCause drop, Bytes size);
-  void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame frame,
+  void forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out);
+  static std::optional<UsidCarrier> carrier_of(const Frame& frame);
+  void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
+  void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,
                FrameSink& out);
+  void enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
+                      Frame&& frame, FrameSink& out);
+  bool admit(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame& frame);
   // Routing by itself.
   void start_speaker(FabricTime now);
   void run_speaker(FabricTime now, FrameSink& out);
@@ -164,7 +167,8 @@ class SwitchNode : public Node {
   std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
   std::vector<PortState> ports_;
   ArrivalQueue arrivals_;
-  EventQueue<uint32_t> events_;  // all but arrivals; payload: slot of an effect
+  SendingEnds ends_;             // of ports whose next frame waits for it
+  EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
   EventKey running_;  // key of the event that run_until() handles now
   uint64_t local_sequence_ = 0;

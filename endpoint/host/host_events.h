@@ -41,7 +41,7 @@ class HostEvents {
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
   /// Then pop_arrival() hands it out, else pop() the next event.
   bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }
-  std::pair<EventKey, Arrival> pop_arrival() { return arrivals_.pop(); }
+  ArrivalQueue::Next pop_arrival() { return arrivals_.pop(); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
 
   /// An event of this life at `at`, behind all events of its class and port that were pushed before it.

@@ -47,7 +47,7 @@ class HostNode::Impl : public QueuePairEvents {
   Impl(const NodeEnvironment& environment, const HostConfig& config);
   ~Impl() override;
 
-  void receive(PortId port, Arrival arrival);
+  void receive(PortId port, Arrival&& arrival);
   void apply(const ScheduledEffect& effect) { host_.events.push_effect(effect); }
   FabricTime next_event() const { return host_.events.next_time(); }
   void run_until(FabricTime committed, FrameSink& out);

@@ -12,7 +12,7 @@ namespace mrclab::endpoint {
 HostNode::HostNode(const NodeEnvironment& environment, const HostConfig& config)
     : impl_(std::make_unique<Impl>(environment, config)) {}
 HostNode::~HostNode() = default;
-void HostNode::receive(PortId port, Arrival arrival) { impl_->receive(port, std::move(arrival)); }
+void HostNode::receive(PortId port, Arrival&& arrival) { impl_->receive(port, std::move(arrival)); }
 void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
 FabricTime HostNode::next_event() const { return impl_->next_event(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
@@ -64,7 +64,7 @@ HostNode::Impl::~Impl() = default;
 
 Device& HostNode::Impl::device() { return *device_; }
 
-void HostNode::Impl::receive(PortId port, Arrival arrival) {
+void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
   if (port.value >= ports_.size()) return;
   const FabricTime at = arrival.arrival + host_.topology.host_latency;
   host_.events.push_arrival(at, port, std::move(arrival));

@@ -72,7 +72,7 @@ class HostNode : public Node {
   HostNode(const NodeEnvironment& environment, const HostConfig& config);
   ~HostNode() override;
 
-  void receive(PortId port, Arrival arrival) override;
+  void receive(PortId port, Arrival&& arrival) override;
   void apply(const ScheduledEffect& effect) override;
   FabricTime next_event() const override;
   void run_until(FabricTime committed, FrameSink& out) override;

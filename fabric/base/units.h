@@ -67,7 +67,14 @@ struct BitRate {
 
 /// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds.
 constexpr FabricTime serialization_time(Bytes size, BitRate rate) {
-  const auto bit_ps = static_cast<unsigned __int128>(size.value) * 8u * 1'000'000'000'000u;
+  constexpr uint64_t kBytePs = 8u * 1'000'000'000'000u;  // picoseconds of a byte at 1 bit/s
+  constexpr uint64_t kShort = uint64_t{1} << 20;          // of these 64 bits hold the sum below
+  constexpr uint64_t kRateMost = uint64_t{1} << 63;
+  if (size.value <= kShort && rate.bps <= kRateMost) {
+    return FabricTime::from_ps(
+        static_cast<int64_t>((size.value * kBytePs + rate.bps - 1) / rate.bps));
+  }
+  const auto bit_ps = static_cast<unsigned __int128>(size.value) * kBytePs;
   return FabricTime::from_ps(static_cast<int64_t>((bit_ps + rate.bps - 1) / rate.bps));
 }
 

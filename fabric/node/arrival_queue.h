@@ -22,7 +22,7 @@ class ArrivalQueue {
  public:
   /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
   void push(FabricTime at, PortId port, Arrival&& arrival) {
-    const Entry entry{at, port.value, keep(Kept(std::move(arrival)))};
+    const Entry entry{at, port.value, keep(std::move(arrival))};
     if (near_.size() == kNear && is_near(entry)) put_back_later_half();
     if (is_near(entry)) {
       insert(entry);
@@ -32,16 +32,19 @@ class ArrivalQueue {
   }
   FabricTime next_time() const { return near_.empty() ? soonest_far_ : near_.back().at; }
   bool empty() const { return near_.empty() && far_.empty(); }
+  struct Next {
+    EventKey key;
+    Arrival arrival;
+  };
   /// Not empty.
-  std::pair<EventKey, Arrival> pop() {
+  Next pop() {
     if (near_.empty()) refill();
     const Entry entry = near_.back();
     near_.pop_back();
     if (near_.size() >= kAhead) kept_[near_[near_.size() - kAhead].place].frame.fetch();
     if (near_.size() >= 2 * kAhead) fetch(near_[near_.size() - 2 * kAhead].place);
-    Arrival arrival = take(entry.place);
-    return {EventKey{entry.at, EventClass::kArrival, entry.port, arrival.sequence},
-            std::move(arrival)};
+    const uint64_t sequence = kept_[entry.place].sequence();
+    return {{entry.at, EventClass::kArrival, entry.port, sequence}, take(entry.place)};
   }
 
  private:
@@ -84,20 +87,22 @@ class ArrivalQueue {
   };
   Later later() const { return Later{kept_}; }
 
-  uint32_t keep(Kept arrival) {
+  uint32_t keep(Arrival&& arrival) {
     if (free_ == kNone) {
       make_room(kept_, 1);
-      kept_.push_back(std::move(arrival));
+      kept_.emplace_back(std::move(arrival));
       return static_cast<uint32_t>(kept_.size() - 1);
     }
     const uint32_t place = free_;
     free_ = static_cast<uint32_t>(kept_[place].rest);
-    put_in_place(kept_[place], std::move(arrival));
+    put_in_place(kept_[place], Kept(std::move(arrival)));
     return place;
   }
   Arrival take(uint32_t place) {
-    Arrival arrival = take_from_place(kept_[place]).arrival();
-    kept_[place].rest = std::exchange(free_, place);
+    Kept& kept = kept_[place];
+    const uint32_t next_free = std::exchange(free_, place);
+    Arrival arrival = std::move(kept).arrival();  // which leaves a place without a frame
+    kept.rest = next_free;
     return arrival;
   }
   void fetch(uint32_t place) const { __builtin_prefetch(&kept_[place], 1); }

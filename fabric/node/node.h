@@ -41,7 +41,7 @@ struct Transmission {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  virtual void transmit(Transmission transmission) = 0;
+  virtual void transmit(Transmission&& transmission) = 0;
 };
 
 enum class Direction : uint8_t { kIngress, kEgress };
@@ -102,7 +102,7 @@ class Node {
 
   /// May be called ahead of time. An arrival before the committed time is late: the world has
   /// counted it, and the node processes it at its committed time.
-  virtual void receive(PortId port, Arrival arrival) = 0;
+  virtual void receive(PortId port, Arrival&& arrival) = 0;
   /// May be called ahead of time. Only effects on this node's ports and incident wires.
   virtual void apply(const ScheduledEffect& effect) = 0;
   /// The instant of the earliest event in hand, never() if none.

@@ -39,7 +39,7 @@ void SimShard::run(uint8_t side, FabricTime until) {
 
 /// Hands what a node starts to send to the node at the other end, at once: receive() may be called
 /// ahead of time.
-void SimShard::transmit(Transmission transmission) {
+void SimShard::transmit(Transmission&& transmission) {
   ++sent_;
   Hop& hop = world_.hops[world_.first_hop[sender_.value] + transmission.port.value];
   Arrival arrival;
@@ -51,16 +51,18 @@ void SimShard::transmit(Transmission transmission) {
   if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
   const NodeId to = hop.to;
   const uint32_t shard = world_.shard_of[to.value];
-  if (shard == index_) return deliver({to, hop.port, std::move(arrival)});
+  if (shard == index_) return deliver(to, hop.port, std::move(arrival));
   // What goes to another rank is copied, and its buffer comes back.
   const bool stays = world_.nodes[to.value] != nullptr;
   if (stays && arrival.frame) frames_.let_go();
   letters_[shard].push_back({to, hop.port, std::move(arrival)});
 }
 
-void SimShard::deliver(Letter letter) {
-  world_.nodes[letter.node.value]->receive(letter.port, std::move(letter.arrival));
-  plan(letter.node);
+void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {
+  // A node takes a frame in when it has arrived, or later: then that is not its next event.
+  const bool may_be_next = arrival.arrival < world_.planned[node.value];
+  world_.nodes[node.value]->receive(port, std::move(arrival));
+  if (may_be_next) plan(node);
 }
 
 void SimShard::write_letters(uint32_t shard, std::vector<uint8_t>& out) {
@@ -71,7 +73,7 @@ void SimShard::write_letters(uint32_t shard, std::vector<uint8_t>& out) {
 void SimShard::collect(SimShard& from) {
   for (Letter& letter : from.letters_[index_]) {
     if (letter.arrival.frame) frames_.adopt(letter.arrival.frame);
-    deliver(std::move(letter));
+    deliver(letter.node, letter.port, std::move(letter.arrival));
   }
   from.letters_[index_].clear();
 }

@@ -50,11 +50,11 @@ class SimShard : private FrameSink {
   void collect(SimShard& from);
   /// Writes its letters for a shard of another rank behind what `out` holds; then they are gone from here.
   void write_letters(uint32_t shard, std::vector<uint8_t>& out);
-  /// Hands over a letter whose frame is of this shard's pool.
-  void deliver(Letter letter);
+  /// Hands a frame of this shard's pool to one of its nodes.
+  void deliver(NodeId node, PortId port, Arrival&& arrival);
 
  private:
-  void transmit(Transmission transmission) override;
+  void transmit(Transmission&& transmission) override;
 
   FramePool frames_;
   World& world_;

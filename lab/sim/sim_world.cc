@@ -234,7 +234,7 @@ void SimWorld::exchange_letters() {
     while (!bytes.empty()) {
       Letter letter = take_letter(bytes, world_.topology, frames_of);
       SimShard& shard = shard_here(letter.node);
-      shard.deliver(std::move(letter));
+      shard.deliver(letter.node, letter.port, std::move(letter.arrival));
     }
   }
 }

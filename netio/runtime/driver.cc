@@ -17,7 +17,7 @@ class Driver::Sink : public FrameSink {
  public:
   Sink(Driver& driver, const HostedNode& hosted) : driver_(driver), hosted_(hosted) {}
 
-  void transmit(Transmission transmission) override {
+  void transmit(Transmission&& transmission) override {
     const Port& port = driver_.topology_.port({hosted_.id, transmission.port});
     driver_.moved_ = true;
     if (stays_inside(driver_.topology_, driver_.processes_, port)) {

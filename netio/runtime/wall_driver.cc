@@ -22,7 +22,7 @@ constexpr uint32_t kRoundsPerCarrierLook = 64;
 class WallDriver::Egress : public FrameSink {
  public:
   explicit Egress(WallDriver& driver) : driver_(driver) {}
-  void transmit(Transmission transmission) override {
+  void transmit(Transmission&& transmission) override {
     driver_.moved_ = true;
     if (transmission.lost != DropCause::kNone) return;  // the model's wire took it
     driver_.unsent_.push_back(

@@ -20,7 +20,7 @@ class Silence : public NodeObserver, public FrameSink {
  public:
   void packet(const PacketRecord& record) override { benchmark::DoNotOptimize(&record.frame); }
   void event(const EventRecord&) override {}
-  void transmit(Transmission transmission) override {
+  void transmit(Transmission&& transmission) override {
     benchmark::DoNotOptimize(transmission.end);
     ++sent;
   }

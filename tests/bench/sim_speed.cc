@@ -81,7 +81,7 @@ class Digest : public NodeObserver {
 class Metered : public Node {
  public:
   Metered(std::unique_ptr<Node> node, Owner owner) : node_(std::move(node)), owner_(owner) {}
-  void receive(PortId port, Arrival arrival) override {
+  void receive(PortId port, Arrival&& arrival) override {
     const Running running(owner_);
     node_->receive(port, std::move(arrival));
   }

@@ -87,7 +87,7 @@ TEST_CASE("an arrival comes out as it went in") {
   CHECK(out.sequence == 0xFFFF'FFFF'FFFF);
   CHECK(out.lost == DropCause::kFrameCheck);
   CHECK(out.foreign);
-  const Arrival plain = queue.pop().second;
+  const Arrival plain = queue.pop().arrival;
   CHECK(!plain.frame);
   CHECK(plain.lost == DropCause::kNone);
   CHECK(!plain.foreign);

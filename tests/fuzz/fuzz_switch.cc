@@ -49,7 +49,7 @@ struct PauseCount : NodeObserver, FrameSink {
     ++(record.event == PacketEvent::kDropped ? dropped : came ? in : out);
   }
   void event(const EventRecord&) override {}
-  void transmit(Transmission) override {}
+  void transmit(Transmission&&) override {}
   uint64_t in = 0, out = 0, dropped = 0;
 };
 

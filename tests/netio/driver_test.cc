@@ -35,7 +35,7 @@ class Chatter : public Node {
     }
   }
 
-  void receive(PortId port, Arrival arrival) override {
+  void receive(PortId port, Arrival&& arrival) override {
     const FabricTime at =
         arrival.arrival + environment_.topology.ingress_latency(environment_.self);
     if (arrival.foreign) ++foreign;

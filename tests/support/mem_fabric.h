@@ -195,7 +195,7 @@ class MemFabric {
   class Sink : public FrameSink {
    public:
     Sink(MemFabric& fabric, NodeId node) : fabric_(fabric), node_(node) {}
-    void transmit(Transmission t) override {
+    void transmit(Transmission&& t) override {
       const Port& port = fabric_.topology.port({node_, t.port});
       Arrival arrival;
       arrival.start = t.start;

@@ -85,7 +85,7 @@ class PairFabric {
   class Sink : public FrameSink {
    public:
     Sink(PairFabric& fabric, uint32_t from) : fabric_(fabric), from_(from) {}
-    void transmit(Transmission t) override { fabric_.carry(from_, std::move(t)); }
+    void transmit(Transmission&& t) override { fabric_.carry(from_, std::move(t)); }
 
    private:
     PairFabric& fabric_;

@@ -117,7 +117,7 @@ class Notebook : public NodeObserver, public FrameSink {
   void event(const EventRecord& r) override {
     events.push_back({r.t, std::string(r.kind), r.port.value_or(PortId{})});
   }
-  void transmit(Transmission t) override {
+  void transmit(Transmission&& t) override {
     sent.push_back({t.port,
                     t.start,
                     t.end,

@@ -258,7 +258,7 @@ TEST_CASE("a host takes the note of damage in an elided frame for a wrong ICRC")
     arrival.arrival = us(5);
     host.receive(PortId{3}, std::move(arrival));
     class Nowhere : public FrameSink {
-      void transmit(Transmission) override { FAIL("it answers"); }
+      void transmit(Transmission&&) override { FAIL("it answers"); }
     } nowhere;
     host.run_until(us(10), nowhere);
     CHECK(host.stats().refused_for(c.expected) == 1);

@@ -89,7 +89,7 @@ class LoneHost {
  private:
   struct Sink : FrameSink {
     explicit Sink(LoneHost& lone) : owner(lone) {}
-    void transmit(Transmission t) override {
+    void transmit(Transmission&& t) override {
       owner.sent_.push_back({t.start, t.end, owner.queues_.at(owner.sent_.size())});
     }
     LoneHost& owner;

@@ -27,7 +27,7 @@ class Counts : public NodeObserver {
 
 class Nowhere : public FrameSink {
  public:
-  void transmit(Transmission) override { ++sent; }
+  void transmit(Transmission&&) override { ++sent; }
   int sent = 0;
 };
 

@@ -200,7 +200,7 @@ TEST_CASE("several ranks run one scenario after the other, and end early togethe
 class Worn : public Node {
  public:
   explicit Worn(FabricTime at) : at_(at) {}
-  void receive(PortId, Arrival) override {}
+  void receive(PortId, Arrival&&) override {}
   void apply(const ScheduledEffect&) override {}
   FabricTime next_event() const override { return at_; }
   void run_until(FabricTime committed, FrameSink&) override {

@@ -100,7 +100,7 @@ class Silence : public NodeObserver {
 class Clockwork : public Node {
  public:
   Clockwork(FabricTime at, bool throws, uint64_t& runs) : at_(at), throws_(throws), runs_(runs) {}
-  void receive(PortId, Arrival) override {}
+  void receive(PortId, Arrival&&) override {}
   void apply(const ScheduledEffect&) override {}
   FabricTime next_event() const override { return at_; }
   void run_until(FabricTime committed, FrameSink&) override {
@@ -200,7 +200,7 @@ TEST_CASE("what the options of a run contradict is said before anything is made"
 class Chatter : public Node {
  public:
   Chatter(size_t ports, uint64_t& sent) : ports_(ports), sent_(sent) {}
-  void receive(PortId, Arrival) override {}
+  void receive(PortId, Arrival&&) override {}
   void apply(const ScheduledEffect&) override {}
   FabricTime next_event() const override { return at_; }
   void run_until(FabricTime committed, FrameSink& out) override {
