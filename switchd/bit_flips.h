@@ -47,7 +47,7 @@ class BitFlips {
   }
 
  private:
-  DropCause expose(Frame& frame);
+  [[gnu::noinline]] DropCause expose(Frame& frame);
 
   uint64_t seed_;
   NodeId self_;

@@ -131,7 +131,9 @@ class EgressPort {
 
   /// Carrier and something to send. Whether the transmitter is idle the owner knows.
   bool ready() const {
-    return carrier_ && (copy_ || pause_ || waiting_frames_ > (paused_ ? waiting_lossless() : 0));
+    if (!carrier_) return false;
+    if (waiting_frames_ > 0 && !paused_) return true;
+    return copy_ || pause_ || (paused_ && waiting_frames_ > waiting_lossless());
   }
   /// The neighbour pauses the class of RoCE's data, or lets it go on.
   void set_paused(bool paused) { paused_ = paused; }
@@ -205,16 +207,16 @@ class EgressPort {
     if (!lossless_) begin_lossless();
     return lossless_->queue;
   }
-  void begin_lossless();
+  [[gnu::noinline]] void begin_lossless();
   QueueClass take_next();
-  Admission admit_trimmed(Frame& frame, PortId ingress);
+  [[gnu::noinline]] Admission admit_trimmed(Frame& frame, PortId ingress);
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
   bool draws_mark(QueueClass queue);
-  Departure depart_pause(FabricTime now);
+  [[gnu::noinline]] Departure depart_pause(FabricTime now);
   Waiting pop(QueueClass queue);
   bool marks_next(QueueClass queue, const Frame& frame);
-  Departure depart_again(FabricTime now);
+  [[gnu::noinline]] Departure depart_again(FabricTime now);
 
   struct Copy {
     Frame frame;

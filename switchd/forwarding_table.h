@@ -78,8 +78,8 @@ class ForwardingTable {
   static constexpr uint16_t kShifts = 0x8000;
   static constexpr size_t port_in(uint16_t entry) { return (entry & ~kShifts) - 1u; }
   uint16_t entry_for(Usid usid, PortId port) const;
-  ForwardingDecision forward_inner(std::span<uint8_t> frame) const;
-  ForwardingDecision forward_by_host(std::span<uint8_t> frame) const;
+  [[gnu::noinline]] ForwardingDecision forward_inner(std::span<uint8_t> frame) const;
+  [[gnu::noinline]] ForwardingDecision forward_by_host(std::span<uint8_t> frame) const;
   ForwardingDecision send(std::span<uint8_t> frame, PortId port) const;
   uint16_t& entry_of(Usid usid);
   uint16_t lookup(uint16_t usid) const { return pages_[page_of_[usid >> 8]][usid & 0xFF]; }

@@ -72,7 +72,9 @@ class SwitchNode : public Node {
   FabricTime next_event() const override {
     return std::min({events_.next_time(), arrivals_.next_time(), ends_.next_time()});
   }
-  void run_until(FabricTime committed, FrameSink& out) override;
+  /// Flat: a hop is a dozen short steps of several classes, and their calls would be a tenth of what it costs
+  /// (tests/bench/README.md). What few hops need is kept out of it by noinline.
+  [[gnu::flatten]] void run_until(FabricTime committed, FrameSink& out) override;
 
   /// Counters as of the committed time.
   SwitchCounters counters() const;
@@ -108,7 +110,7 @@ class SwitchNode : public Node {
     committed_ = key.at;
     running_ = key;
   }
-  void on_event(FrameSink& out);
+  [[gnu::noinline]] void on_event(FrameSink& out);
   void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out);
@@ -116,18 +118,18 @@ class SwitchNode : public Node {
   void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,
                FrameSink& out);
-  void enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
+  [[gnu::noinline]] void enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
                       Frame&& frame, FrameSink& out);
   bool admit(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame& frame);
   // Routing by itself.
   void start_speaker(FabricTime now);
   void run_speaker(FabricTime now, FrameSink& out);
-  void plan_speaker(FabricTime at);
+  [[gnu::noinline]] void plan_speaker(FabricTime at);
   void on_wire_rate(FabricTime now, const WireRate& rate);
   // Flow control.
-  void on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out);
+  [[gnu::noinline]] void on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out);
   void on_pause_timer(FabricTime now, PortId port, FrameSink& out);
-  void release(FabricTime now, PortId ingress, Bytes length);
+  [[gnu::noinline]] void release(FabricTime now, PortId ingress, Bytes length);
   void tell_neighbour(FabricTime now, PortId port, FrameSink& out);
   void look_again(FabricTime at, PortId port);
   void look_at_all_pauses(FabricTime now);
@@ -145,7 +147,7 @@ class SwitchNode : public Node {
                       const EgressPort::Flushed& flushed);
   void record(FabricTime t, PortId port, Direction direction, PacketEvent event, DropCause cause,
               QueueClass queue, const Frame& frame);
-  void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
+  [[gnu::noinline]] void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
                    QueueClass queue, const Frame& frame);
   const QueueRules& rules_of(const EgressSettings& settings);
   PortState& at(PortId port) { return ports_[port.value]; }

@@ -51,7 +51,7 @@ class Fifo {
   }
 
  private:
-  void grow() {
+  [[gnu::noinline]] void grow() {
     const uint32_t room = std::min(room_ + room_ / 2 + 1, bound_);
     auto larger = std::make_unique<T[]>(room);
     for (uint32_t i = 0; i < size_; ++i) {

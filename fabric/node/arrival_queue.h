@@ -122,7 +122,7 @@ class ArrivalQueue {
     }
     near_[place] = entry;
   }
-  void put_back_later_half() {
+  [[gnu::noinline]] void put_back_later_half() {
     const auto half = near_.begin() + kNear / 2;
     make_room(far_, kNear / 2);
     far_.insert(far_.end(), near_.begin(), half);
@@ -130,7 +130,7 @@ class ArrivalQueue {
     for (const Entry& put_back : far_) soonest_far_ = std::min(soonest_far_, put_back.at);
   }
 
-  void refill() {
+  [[gnu::noinline]] void refill() {
     if (far_.size() > kRefill) {
       std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), later());
       near_.assign(far_.end() - kRefill, far_.end());
