@@ -72,7 +72,7 @@ constexpr size_t kTrafficClassAt = 11, kWireLengthAt = 12, kCarrierAt = 16, kHos
                  kBthAt = 64, kPsnAt = 76, kEvAt = 80;
 
 /// Writes the part of a record behind the IP header, for an MRC frame: its last 20 bytes.
-void put_transport(std::span<const uint8_t> frame, Encapsulation kind, RecordPlace out) {
+inline void put_transport(std::span<const uint8_t> frame, Encapsulation kind, RecordPlace out) {
   const FrameLayout at = layout_of(kind);
   const uint8_t* const udp = frame.data() + at.udp;
   const uint16_t port = load_be<uint16_t>(udp + 2);
@@ -85,7 +85,7 @@ void put_transport(std::span<const uint8_t> frame, Encapsulation kind, RecordPla
 
 /// Writes the addresses and transport of an IPv4 frame. It has one destination, which is written
 /// where the carrier would stand and again as the host's, so the record says as much as SRv6's.
-void put_ipv4(std::span<const uint8_t> frame, RecordPlace out) {
+[[gnu::noinline]] void put_ipv4(std::span<const uint8_t> frame, RecordPlace out) {
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;
   out[kTrafficClassAt] = ip[1];
@@ -98,7 +98,7 @@ void put_ipv4(std::span<const uint8_t> frame, RecordPlace out) {
 }
 
 /// Writes what a record says of an IPv6 frame with at least `kInnerOffset` bytes.
-void put_ipv6(std::span<const uint8_t> frame, RecordPlace out) {
+inline void put_ipv6(std::span<const uint8_t> frame, RecordPlace out) {
   const uint8_t* const outer = frame.data() + kOuterOffset;
   out[kTrafficClassAt] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
   std::memcpy(out + kCarrierAt, outer + 24, 16);

@@ -54,8 +54,8 @@ class HistoryDigest {
  public:
   /// Records later than `end` are ignored, so that runs which stop at different instants compare.
   HistoryDigest(const Topology& topology, NodeId self, FabricTime end);
-  /// To be called in commit order, from NodeObserver::packet.
-  void packet(const PacketRecord& record);
+  /// To be called in commit order, from NodeObserver::packet. Flat, since it is short and called at every hop.
+  [[gnu::flatten]] void packet(const PacketRecord& record);
   /// Likewise, with the record's bytes, which the caller has for its own purposes.
   void packet(const PacketRecord& record, const HistoryBytes& bytes);
 
