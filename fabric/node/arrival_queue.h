@@ -1,12 +1,13 @@
 #pragma once
 // The frames that are on their way to a node, in the order in which it takes them in: (time, port, sequence).
 //
-// Nearly all of them come in long before their turn, and in no order. So they are not kept in a heap: the
-// soonest ones, at most kNear, lie sorted, and what comes later than all of these is only appended. When the
-// sorted ones are gone, the soonest kRefill of the rest are sorted. That takes fewer instructions than a heap of
-// whole keys (tests/bench/README.md).
+// A wire hands its frames over in the order in which they were sent, but for a few that faults let overtake. So each
+// port has a list of its own, to whose end nearly every frame goes, and only the first of each list compete: in a
+// tree of winners, whose comparisons need no jumps. Sorting all arrivals of a node took more instructions, and many of
+// its jumps went another way than the processor had guessed (tests/bench/README.md).
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -20,47 +21,60 @@ namespace mrclab {
 
 class ArrivalQueue {
  public:
-  /// The node takes `arrival`, which came to `port`, in at `at`. There are as many as their frame pool allows.
+  /// The node takes `arrival`, which came to `port`, in at `at`, which is before never(). There are as many as their
+  /// frame pool allows, and fewer than 65,536 ports.
   void push(FabricTime at, PortId port, Arrival&& arrival) {
-    const Entry entry{at, port.value, keep(std::move(arrival))};
-    if (near_.size() == kNear && is_near(entry)) put_back_later_half();
-    if (is_near(entry)) {
-      insert(entry);
+    if (port.value >= lines_.size()) widen(port.value + 1);
+    const uint32_t place = keep(at, std::move(arrival));
+    Line& line = lines_[port.value];
+    if (line.first == kNone) {
+      line = {place, place};
+      compete(port.value, at);
+    } else if (before(kept_[line.last], kept_[place])) {
+      kept_[line.last].next = place;
+      line.last = place;
     } else {
-      append(entry);
+      insert(port.value, place);
     }
   }
-  FabricTime next_time() const { return near_.empty() ? soonest_far_ : near_.back().at; }
-  bool empty() const { return near_.empty() && far_.empty(); }
+  FabricTime next_time() const {
+    return lines_.empty() ? FabricTime::never() : firsts_[winners_[1]];
+  }
+  bool empty() const { return next_time() == FabricTime::never(); }
   struct Next {
     EventKey key;
     Arrival arrival;
   };
   /// Not empty.
   Next pop() {
-    if (near_.empty()) refill();
-    const Entry entry = near_.back();
-    near_.pop_back();
-    if (near_.size() >= kAhead) kept_[near_[near_.size() - kAhead].place].frame.fetch();
-    if (near_.size() >= 2 * kAhead) fetch(near_[near_.size() - 2 * kAhead].place);
-    const uint64_t sequence = kept_[entry.place].sequence();
-    return {{entry.at, EventClass::kArrival, entry.port, sequence}, take(entry.place)};
+    const uint32_t port = winners_[1];
+    Line& line = lines_[port];
+    const uint32_t place = line.first;
+    const Kept& kept = kept_[place];
+    const EventKey key{kept.at, EventClass::kArrival, port, kept.sequence()};
+    line.first = kept.next;
+    if (line.first == kNone) {
+      compete(port, FabricTime::never());
+    } else {
+      const Kept& first = kept_[line.first];
+      first.frame.fetch();
+      if (first.next != kNone) __builtin_prefetch(&kept_[first.next], 1);
+      compete(port, first.at);
+    }
+    return {key, take(place)};
   }
 
  private:
-  struct Entry {
-    FabricTime at;
-    uint32_t port;
-    uint32_t place;  ///< in kept_
-  };
-  /// An arrival in 32 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
+  static constexpr uint32_t kNone = ~0u;  // frame pools have fewer frames
+  /// An arrival in 48 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
   /// that come to one port at one instant, for which its low 48 bits do.
   struct Kept {
     Kept() = default;
-    explicit Kept(Arrival&& a)
+    Kept(FabricTime taken_in, Arrival&& a)
         : frame(std::move(a.frame)),
           start(a.start),
           last_bit(a.arrival),
+          at(taken_in),
           rest(a.sequence << 16 | uint64_t{static_cast<uint8_t>(a.lost)} << 8 |
                (a.foreign ? 1 : 0)) {}
     uint64_t sequence() const { return rest >> 16; }
@@ -71,91 +85,79 @@ class ArrivalQueue {
     }
 
     Frame frame;
-    FabricTime start, last_bit;
-    uint64_t rest = 0;  ///< sequence, `lost` and `foreign`; of a free place: the next free one
+    FabricTime start, last_bit, at;
+    uint64_t rest = 0;      ///< sequence, `lost` and `foreign`
+    uint32_t next = kNone;  ///< the place behind it in the list of its port; of a free place: the next free one
   };
-  static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
-  /// A type, not a function, so that sorting needs no calls. Sequence numbers are looked up, since hardly any two
-  /// frames come to one port at one instant.
-  struct Later {
-    const std::vector<Kept>& kept;
-    bool operator()(const Entry& a, const Entry& b) const {
-      if (a.at != b.at) return a.at > b.at;
-      if (a.port != b.port) return a.port > b.port;
-      return kept[a.place].sequence() > kept[b.place].sequence();
-    }
+  static_assert(sizeof(Kept) == 48 && sizeof(DropCause) == 1);
+  struct Line {
+    uint32_t first = kNone, last = kNone;
   };
-  Later later() const { return Later{kept_}; }
 
-  uint32_t keep(Arrival&& arrival) {
+  static bool before(const Kept& a, const Kept& b) {
+    return a.at != b.at ? a.at < b.at : a.sequence() < b.sequence();
+  }
+
+  uint32_t keep(FabricTime at, Arrival&& arrival) {
     if (free_ == kNone) {
       make_room(kept_, 1);
-      kept_.emplace_back(std::move(arrival));
+      kept_.emplace_back(at, std::move(arrival));
       return static_cast<uint32_t>(kept_.size() - 1);
     }
     const uint32_t place = free_;
-    free_ = static_cast<uint32_t>(kept_[place].rest);
-    put_in_place(kept_[place], Kept(std::move(arrival)));
+    free_ = kept_[place].next;
+    put_in_place(kept_[place], Kept(at, std::move(arrival)));
     return place;
   }
   Arrival take(uint32_t place) {
     Kept& kept = kept_[place];
-    const uint32_t next_free = std::exchange(free_, place);
-    Arrival arrival = std::move(kept).arrival();  // which leaves a place without a frame
-    kept.rest = next_free;
-    return arrival;
+    kept.next = std::exchange(free_, place);
+    return std::move(kept).arrival();  // which leaves a place without a frame
   }
-  void fetch(uint32_t place) const { __builtin_prefetch(&kept_[place], 1); }
 
-  bool is_near(const Entry& entry) const { return !near_.empty() && later()(near_.front(), entry); }
-  void append(const Entry& entry) {
-    make_room(far_, 1);
-    far_.push_back(entry);
-    soonest_far_ = std::min(soonest_far_, entry.at);
-  }
-  void insert(const Entry& entry) {
-    near_.push_back(entry);
-    size_t place = near_.size() - 1;
-    while (later()(entry, near_[place - 1])) {  // the first is later than it
-      near_[place] = near_[place - 1];
-      --place;
+  /// The first of a port's list is taken in at `at`; never(): it has none. The matches on the way from the port's leaf
+  /// to the root are held again.
+  void compete(uint32_t port, FabricTime at) {
+    firsts_[port] = at;
+    uint32_t winner = port;
+    for (size_t node = lines_.size() + port; node > 1; node /= 2) {
+      const uint32_t other = winners_[node ^ 1];
+      // At one instant the lower port wins, and below a right child the other one is lower.
+      const FabricTime least = firsts_[other] - FabricTime::from_ps(static_cast<int64_t>(node & 1));
+      winner = least < firsts_[winner] ? other : winner;
+      winners_[node / 2] = static_cast<uint16_t>(winner);
     }
-    near_[place] = entry;
-  }
-  [[gnu::noinline]] void put_back_later_half() {
-    const auto half = near_.begin() + kNear / 2;
-    make_room(far_, kNear / 2);
-    far_.insert(far_.end(), near_.begin(), half);
-    near_.erase(near_.begin(), half);
-    for (const Entry& put_back : far_) soonest_far_ = std::min(soonest_far_, put_back.at);
   }
 
-  [[gnu::noinline]] void refill() {
-    if (far_.size() > kRefill) {
-      std::nth_element(far_.begin(), far_.end() - kRefill, far_.end(), later());
-      near_.assign(far_.end() - kRefill, far_.end());
-      far_.resize(far_.size() - kRefill);
-    } else {
-      near_.assign(far_.begin(), far_.end());  // each keeps its own memory
-      far_.clear();
+  /// Puts it into the list of a port that has later ones.
+  [[gnu::noinline]] void insert(uint32_t port, uint32_t place) {
+    Line& line = lines_[port];
+    if (before(kept_[place], kept_[line.first])) {
+      kept_[place].next = std::exchange(line.first, place);
+      return compete(port, kept_[place].at);
     }
-    std::sort(near_.begin(), near_.end(), later());
-    for (const Entry& entry : near_) fetch(entry.place);
-    const size_t soonest = std::min(near_.size(), kAhead);
-    for (size_t i = 1; i <= soonest; ++i) kept_[near_[near_.size() - i].place].frame.fetch();
-    soonest_far_ = FabricTime::never();
-    for (const Entry& entry : far_) soonest_far_ = std::min(soonest_far_, entry.at);
+    uint32_t previous = line.first;
+    while (before(kept_[kept_[previous].next], kept_[place])) previous = kept_[previous].next;
+    kept_[place].next = std::exchange(kept_[previous].next, place);
   }
 
-  /// The sender wrote a frame so long ago that it is in no cache any more. The queue has it loaded so many arrivals
-  /// before its turn, and its place in kept_, which says where the frame is, twice as many before.
-  static constexpr size_t kAhead = 4;
-  static constexpr size_t kNear = 64, kRefill = 32;
-  static constexpr uint32_t kNone = ~0u;  // frame pools have fewer frames
+  /// A tree for so many ports, or for as many more as make a power of two.
+  [[gnu::noinline]] void widen(uint32_t ports) {
+    const size_t leaves = std::bit_ceil(size_t{ports});
+    lines_.resize(leaves);
+    firsts_.resize(leaves, FabricTime::never());
+    winners_.resize(2 * leaves);
+    for (uint32_t port = 0; port < leaves; ++port) {
+      winners_[leaves + port] = static_cast<uint16_t>(port);
+    }
+    for (uint32_t port = 0; port < leaves; ++port) compete(port, firsts_[port]);
+  }
 
-  std::vector<Entry> near_;  // the last is the next
-  std::vector<Entry> far_;   // in no order; none before the first of near_
-  FabricTime soonest_far_ = FabricTime::never();
+  std::vector<Line> lines_;         // by port
+  std::vector<FabricTime> firsts_;  // by port: when the first of its list is taken in
+  /// The ports that win the matches: of node 1 all, and each node between its children, 2n and 2n + 1. The leaves, as many
+  /// as there are places for ports, are the second half.
+  std::vector<uint16_t> winners_;
   std::vector<Kept> kept_;  // as many as ever waited at once
   uint32_t free_ = kNone;   // the free place that was used last
 };
