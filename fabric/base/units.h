@@ -65,10 +65,11 @@ struct BitRate {
   static constexpr BitRate from_gbps(uint64_t gbps) { return {gbps * 1'000'000'000}; }
 };
 
+inline constexpr uint64_t kBytePs = 8u * 1'000'000'000'000u;  ///< picoseconds of a byte at 1 bit/s
+
 /// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds.
 constexpr FabricTime serialization_time(Bytes size, BitRate rate) {
-  constexpr uint64_t kBytePs = 8u * 1'000'000'000'000u;  // picoseconds of a byte at 1 bit/s
-  constexpr uint64_t kShort = uint64_t{1} << 20;          // of these 64 bits hold the sum below
+  constexpr uint64_t kShort = uint64_t{1} << 20;  // of these 64 bits hold the sum below
   constexpr uint64_t kRateMost = uint64_t{1} << 63;
   if (size.value <= kShort && rate.bps <= kRateMost) {
     return FabricTime::from_ps(

@@ -55,8 +55,14 @@ void IngressWire::forget_before(FabricTime horizon) {
   outages_->erase(outages_->begin(), kept);
 }
 
-EgressWire::EgressWire(const Site& site) : site_(site), rate_(site.rate) {
+EgressWire::EgressWire(const Site& site) : site_(site) {
   assert(site.rate.bps > 0);
+  take_rate(site.rate);
+}
+
+void EgressWire::take_rate(BitRate rate) {
+  rate_ = rate;
+  byte_time_ = kBytePs % rate.bps == 0 ? serialization_time({1}, rate) : FabricTime::zero();
 }
 
 EgressWire::Trouble& EgressWire::trouble() {
@@ -81,7 +87,7 @@ void EgressWire::set(const WireLoss& loss) {
 }
 
 void EgressWire::set(const WireRate& rate) {
-  rate_ = rate.rate.bps == 0 ? site_.rate : std::min(rate.rate, site_.rate);
+  take_rate(rate.rate.bps == 0 ? site_.rate : std::min(rate.rate, site_.rate));
 }
 
 uint64_t EgressWire::random(DrawPurpose purpose, uint64_t number) const {

@@ -93,7 +93,8 @@ class EgressWire {
   const Site& site() const { return site_; }
   BitRate rate() const { return rate_; }
   FabricTime end_of(Bytes wire_length, FabricTime start) const {
-    return start + serialization_time(wire_length, rate_);
+    if (byte_time_ == FabricTime::zero()) return start + serialization_time(wire_length, rate_);
+    return start + byte_time_ * static_cast<int64_t>(wire_length.value);
   }
   /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy is not
   /// sent again.
@@ -127,8 +128,11 @@ class EgressWire {
   bool happens(DrawPurpose purpose, uint64_t number, Probability p) const;
   uint64_t random(DrawPurpose purpose, uint64_t number) const;
 
+  void take_rate(BitRate rate);
+
   Site site_;
   BitRate rate_;
+  FabricTime byte_time_;  ///< of each byte, where it is a whole number of picoseconds; else zero
   std::unique_ptr<Trouble> trouble_;
 };
 
