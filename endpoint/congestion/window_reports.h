@@ -20,6 +20,7 @@ class WindowReports {
 
   /// The record that is due now, if anything has happened. Call it whenever something may have.
   std::optional<WindowRecord> due(CongestionControl& window, FabricTime now) {
+    if (now < next_ && now < next_idle_) return std::nullopt;  // most events end here
     const bool idle = window.in_flight().value == 0;
     FabricTime& next = idle ? next_idle_ : next_;
     if (now < next) return std::nullopt;

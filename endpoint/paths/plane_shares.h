@@ -79,6 +79,7 @@ class PlaneShares {
   static constexpr size_t kPlanes = 32;  // a set of ports has 32 bits
   std::vector<Plane> planes_;            // the first ones; those that were never used are not there
   uint32_t in_use_ = ~0u;
+  uint32_t counted_ = 0;  // the planes that count_ is the number of
   uint32_t count_ = 1;
 };
 

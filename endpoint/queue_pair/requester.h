@@ -113,7 +113,7 @@ class Requester {
   void leave_plane(const SentPacket& packet) {
     window_.planes().leave_flight(evs().plane(packet.ev), cost(packet.length));
   }
-  DataPacket describe(Sequence s);
+  void describe(Sequence s, DataPacket& packet) const;
   void request_acknowledgement(DataPacket& packet, FabricTime now);
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
