@@ -1,6 +1,7 @@
 #pragma once
 // Makes the frames that a host sends: fills in addresses, MACs, carrier and classes.
 
+#include "endpoint/host/header_template.h"
 #include "endpoint/host/path_mapper.h"
 #include "endpoint/queue_pair/requester.h"
 #include "endpoint/roce/rc_requester.h"
@@ -28,7 +29,7 @@ class PacketMaker {
   };
   /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
   /// lent. With elided payload only the headers are made, in a frame of the modelled length.
-  Frame data(const DataPacket& packet, Address to, FabricTime now) const;
+  Frame data(const DataPacket& packet, Address to, FabricTime now);
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
@@ -44,12 +45,17 @@ class PacketMaker {
 
  private:
   MrcFrameSpec address(EntropyValue ev, Address to) const;
-  Frame write(const MrcFrameSpec& spec, ConstMemory payload, bool lends = false) const;
+  /// Room for a frame with this payload, or for its headers alone if the payload is not to be in it.
+  Frame room_for(size_t header_size, size_t size, ConstMemory payload, bool lends) const;
+  /// Its headers stand in the frame: what is behind them.
+  void finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const;
+  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
 
   FramePool& frames_;
   const PathMapper& paths_;
   uint32_t self_;
   Options options_;
+  HeaderTemplates templates_;
 };
 
 }  // namespace mrclab::endpoint
