@@ -11,7 +11,7 @@ void DataSender::start_packets(FrameSink& out) {
   for (uint32_t ports = ports_.startable(); ports != 0; ports = ports_.startable()) {
     if (!start_one_packet(ports, out)) break;
   }
-  std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+  if (!bursts_.empty()) std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
   next_ = std::min(next_, queue_pairs_.places() + roce_.queue_pairs().places() +
                               static_cast<uint32_t>(bursts_.size()));
 }
@@ -46,7 +46,8 @@ bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& o
     if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
     return false;
   }
-  queue_pairs_.touch(qp);
+  // Behind packets that are in flight already it is not the one that is waited for.
+  queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1);
   qp.peer.reverse.data_sent(host_.now);
   Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now);
   if (!frame) {

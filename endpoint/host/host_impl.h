@@ -18,6 +18,7 @@
 // One event is processed like this: the event itself, then what it means to applications (completions
 // queued by the queue pairs), then whatever ports can start, then timers are set anew.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -49,7 +50,7 @@ class HostNode::Impl : public QueuePairEvents {
 
   void receive(PortId port, Arrival arrival);
   void apply(const ScheduledEffect& effect) { host_.events.push_effect(effect); }
-  FabricTime next_event() const { return host_.events.next_time(); }
+  FabricTime next_event() const { return std::min(host_.events.next_time(), ports_.next_end()); }
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
   std::optional<NodePauses> pauses() const;
@@ -143,6 +144,7 @@ class HostNode::Impl : public QueuePairEvents {
   bool doorbell_ = false;         ///< an event for new posts stands in the queue
   HostWork work_ = HostWork::kRunning;
   FabricTime power_lost_;  ///< what had arrived before and was not looked at yet is gone
+  MrcPacket packet_;       ///< in hand; here, because whoever decodes it clears it anyway
   FabricTime waited_;      ///< how long the packet in hand waited for this host's software
 };
 

@@ -71,8 +71,11 @@ void HostNode::Impl::receive(PortId port, Arrival arrival) {
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
-  while (host_.events.next_time() <= committed) {
-    if (host_.events.arrival_is_next()) {
+  while (next_event() <= committed) {
+    if (ports_.next_end() < host_.events.next_time()) {
+      host_.now = std::max(host_.now, ports_.next_end());
+      ports_.finish_sending();
+    } else if (host_.events.arrival_is_next()) {
       auto [key, arrival] = host_.events.pop_arrival();
       host_.now = std::max(host_.now, key.at);  // a late one happens now
       on_arrival(key.port, std::move(arrival));
@@ -110,7 +113,6 @@ void HostNode::Impl::process(const HostEvent& event) {
     case HostEventKind::kWake:
       if (of_this_life()) applications_.wake(ApplicationRunner::Kind::kWake, event.index);
       break;
-    case HostEventKind::kPortFree: ports_.finish_sending(event.index); break;
     case HostEventKind::kInMemory:
       if (of_this_life()) on_memory();
       break;
@@ -147,7 +149,7 @@ void HostNode::Impl::ring_doorbell() {
 
 /// Tells how the windows of those peers are whose queue pairs the event was about.
 void HostNode::Impl::tell_windows() {
-  for (QueuePair* qp : queue_pairs_.touched()) {
+  for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
     auto record = qp->peer.window_reports.due(*qp->peer.window, host_.now);
     if (!record) continue;
     record->peer = host_.topology.host(qp->peer.host);
@@ -156,9 +158,11 @@ void HostNode::Impl::tell_windows() {
 }
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the
-/// event comes, one that moves earlier gets a new event.
+/// event comes, one that moves earlier gets a new event. The window of a peer is shared, so other queue pairs may
+/// have moved the pace of this one.
 void HostNode::Impl::set_timers() {
-  for (QueuePair* qp : queue_pairs_.touched()) {
+  for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
+    if (!may_be_sooner && !qp->peer.window->is_paced()) continue;
     const FabricTime deadline =
         std::max({qp->requester.deadline(host_.now), qp->peer.held_until, host_.now});
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;

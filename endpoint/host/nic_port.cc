@@ -30,7 +30,7 @@ FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
   return start(control_.pop(), QueueClass::kControl, now, out);
 }
 
-FabricTime NicPort::start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out) {
+FabricTime NicPort::start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
   return send(std::move(frame), queue, false, now, out);
 }
 

@@ -48,7 +48,7 @@ class NicPort {
   /// Starts the oldest control frame.
   FabricTime start_control(FabricTime now, FrameSink& out);
   /// Starts `frame`; the next one may be started at the instant that is returned.
-  FabricTime start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out);
+  FabricTime start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out);
 
   void set_carrier(bool up, FabricTime now);
   /// The NIC notices that the carrier is gone or back. Going down, the waiting control frames are
