@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "endpoint/base/packet_overhead.h"
@@ -64,9 +63,8 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   }
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
-  MrcPacket packet;
-  Refusal refusal = checks_.examine(port, arrival.frame, packet);
-  if (refusal == Refusal::kNone) refusal = deliver(port, packet);
+  Refusal refusal = checks_.examine(port, arrival.frame, packet_);
+  if (refusal == Refusal::kNone) refusal = deliver(port, packet_);
   if (refusal == Refusal::kNone) return;
   host_.refuse(refusal);
   const DropCause cause = drop_cause_of(refusal);
@@ -91,9 +89,8 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   QueuePair* const found = queue_pairs_.find(packet.bth.destination_qp);
   if (found == nullptr) return Refusal::kUnknownQp;
   QueuePair& qp = *found;
-  if (packet.inner.source != host_.paths.address_in(packet.encapsulation, qp.peer.host)) {
-    return Refusal::kWrongPeer;
-  }
+  const Ipv6Address peer = host_.paths.address_in(packet.encapsulation, qp.peer.host);
+  if (!same_address(packet.inner.source, peer)) return Refusal::kWrongPeer;
   if (qp.requester.failed()) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
@@ -105,7 +102,8 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     }
     return Refusal::kQpInError;
   }
-  queue_pairs_.touch(qp);
+  // What comes in moves no timer of a queue pair that sends.
+  queue_pairs_.touch(qp, !is_write(packet.bth.opcode));
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++host_.stats.sacks_received;
@@ -135,8 +133,7 @@ Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
 
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) ++host_.stats.ce_marks_seen;
-  receiving_.count_write(qp.peer.host, Bytes{packet.payload_length},
-                         static_cast<uint32_t>(std::popcount(ports_.live())));
+  receiving_.count_write(qp.peer.host, Bytes{packet.payload_length}, ports_.live_count());
   Replies replies;
   uint64_t placed = 0;
   receiving_.advance();

@@ -64,7 +64,8 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
   const bool carried = packet.encapsulation == Encapsulation::kSrv6;
   const bool accepted = !carried || paths.accepts(port, packet.outer.destination);
   const bool ipv4 = packet.encapsulation == Encapsulation::kIpv4;
-  const bool ours = packet.inner.destination == (ipv4 ? host_address_ipv4(host_.self) : address_);
+  const bool ours =
+      same_address(packet.inner.destination, ipv4 ? host_address_ipv4(host_.self) : address_);
   if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
   if (error != ParseError::kNone) return refusal_of(error);
   if (!accepted) return Refusal::kWrongCarrier;
