@@ -5,6 +5,7 @@
 // base RTTs leaves at most 256 x (1 + log2(1 + n / 128)) of them for each peer. What is counted
 // between two records is in the later one.
 
+#include <algorithm>
 #include <optional>
 
 #include "endpoint/congestion/congestion_control.h"
@@ -18,9 +19,10 @@ class WindowReports {
   WindowReports(FabricTime base_rtt, Bytes first_window)
       : interval_(base_rtt), said_(first_window) {}
 
+  /// False if due() has nothing to tell at `now`, which is so after most packets.
+  bool may_be_due(FabricTime now) const { return now >= std::min(next_, next_idle_); }
   /// The record that is due now, if anything has happened. Call it whenever something may have.
   std::optional<WindowRecord> due(CongestionControl& window, FabricTime now) {
-    if (now < next_ && now < next_idle_) return std::nullopt;  // most events end here
     const bool idle = window.in_flight().value == 0;
     FabricTime& next = idle ? next_idle_ : next_;
     if (now < next) return std::nullopt;

@@ -11,7 +11,19 @@ void DataSender::start_packets(FrameSink& out) {
   for (uint32_t ports = ports_.startable(); ports != 0; ports = ports_.startable()) {
     if (!start_one_packet(ports, out)) break;
   }
-  if (!bursts_.empty()) std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+  if (!bursts_.empty()) {
+    std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+    keep_turn_in_range();
+  }
+}
+
+void DataSender::power_off() {
+  bursts_.clear();
+  keep_turn_in_range();
+}
+
+/// Fewer bursts take turns than before; places of queue pairs never become fewer.
+void DataSender::keep_turn_in_range() {
   next_ = std::min(next_, queue_pairs_.places() + roce_.queue_pairs().places() +
                               static_cast<uint32_t>(bursts_.size()));
 }
@@ -41,7 +53,8 @@ bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
 /// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
 bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   if (host_.now < qp.peer.held_until) return false;
-  const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
+  std::optional<DataPacket> packet;
+  if (qp.requester.has_data()) packet = qp.requester.next_packet(ports, host_.now);
   if (!packet) {
     if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
     return false;

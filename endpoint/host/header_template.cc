@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstring>
 #include <span>
 
 #include "fabric/packet/header_fields.h"
@@ -33,7 +34,7 @@ void put(uint8_t* header, uint64_t value) {
 template <const FieldPlace& kPlace>
 void put(uint8_t* header, const std::array<uint8_t, kPlace.width / 8>& bytes) {
   static_assert(kPlace.bit % 8 == 0 && kPlace.width % 8 == 0);
-  std::copy(bytes.begin(), bytes.end(), header + kPlace.bit / 8);
+  std::memcpy(header + kPlace.bit / 8, bytes.data(), bytes.size());
 }
 
 }  // namespace
@@ -56,9 +57,9 @@ void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
   assert(packet.size >= at_.after_bth && packet.size - kEthernetBytes <= 0xFFFF);
   // Nearly all packets have a carrier; for those the compiler knows the length.
   if (encapsulation_ == Encapsulation::kSrv6) {
-    std::copy(bytes_.begin(), bytes_.end(), out);
+    std::memcpy(out, bytes_.data(), bytes_.size());
   } else {
-    std::copy_n(bytes_.begin(), at_.bth, out);
+    std::memcpy(out, bytes_.data(), at_.bth);
   }
   put<kMacTo>(out, packet.path.destination_mac);
   put<kMacFrom>(out, packet.path.source_mac);
@@ -79,7 +80,7 @@ void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
   if (encapsulation_ == Encapsulation::kSrv6) {
     uint8_t* const outer = out + kOuterOffset;
     // Both headers begin with the same version, traffic class and flow label.
-    std::copy_n(ip, kLength.bit / 8, outer);
+    std::memcpy(outer, ip, kLength.bit / 8);
     put<kLength>(outer, packet.size - at_.ip);
     put<kFrom>(outer, packet.path.outer_source);
     put<kTo>(outer, packet.path.carrier);

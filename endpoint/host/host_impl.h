@@ -68,8 +68,9 @@ class HostNode::Impl : public QueuePairEvents {
   void process(const HostEvent& event);
   void after_event(FrameSink& out);
   void ring_doorbell();
-  void tell_windows();
-  void set_timers();
+  void settle_touched();
+  void tell_window(Peer& peer);
+  void set_timer(QueuePair& qp);
   void on_qp_timer(QueuePair& qp);
   void on_port_notice(PortId port);
 

@@ -136,8 +136,9 @@ void HostNode::Impl::after_event(FrameSink& out) {
   applications_.tell_all();
   ports_.start_control(out);
   sender_.start_packets(out);
-  tell_windows();
-  set_timers();
+  settle_touched();
+  roce_.set_timers();
+  receiving_.set_memory_timer();
 }
 
 /// What was posted from outside starts at the next run_until().
@@ -147,32 +148,33 @@ void HostNode::Impl::ring_doorbell() {
   }
 }
 
-/// Tells how the windows of those peers are whose queue pairs the event was about.
-void HostNode::Impl::tell_windows() {
+/// What follows for the queue pairs that the event was about. The window of a peer is shared, so other queue
+/// pairs may have moved the pace of one whose own timer cannot be sooner.
+void HostNode::Impl::settle_touched() {
   for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
-    auto record = qp->peer.window_reports.due(*qp->peer.window, host_.now);
-    if (!record) continue;
-    record->peer = host_.topology.host(qp->peer.host);
-    host_.environment.observer.window(*record);
+    Peer& peer = qp->peer;
+    if (peer.window_reports.may_be_due(host_.now)) tell_window(peer);
+    if (may_be_sooner || peer.window->is_paced()) set_timer(*qp);
   }
+  queue_pairs_.clear_touched();
+}
+
+void HostNode::Impl::tell_window(Peer& peer) {
+  auto record = peer.window_reports.due(*peer.window, host_.now);
+  if (!record) return;
+  record->peer = host_.topology.host(peer.host);
+  host_.environment.observer.window(*record);
 }
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the
-/// event comes, one that moves earlier gets a new event. The window of a peer is shared, so other queue pairs may
-/// have moved the pace of this one.
-void HostNode::Impl::set_timers() {
-  for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
-    if (!may_be_sooner && !qp->peer.window->is_paced()) continue;
-    const FabricTime deadline =
-        std::max({qp->requester.deadline(host_.now), qp->peer.held_until, host_.now});
-    if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
-    qp->timer_at = deadline;
-    host_.events.push(deadline, EventClass::kTimer, 0,
-                      {HostEventKind::kQpTimer, qp->id.handle.value, 0});
-  }
-  queue_pairs_.clear_touched();
-  roce_.set_timers();
-  receiving_.set_memory_timer();
+/// event comes, one that moves earlier gets a new event.
+void HostNode::Impl::set_timer(QueuePair& qp) {
+  const FabricTime deadline =
+      std::max({qp.requester.deadline(host_.now), qp.peer.held_until, host_.now});
+  if (deadline == FabricTime::never() || deadline >= qp.timer_at) return;
+  qp.timer_at = deadline;
+  host_.events.push(deadline, EventClass::kTimer, 0,
+                    {HostEventKind::kQpTimer, qp.id.handle.value, 0});
 }
 
 void HostNode::Impl::on_qp_timer(QueuePair& qp) {

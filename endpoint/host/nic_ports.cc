@@ -133,16 +133,23 @@ void NicPorts::power_off() {
 void NicPorts::started(uint32_t port, FabricTime end) {
   idle_ &= ~(1u << port);
   ends_[port] = end;
-  next_end_ = std::min(next_end_, end);
+  if (end < next_end_ || (end == next_end_ && port < next_done_)) {
+    next_end_ = end;
+    next_done_ = port;
+  }
   look_before_data(port);
   ++host_.stats.planes[port].tx_packets;
 }
 
 void NicPorts::finish_sending() {
-  const auto done = std::find(ends_.begin(), ends_.end(), next_end_);
-  *done = FabricTime::never();
-  idle_ |= 1u << (done - ends_.begin());
-  next_end_ = *std::min_element(ends_.begin(), ends_.end());
+  idle_ |= 1u << next_done_;
+  ends_[next_done_] = next_end_ = FabricTime::never();
+  for (uint32_t p = 0; p < ends_.size(); ++p) {
+    if (ends_[p] < next_end_) {
+      next_end_ = ends_[p];
+      next_done_ = p;
+    }
+  }
 }
 
 }  // namespace mrclab::endpoint

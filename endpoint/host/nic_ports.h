@@ -74,6 +74,7 @@ class NicPorts {
   // Not in the queue of events, since a port has one at most, and there are as many as packets.
   std::vector<FabricTime> ends_;  ///< by plane; of a port that is idle: never()
   FabricTime next_end_ = FabricTime::never();
+  uint32_t next_done_ = 0;  ///< whose end that is
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have

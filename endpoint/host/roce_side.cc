@@ -207,7 +207,7 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
   return sent = true;
 }
 
-void RoceSide::set_timers() {
+void RoceSide::set_timers_of_touched() {
   for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
     if (!may_be_sooner) continue;
     const FabricTime deadline =

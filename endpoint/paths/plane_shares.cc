@@ -35,7 +35,7 @@ void PlaneShares::leave_flight(uint32_t plane, Bytes packet) {
   p.in_flight -= packet;
 }
 
-uint32_t PlaneShares::with_room(uint32_t planes, Bytes window, Bytes packet) {
+uint32_t PlaneShares::with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet) {
   in_use_ = planes;
   if (planes != counted_) {
     counted_ = planes;
@@ -43,10 +43,10 @@ uint32_t PlaneShares::with_room(uint32_t planes, Bytes window, Bytes packet) {
     const auto width = static_cast<size_t>(std::bit_width(planes));
     if (count_ > 1 && width > planes_.size()) make_room(width);
   }
-  if (count_ == 1) return planes;
+  if (count_ == 1) return asked & planes;
   const uint64_t most = window.value / count_ + packet.value;
   uint32_t open = 0;
-  for (uint32_t left = planes; left != 0; left &= left - 1) {
+  for (uint32_t left = asked & planes; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const Plane& p = planes_[plane];
     const uint64_t room =

@@ -31,9 +31,9 @@ class PlaneShares {
 
   void enter_flight(uint32_t plane, Bytes packet);
   void leave_flight(uint32_t plane, Bytes packet);
-  /// Those of `planes`, which share `window`, that may take another packet; they count as in use
+  /// Those of `asked` that may take another packet of the `planes` that share `window`, and count as in use
   /// from now on.
-  uint32_t with_room(uint32_t planes, Bytes window, Bytes packet);
+  uint32_t with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet);
 
   /// Notes an answer from `plane` and its delay. Returns the least delay of its answers within the
   /// last one to two periods.

@@ -62,9 +62,8 @@ bool Requester::ready(FabricTime now) const {
 }
 
 SchedulerState Requester::scheduler_state(FabricTime now) const {
-  const bool data = sent_.lost() > 0 || queue_.has_uncut();
   if (failed_) return SchedulerState::kIdle;
-  if (!data) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
+  if (!has_data()) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
   return ready(now) ? SchedulerState::kReady : SchedulerState::kActive;
 }
 
@@ -78,8 +77,8 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
     return std::nullopt;
   }
   if (profile_.plane_shares) {
-    free_ports &= window_.planes().with_room(evs().ports_with_choice(), window_.window(),
-                                             cost(profile_.pmtu));
+    free_ports = window_.planes().with_room(free_ports, evs().ports_with_choice(), window_.window(),
+                                            cost(profile_.pmtu));
   }
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
@@ -109,15 +108,10 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
 /// Fills in all but the path.
 void Requester::describe(Sequence s, DataPacket& packet) const {
   const SentPacket& sent = sent_[s];
-  const SendQueue::PacketView view = queue_.view(sent);
-  packet.opcode = view.opcode;
+  queue_.describe(sent, packet);
   packet.psn = psns_.psn(s);
-  packet.payload = view.payload;
-  packet.meth = view.meth;
-  packet.reth = view.reth;
-  packet.immediate = view.immediate;
   packet.retransmission = sent.transmissions > 1;
-  packet.ack_request = view.last;
+  packet.ack_request = packet.last;
   packet.trimmable = limits_.trim_nack;
 }
 

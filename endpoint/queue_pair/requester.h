@@ -36,16 +36,12 @@
 
 namespace mrclab::endpoint {
 
-/// One data packet to be made into a frame. `payload` points into the writer's memory.
-struct DataPacket {
-  Opcode opcode = Opcode::kWriteOnly;
+/// One data packet to be made into a frame: a piece of a write, and how it goes. `payload` points into the
+/// writer's memory.
+struct DataPacket : SendQueue::PacketView {
   Psn psn;
   EntropyValue ev;
   uint32_t port = 0;  ///< = plane
-  ConstMemory payload;
-  Meth meth;
-  Reth reth;
-  std::optional<uint32_t> immediate;
   bool ack_request = false;
   bool retransmission = false;
   bool trimmable = true;  ///< the receiver answers trims
@@ -72,6 +68,8 @@ class Requester {
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request, FabricTime now);
 
+  /// Are there packets to send, now or later?
+  bool has_data() const { return sent_.lost() > 0 || queue_.has_uncut(); }
   /// Would it send a packet if a port were free?
   bool ready(FabricTime now) const;
   SchedulerState scheduler_state(FabricTime now) const;
