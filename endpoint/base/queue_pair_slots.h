@@ -17,7 +17,10 @@
 
 namespace mrclab::endpoint {
 
-/// `QueuePair` has a member `id` with `local`, its number.
+/// How the event in hand concerns a queue pair.
+enum class Touched : uint8_t { kNot, kTimerStays, kTimerMayBeSooner };
+
+/// `QueuePair` has a member `id` with `local`, its number, and a member `touched`.
 template <class QueuePair>
 class QueuePairSlots {
   using Slots = std::vector<std::unique_ptr<QueuePair>>;
@@ -58,7 +61,7 @@ class QueuePairSlots {
   }
   uint32_t place_of(const QueuePair& qp) const { return place_of_qpn_.at(qp.id.local.value); }
   void erase(QueuePair& qp) {
-    std::erase_if(touched_, [&qp](const Touched& touched) { return touched.qp == &qp; });
+    std::erase(touched_, &qp);
     if (found_last_ == &qp) found_last_ = nullptr;
     const uint32_t place = place_of(qp);
     place_of_qpn_.erase(qp.id.local.value);
@@ -81,22 +84,16 @@ class QueuePairSlots {
   /// All places are below this.
   uint32_t places() const { return static_cast<uint32_t>(slots_.size()); }
 
-  struct Touched {
-    QueuePair* qp = nullptr;
-    bool may_be_sooner = true;  ///< its timer
-  };
-  void touch(QueuePair& qp, bool may_be_sooner = true) {
-    const auto found = std::find_if(touched_.begin(), touched_.end(),
-                                    [&qp](const Touched& touched) { return touched.qp == &qp; });
-    if (found == touched_.end()) {
-      touched_.push_back({&qp, may_be_sooner});
-    } else {
-      found->may_be_sooner |= may_be_sooner;
-    }
+  void touch(QueuePair& qp, Touched how = Touched::kTimerMayBeSooner) {
+    if (qp.touched == Touched::kNot) touched_.push_back(&qp);
+    qp.touched = std::max(qp.touched, how);
   }
   /// In the order in which they were touched first.
-  const std::vector<Touched>& touched() const { return touched_; }
-  void clear_touched() { touched_.clear(); }
+  const std::vector<QueuePair*>& touched() const { return touched_; }
+  void clear_touched() {
+    for (QueuePair* const qp : touched_) qp->touched = Touched::kNot;
+    touched_.clear();
+  }
 
   auto begin() {
     return Iterator<typename Slots::iterator, QueuePair>(slots_.begin(), slots_.end());
@@ -114,7 +111,7 @@ class QueuePairSlots {
   size_t size_ = 0;
   std::unordered_map<uint32_t, uint32_t> place_of_qpn_;  ///< lookup only, never iterated
   QueuePair* found_last_ = nullptr;
-  std::vector<Touched> touched_;
+  std::vector<QueuePair*> touched_;
 };
 
 }  // namespace mrclab::endpoint

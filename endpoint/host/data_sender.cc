@@ -53,14 +53,16 @@ bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
 /// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
 bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   if (host_.now < qp.peer.held_until) return false;
-  std::optional<DataPacket> packet;
-  if (qp.requester.has_data()) packet = qp.requester.next_packet(ports, host_.now);
-  if (!packet) {
+  const auto no_packet = [&] {
     if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
     return false;
-  }
+  };
+  if (!qp.requester.has_data()) return no_packet();
+  const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
+  if (!packet) return no_packet();
   // Behind packets that are in flight already it is not the one that is waited for.
-  queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1);
+  queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1 ? Touched::kTimerMayBeSooner
+                                                                     : Touched::kTimerStays);
   qp.peer.reverse.data_sent(host_.now);
   Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now);
   if (!frame) {

@@ -136,7 +136,7 @@ void HostNode::Impl::after_event(FrameSink& out) {
   applications_.tell_all();
   ports_.start_control(out);
   sender_.start_packets(out);
-  settle_touched();
+  if (!queue_pairs_.touched().empty()) settle_touched();
   roce_.set_timers();
   receiving_.set_memory_timer();
 }
@@ -151,10 +151,11 @@ void HostNode::Impl::ring_doorbell() {
 /// What follows for the queue pairs that the event was about. The window of a peer is shared, so other queue
 /// pairs may have moved the pace of one whose own timer cannot be sooner.
 void HostNode::Impl::settle_touched() {
-  for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
+  for (QueuePair* const qp : queue_pairs_.touched()) {
     Peer& peer = qp->peer;
-    if (peer.window_reports.may_be_due(host_.now)) tell_window(peer);
-    if (may_be_sooner || peer.window->is_paced()) set_timer(*qp);
+    if (peer.window_reports.is_due(*peer.window, host_.now)) tell_window(peer);
+    const bool sooner = qp->touched == Touched::kTimerMayBeSooner;
+    if (sooner || peer.window->is_paced()) set_timer(*qp);
   }
   queue_pairs_.clear_touched();
 }

@@ -103,7 +103,8 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     return Refusal::kQpInError;
   }
   // What comes in moves no timer of a queue pair that sends.
-  queue_pairs_.touch(qp, !is_write(packet.bth.opcode));
+  queue_pairs_.touch(
+      qp, is_write(packet.bth.opcode) ? Touched::kTimerStays : Touched::kTimerMayBeSooner);
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++host_.stats.sacks_received;

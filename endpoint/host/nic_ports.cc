@@ -1,6 +1,5 @@
 #include "endpoint/host/nic_ports.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -19,12 +18,12 @@ NicPorts::NicPorts(HostShared& host)
     : host_(host),
       live_(host.all_ports),
       live_count_(static_cast<uint32_t>(std::popcount(live_))),
+      ends_(host.topology.planes),
       idle_(host.all_ports) {
   ports_.reserve(host.topology.planes);
   for (uint32_t p = 0; p < host.topology.planes; ++p) {
     ports_.emplace_back(host.environment, PortId{p});
   }
-  ends_.assign(ports_.size(), FabricTime::never());
 }
 
 /// Brings the bits of a port up to date, after anything but the end of a transmission.
@@ -132,24 +131,9 @@ void NicPorts::power_off() {
 
 void NicPorts::started(uint32_t port, FabricTime end) {
   idle_ &= ~(1u << port);
-  ends_[port] = end;
-  if (end < next_end_ || (end == next_end_ && port < next_done_)) {
-    next_end_ = end;
-    next_done_ = port;
-  }
+  ends_.add(port, end);
   look_before_data(port);
   ++host_.stats.planes[port].tx_packets;
-}
-
-void NicPorts::finish_sending() {
-  idle_ |= 1u << next_done_;
-  ends_[next_done_] = next_end_ = FabricTime::never();
-  for (uint32_t p = 0; p < ends_.size(); ++p) {
-    if (ends_[p] < next_end_) {
-      next_end_ = ends_[p];
-      next_done_ = p;
-    }
-  }
 }
 
 }  // namespace mrclab::endpoint

@@ -9,6 +9,7 @@
 
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_port.h"
+#include "endpoint/host/transmit_ends.h"
 
 namespace mrclab::endpoint {
 
@@ -51,9 +52,9 @@ class NicPorts {
   void queue_control(uint32_t port, Frame frame);
   /// When the next port has sent what it is sending. At one instant this comes after all other events of the
   /// host, and ports in the order of their numbers (EventClass).
-  FabricTime next_end() const { return next_end_; }
+  FabricTime next_end() const { return ends_.next_time(); }
   /// That port is idle again.
-  void finish_sending();
+  void finish_sending() { idle_ |= 1u << ends_.pop(); }
 
   /// The host loses its power.
   void power_off();
@@ -71,12 +72,9 @@ class NicPorts {
 
   HostShared& host_;
   std::vector<Port> ports_;  ///< by plane; there are never more, so that they do not move
-  // Not in the queue of events, since a port has one at most, and there are as many as packets.
-  std::vector<FabricTime> ends_;  ///< by plane; of a port that is idle: never()
-  FabricTime next_end_ = FabricTime::never();
-  uint32_t next_done_ = 0;  ///< whose end that is
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
+  TransmitEnds ends_;
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
   // nothing to say.
   uint32_t idle_;             ///< nothing is being sent

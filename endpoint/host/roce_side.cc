@@ -208,8 +208,7 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
 }
 
 void RoceSide::set_timers_of_touched() {
-  for (const auto& [qp, may_be_sooner] : queue_pairs_.touched()) {
-    if (!may_be_sooner) continue;
+  for (RcQueuePair* const qp : queue_pairs_.touched()) {
     const FabricTime deadline =
         std::max(std::min(qp->requester.deadline(host_.now), qp->notifier.deadline()), host_.now);
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;

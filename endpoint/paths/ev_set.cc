@@ -119,7 +119,7 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, Plane
   return std::nullopt;
 }
 
-std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
+inline std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
   const auto planes = static_cast<uint32_t>(planes_.size());
   const uint32_t from_first = ~0u << turn.next.value_or(first_plane_);
   for (uint32_t left = ports; left != 0;) {
@@ -149,7 +149,7 @@ std::optional<uint32_t> EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn,
   return std::nullopt;
 }
 
-std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
+inline std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
   Plane& plane = planes_[number];
   auto found = next_recycled(number, state);
   if (!found) found = scan(plane, number, state, false);
