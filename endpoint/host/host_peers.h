@@ -55,7 +55,7 @@ class HostPeers {
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
   void on_endpoint_response(const MrcPacket& packet);
   /// Data of the peer came in at `port`.
-  void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
+  [[gnu::flatten]] void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
   /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also tell
   /// of the peer's ports.
   void on_sack_news(Peer& peer, const Seth& seth);

@@ -38,7 +38,7 @@ class NicPorts {
 
   /// Starts what goes before data: the second copy of a frame, control packets.
   void start_control(FrameSink& out);
-  void start_data(uint32_t port, Frame&& frame, FrameSink& out,
+  [[gnu::flatten]] void start_data(uint32_t port, Frame&& frame, FrameSink& out,
                   QueueClass queue = QueueClass::kData);
   /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
   uint32_t unpaused() const;

@@ -29,7 +29,7 @@ class PacketMaker {
   };
   /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
   /// lent. With elided payload only the headers are made, in a frame of the modelled length.
-  Frame data(const DataPacket& packet, Address to, FabricTime now);
+  [[gnu::flatten]] Frame data(const DataPacket& packet, Address to, FabricTime now);
   /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;

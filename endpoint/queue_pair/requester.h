@@ -73,8 +73,9 @@ class Requester {
   /// Would it send a packet if a port were free?
   bool ready(FabricTime now) const;
   SchedulerState scheduler_state(FabricTime now) const;
-  /// The next packet for one of `free_ports`; it counts as sent at `now`.
-  std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
+  /// The next packet for one of `free_ports`; it counts as sent at `now`. Flat, as it is a dozen short steps of
+  /// several classes, whose calls would be a fifth of what it costs.
+  [[gnu::flatten]] std::optional<DataPacket> next_packet(uint32_t free_ports, FabricTime now);
 
   /// Feedback. kNone: accepted; else why it was refused.
   Refusal on_sack(const Seth& seth, FabricTime now);
