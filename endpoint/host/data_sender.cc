@@ -28,6 +28,15 @@ void DataSender::keep_turn_in_range() {
                               static_cast<uint32_t>(bursts_.size()));
 }
 
+/// As send_packet. Most queue pairs that are asked have nothing to send at all.
+inline bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out,
+                                            bool& sent) {
+  if (host_.now < qp.peer.held_until) return false;
+  if (qp.requester.has_data() && send_packet(qp, ports, out, sent)) return true;
+  if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
+  return false;
+}
+
 /// Round robin over the queue pairs, and over bursts, each of which counts as one more. False if
 /// nothing could be sent.
 bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
@@ -50,16 +59,10 @@ bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
   return false;
 }
 
-/// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
-bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
-  if (host_.now < qp.peer.held_until) return false;
-  const auto no_packet = [&] {
-    if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
-    return false;
-  };
-  if (!qp.requester.has_data()) return no_packet();
+/// A packet of the queue pair. False if it has none for these ports. `sent` remains false if there was no buffer for it.
+bool DataSender::send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
-  if (!packet) return no_packet();
+  if (!packet) return false;
   // Behind packets that are in flight already it is not the one that is waited for.
   queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1 ? Touched::kTimerMayBeSooner
                                                                      : Touched::kTimerStays);

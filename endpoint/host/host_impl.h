@@ -116,8 +116,8 @@ class HostNode::Impl : public QueuePairEvents {
   void on_memory();
   void add_service_time(const QueuePair& qp, const MrcPacket& packet, Replies& replies) const;
   void send_replies(QueuePair& qp, const Replies& replies, uint32_t port);
-  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
-                    uint32_t in_port);
+  void send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port);
+  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
   void send_probes(QueuePair& qp);
 
   HostShared host_;

@@ -94,7 +94,7 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   if (qp.requester.failed()) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
-      send_control(qp, Opcode::kNack, nack.psn, nack, port);
+      send_control(qp, Opcode::kNack, nack.psn, nack);
     } else if (packet.bth.opcode == Opcode::kProbeRequest) {
       Replies replies;
       qp.responder.on_probe_of_failed(replies);
@@ -145,7 +145,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   add_service_time(qp, packet, replies);
   peers_.on_data_heard(qp.peer, packet, port);
   host_.stats.planes[port].rx_payload_bytes += placed;
-  send_replies(qp, replies, port);
+  if (replies.any()) send_replies(qp, replies, port);
   return refusal;
 }
 
@@ -179,27 +179,33 @@ void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& pack
 void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
     ++host_.stats.sacks_sent;
-    send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack, port);
+    send_sack(qp, *replies.sack, port);
   }
-  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack, port);
-  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack, port);
-  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak, port);
+  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack);
+  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack);
+  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak);
   if (!replies.failure.empty()) qp.requester.fail(replies.failure);
 }
 
 /// `in_port`: where what it answers came in.
-void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
-                                  uint32_t in_port) {
+void HostNode::Impl::send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port) {
   const std::optional<EntropyValue> ev =
       qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
   if (!ev) return;  // no port: the peer will ask again
-  Extension told = extension;
-  if (auto* seth = std::get_if<Seth>(&told)) {
-    peers_.put_port_state(in_port, *seth);
-    receiving_.put_penalty(qp.peer.host, *seth);
-  }
-  Frame frame = host_.maker.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
-  ports_.queue_control(path_of(*ev)->plane, std::move(frame));
+  Seth told = seth;
+  peers_.put_port_state(in_port, told);
+  receiving_.put_penalty(qp.peer.host, told);
+  ports_.queue_control(path_of(*ev)->plane,
+                       host_.maker.sack(told, *ev, {qp.peer.host, qp.id.remote}));
+}
+
+void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
+                                  const Extension& extension) {
+  const std::optional<EntropyValue> ev =
+      qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
+  if (!ev) return;  // no port: the peer will ask again
+  ports_.queue_control(path_of(*ev)->plane, host_.maker.control(opcode, psn, extension, *ev,
+                                                                {qp.peer.host, qp.id.remote}));
 }
 
 void HostNode::Impl::send_probes(QueuePair& qp) {

@@ -65,7 +65,8 @@ class NicPort {
  private:
   FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);
   void drop_control(DropCause cause, FabricTime now);
-  [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause, FabricTime now);
+  [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause,
+                              FabricTime now);
 
   const NodeEnvironment& environment_;
   PortId id_;

@@ -39,7 +39,7 @@ class NicPorts {
   /// Starts what goes before data: the second copy of a frame, control packets.
   void start_control(FrameSink& out);
   [[gnu::flatten]] void start_data(uint32_t port, Frame&& frame, FrameSink& out,
-                  QueueClass queue = QueueClass::kData);
+                                   QueueClass queue = QueueClass::kData);
   /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
   uint32_t unpaused() const;
   /// A pause frame came in at `port`; false if it is none about RoCE's data.

@@ -29,12 +29,25 @@ MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
   return spec;
 }
 
+uint8_t* PacketMaker::put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
+                               uint8_t* out) {
+  const HeaderTemplate& headers = templates_.of(path.encapsulation);
+  headers.write({.path = path,
+                 .destination = paths_.address_in(path.encapsulation, way.to.host),
+                 .ev = paths_.on_wire(way.ev),
+                 .dscp = way.dscp,
+                 .ecn = way.ecn,
+                 .size = size,
+                 .bth = bth},
+                out);
+  return out + headers.size();
+}
+
 Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
   assert(is_write(packet.opcode) && has_immediate(packet.opcode) == packet.immediate.has_value());
   const PathHeaders path = paths_.headers(to.host, packet.ev);
-  const HeaderTemplate& headers = templates_.of(path.encapsulation);
-  const size_t header_size = headers.size() + kMethBytes + kTsethBytes + kRethBytes +
-                             (packet.immediate ? kImmediateBytes : 0);
+  const size_t header_size = layout_of(path.encapsulation).after_bth + kMethBytes + kTsethBytes +
+                             kRethBytes + (packet.immediate ? kImmediateBytes : 0);
   const size_t pad = -packet.payload.size() & 3;
   const size_t size = header_size + packet.payload.size() + pad + kIcrcBytes;
   Frame frame = room_for(header_size, size, packet.payload, options_.lends);
@@ -51,20 +64,30 @@ Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
   const uint8_t dscp = !packet.trimmable       ? options_.dscps.no_trim
                        : packet.retransmission ? options_.dscps.trimmable_retx
                                                : options_.dscps.trimmable;
-  uint8_t* p = frame.bytes().data();
-  headers.write({.path = path,
-                 .destination = paths_.address_in(path.encapsulation, to.host),
-                 .ev = paths_.on_wire(packet.ev),
-                 .dscp = dscp,
-                 .size = size,
-                 .bth = bth},
-                p);
-  p += headers.size();
+  uint8_t* p = put_head({packet.ev, to, dscp}, path, bth, size, frame.bytes().data());
   p += write_header<kMethTable>(packet.meth, p);
   p += write_header<kTsethTable>(Tseth{tx_timestamp(now), false, 1}, p);
   p += write_header<kRethTable>(packet.reth, p);
   if (packet.immediate) write_header<kImmDtTable>(ImmDt{*packet.immediate}, p);
   finish(frame, header_size, size, packet.payload);
+  return frame;
+}
+
+Frame PacketMaker::sack(const Seth& seth, EntropyValue ev, Address to) {
+  const PathHeaders path = paths_.headers(to.host, ev);
+  const size_t header_size = layout_of(path.encapsulation).after_bth + kSethBytes;
+  const size_t size = header_size + kIcrcBytes;
+  Frame frame = frames_.make(size);
+  if (!frame) return frame;
+  Bth bth;
+  bth.opcode = Opcode::kSack;
+  bth.destination_qp = to.qpn;
+  bth.psn = seth.cumulative;
+  uint8_t* p =
+      put_head({ev, to, options_.dscps.control, kEcnNotEct}, path, bth, size, frame.bytes().data());
+  p += write_header<kSethTable>(seth, p);
+  write_header<kCcStateTable>(seth, p);
+  finish(frame, header_size, size, {});
   return frame;
 }
 

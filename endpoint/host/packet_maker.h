@@ -30,7 +30,9 @@ class PacketMaker {
   /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
   /// lent. With elided payload only the headers are made, in a frame of the modelled length.
   [[gnu::flatten]] Frame data(const DataPacket& packet, Address to, FabricTime now);
-  /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
+  /// A SACK on `ev`, in the class of control.
+  [[gnu::flatten]] Frame sack(const Seth& seth, EntropyValue ev, Address to);
+  /// Another control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
   /// A data packet of RC; empty if the pool is exhausted.
@@ -44,6 +46,14 @@ class PacketMaker {
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
 
  private:
+  /// The headers up to BTH of a packet that goes over `path`, which is that of `ev`; where they end.
+  struct Way {
+    EntropyValue ev;
+    Address to;
+    uint8_t dscp = 0, ecn = kEcnEct0;
+  };
+  uint8_t* put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
+                    uint8_t* out);
   MrcFrameSpec address(EntropyValue ev, Address to) const;
   /// Room for a frame with this payload, or for its headers alone if the payload is not to be in it.
   Frame room_for(size_t header_size, size_t size, ConstMemory payload, bool lends) const;

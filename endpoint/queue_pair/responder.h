@@ -51,6 +51,7 @@ struct Replies {
   std::optional<Aeth> nak;
   Psn nak_psn;
   std::string_view failure;  ///< not empty: the queue pair's error
+  bool any() const { return sack || nack || ack || nak || !failure.empty(); }
 };
 
 /// Resources that all responders of a NIC share.
@@ -113,11 +114,13 @@ class Responder {
   void advertise_range();
   /// Takes room for a packet; kNone, or the reason why the NIC has none.
   Refusal take_room(const MrcPacket& packet, Sequence s, Replies& replies);
-  [[gnu::noinline]] Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s, Replies& replies);
+  [[gnu::noinline]] Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s,
+                                   Replies& replies);
   uint32_t bitmaps_needed() const;
   [[gnu::noinline]] void put_ack(Replies& replies) const;
   [[gnu::noinline]] void put_nak(uint8_t syndrome, Sequence s, Replies& replies);
-  [[gnu::noinline]] void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet, Replies& replies);
+  [[gnu::noinline]] void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
+                                      Replies& replies);
   bool too_many_immediates(const MrcPacket& packet) const;
   /// False if the packets that are now in do not make whole messages.
   bool complete_messages(Replies& replies);
