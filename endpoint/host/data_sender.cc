@@ -6,7 +6,7 @@
 
 namespace mrclab::endpoint {
 
-void DataSender::start_packets(FrameSink& out) {
+void DataSender::start_at_free_ports(FrameSink& out) {
   // Every packet takes a port, so this ends after at most as many rounds as there are ports.
   for (uint32_t ports = ports_.startable(); ports != 0; ports = ports_.startable()) {
     if (!start_one_packet(ports, out)) break;

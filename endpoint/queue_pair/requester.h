@@ -119,13 +119,13 @@ class Requester {
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
   std::optional<FabricTime> service_time(uint16_t reflected, FabricTime sent, FabricTime now) const;
-  bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
-  bool acknowledge_to(Sequence last, FabricTime now);
+  [[gnu::flatten]] bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);
+  [[gnu::flatten]] bool acknowledge_to(Sequence last, FabricTime now);
   void acknowledge(Sequence s, FabricTime now);
   void on_probe_answer(const Seth& seth, Sequence cumulative, FabricTime now);
   void detect_losses(FabricTime now);
   void declare_lost(Sequence s, std::string_view cause, FabricTime now);
-  void on_spurious_loss(Sequence s, bool certain, FabricTime now);
+  [[gnu::noinline]] void on_spurious_loss(Sequence s, bool certain, FabricTime now);
   void suspect_spurious_loss(Sequence s, const SentPacket& packet, FabricTime now);
   void retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt where, FabricTime now);
   void back_off(Sequence s, FabricTime now);
