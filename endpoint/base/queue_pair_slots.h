@@ -3,7 +3,8 @@
 // a queue pair its address. Iteration visits those that exist, in the order of places.
 //
 // Touched queue pairs are those that the event in hand was about: the code that changes one says so, and once
-// the event is over the host sets their timers anew.
+// the event is over the host sets their timers anew. Most packets leave a timer where it is or move it to a later time,
+// which is found out when it has run out; the code that knows so says that, too.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +17,10 @@
 
 namespace mrclab::endpoint {
 
-/// `QueuePair` has a member `id` with `local`, its number.
+/// How the event in hand concerns a queue pair.
+enum class Touched : uint8_t { kNot, kTimerStays, kTimerMayBeSooner };
+
+/// `QueuePair` has a member `id` with `local`, its number, and a member `touched`.
 template <class QueuePair>
 class QueuePairSlots {
   using Slots = std::vector<std::unique_ptr<QueuePair>>;
@@ -58,6 +62,7 @@ class QueuePairSlots {
   uint32_t place_of(const QueuePair& qp) const { return place_of_qpn_.at(qp.id.local.value); }
   void erase(QueuePair& qp) {
     std::erase(touched_, &qp);
+    if (found_last_ == &qp) found_last_ = nullptr;
     const uint32_t place = place_of(qp);
     place_of_qpn_.erase(qp.id.local.value);
     slots_[place].reset();
@@ -69,19 +74,26 @@ class QueuePairSlots {
   const QueuePair& operator[](uint32_t place) const { return *slots_[place]; }
   /// Null if no queue pair has this number.
   QueuePair* find(Qpn qpn) {
+    // Most packets are for the queue pair that the one before was for.
+    if (found_last_ != nullptr && found_last_->id.local == qpn) return found_last_;
     const auto found = place_of_qpn_.find(qpn.value);
-    return found == place_of_qpn_.end() ? nullptr : slots_[found->second].get();
+    if (found == place_of_qpn_.end()) return nullptr;
+    return found_last_ = slots_[found->second].get();
   }
   size_t size() const { return size_; }
   /// All places are below this.
   uint32_t places() const { return static_cast<uint32_t>(slots_.size()); }
 
-  void touch(QueuePair& qp) {
-    if (std::find(touched_.begin(), touched_.end(), &qp) == touched_.end()) touched_.push_back(&qp);
+  void touch(QueuePair& qp, Touched how = Touched::kTimerMayBeSooner) {
+    if (qp.touched == Touched::kNot) touched_.push_back(&qp);
+    qp.touched = std::max(qp.touched, how);
   }
   /// In the order in which they were touched first.
   const std::vector<QueuePair*>& touched() const { return touched_; }
-  void clear_touched() { touched_.clear(); }
+  void clear_touched() {
+    for (QueuePair* const qp : touched_) qp->touched = Touched::kNot;
+    touched_.clear();
+  }
 
   auto begin() {
     return Iterator<typename Slots::iterator, QueuePair>(slots_.begin(), slots_.end());
@@ -98,6 +110,7 @@ class QueuePairSlots {
   Slots slots_;
   size_t size_ = 0;
   std::unordered_map<uint32_t, uint32_t> place_of_qpn_;  ///< lookup only, never iterated
+  QueuePair* found_last_ = nullptr;
   std::vector<QueuePair*> touched_;
 };
 

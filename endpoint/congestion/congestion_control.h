@@ -51,7 +51,7 @@ class CongestionControl {
   virtual ~CongestionControl() = default;
   virtual bool may_send(Bytes packet, FabricTime now) const = 0;
   /// When a packet may go although nothing else happens: a window of less than a packet is paced.
-  /// never(): not before something leaves flight.
+  /// never(): not before something leaves flight; always so if it is not paced.
   virtual FabricTime opens_at(Bytes packet) const = 0;
   /// Does the window let packets go by the clock instead of by acknowledgements?
   virtual bool is_paced() const { return false; }

@@ -40,7 +40,7 @@
 
 namespace mrclab::endpoint {
 
-class EvenNscc : public NsccWindow {
+class EvenNscc final : public NsccWindow {
  public:
   EvenNscc(const TransportProfile& profile, uint32_t live_ports);
 

@@ -17,8 +17,8 @@ class NsccWindow : public CongestionControl {
   void on_refused(Bytes packet, FabricTime now) override;
   void on_withdrawn(Bytes packet) override { leave_flight(packet); }
   void on_live_ports(uint32_t count) override;
-  Bytes window() const override { return window_; }
-  Bytes in_flight() const override { return in_flight_; }
+  Bytes window() const final { return window_; }
+  Bytes in_flight() const final { return in_flight_; }
 
   Bytes max_window() const { return max_window_; }
   FabricTime base_rtt() const { return base_rtt_; }

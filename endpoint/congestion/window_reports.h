@@ -18,12 +18,16 @@ class WindowReports {
   WindowReports(FabricTime base_rtt, Bytes first_window)
       : interval_(base_rtt), said_(first_window) {}
 
+  /// Is a record due now? After most packets none is.
+  bool is_due(const CongestionControl& window, FabricTime now) const {
+    const bool idle = window.in_flight().value == 0;
+    if (now < (idle ? next_idle_ : next_)) return false;
+    return !idle || window.has_news() || window.window() != said_;
+  }
   /// The record that is due now, if anything has happened. Call it whenever something may have.
   std::optional<WindowRecord> due(CongestionControl& window, FabricTime now) {
-    const bool idle = window.in_flight().value == 0;
-    FabricTime& next = idle ? next_idle_ : next_;
-    if (now < next) return std::nullopt;
-    if (idle && !window.has_news() && window.window() == said_) return std::nullopt;
+    if (!is_due(window, now)) return std::nullopt;
+    FabricTime& next = window.in_flight().value == 0 ? next_idle_ : next_;
     WindowRecord record = window.take_record();
     record.t = now;
     said_ = record.window;

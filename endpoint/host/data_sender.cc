@@ -6,14 +6,35 @@
 
 namespace mrclab::endpoint {
 
-void DataSender::start_packets(FrameSink& out) {
+void DataSender::start_at_free_ports(FrameSink& out) {
   // Every packet takes a port, so this ends after at most as many rounds as there are ports.
   for (uint32_t ports = ports_.startable(); ports != 0; ports = ports_.startable()) {
     if (!start_one_packet(ports, out)) break;
   }
-  std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+  if (!bursts_.empty()) {
+    std::erase_if(bursts_, [](const Burst& burst) { return burst.done(); });
+    keep_turn_in_range();
+  }
+}
+
+void DataSender::power_off() {
+  bursts_.clear();
+  keep_turn_in_range();
+}
+
+/// Fewer bursts take turns than before; places of queue pairs never become fewer.
+void DataSender::keep_turn_in_range() {
   next_ = std::min(next_, queue_pairs_.places() + roce_.queue_pairs().places() +
                               static_cast<uint32_t>(bursts_.size()));
+}
+
+/// As send_packet. Most queue pairs that are asked have nothing to send at all.
+inline bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out,
+                                            bool& sent) {
+  if (host_.now < qp.peer.held_until) return false;
+  if (qp.requester.has_data() && send_packet(qp, ports, out, sent)) return true;
+  if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
+  return false;
 }
 
 /// Round robin over the queue pairs, and over bursts, each of which counts as one more. False if
@@ -38,15 +59,13 @@ bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
   return false;
 }
 
-/// False if it has no packet for these ports. `sent` remains false if there was no buffer for it.
-bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
-  if (host_.now < qp.peer.held_until) return false;
+/// A packet of the queue pair. False if it has none for these ports. `sent` remains false if there was no buffer for it.
+bool DataSender::send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
-  if (!packet) {
-    if (qp.peer.window->is_paced()) queue_pairs_.touch(qp);  // its timer may have to be set
-    return false;
-  }
-  queue_pairs_.touch(qp);
+  if (!packet) return false;
+  // Behind packets that are in flight already it is not the one that is waited for.
+  queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1 ? Touched::kTimerMayBeSooner
+                                                                     : Touched::kTimerStays);
   qp.peer.reverse.data_sent(host_.now);
   Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now);
   if (!frame) {

@@ -20,11 +20,16 @@ class DataSender {
 
   void add_burst(Burst burst) { bursts_.push_back(std::move(burst)); }
   /// Starts a packet on every port that is free, while there is one to send.
-  void start_packets(FrameSink& out);
-  void power_off() { bursts_.clear(); }
+  void start_packets(FrameSink& out) {
+    if (ports_.startable() != 0 || !bursts_.empty()) start_at_free_ports(out);
+  }
+  void power_off();
 
  private:
+  void start_at_free_ports(FrameSink& out);
+  void keep_turn_in_range();
   bool start_one_packet(uint32_t ports, FrameSink& out);
+  bool send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
   bool start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
   bool start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
 

@@ -20,7 +20,6 @@ enum class HostEventKind : uint8_t {
   kReverseTimer,
   kStart,
   kWake,
-  kPortFree,
   kDoorbell,
   kInMemory,
   kRcTimer,

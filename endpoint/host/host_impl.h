@@ -18,6 +18,7 @@
 // One event is processed like this: the event itself, then what it means to applications (completions
 // queued by the queue pairs), then whatever ports can start, then timers are set anew.
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -49,7 +50,7 @@ class HostNode::Impl : public QueuePairEvents {
 
   void receive(PortId port, Arrival&& arrival);
   void apply(const ScheduledEffect& effect) { host_.events.push_effect(effect); }
-  FabricTime next_event() const { return host_.events.next_time(); }
+  FabricTime next_event() const { return std::min(host_.events.next_time(), ports_.next_end()); }
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
   std::optional<NodePauses> pauses() const;
@@ -67,8 +68,9 @@ class HostNode::Impl : public QueuePairEvents {
   void process(const HostEvent& event);
   void after_event(FrameSink& out);
   void ring_doorbell();
-  void tell_windows();
-  void set_timers();
+  void settle_touched();
+  void tell_window(Peer& peer);
+  void set_timer(QueuePair& qp);
   void on_qp_timer(QueuePair& qp);
   void on_port_notice(PortId port);
 
@@ -114,8 +116,8 @@ class HostNode::Impl : public QueuePairEvents {
   void on_memory();
   void add_service_time(const QueuePair& qp, const MrcPacket& packet, Replies& replies) const;
   void send_replies(QueuePair& qp, const Replies& replies, uint32_t port);
-  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
-                    uint32_t in_port);
+  void send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port);
+  void send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
   void send_probes(QueuePair& qp);
 
   HostShared host_;
@@ -143,6 +145,7 @@ class HostNode::Impl : public QueuePairEvents {
   bool doorbell_ = false;         ///< an event for new posts stands in the queue
   HostWork work_ = HostWork::kRunning;
   FabricTime power_lost_;  ///< what had arrived before and was not looked at yet is gone
+  MrcPacket packet_;       ///< in hand; here, because whoever decodes it clears it anyway
   FabricTime waited_;      ///< how long the packet in hand waited for this host's software
 };
 

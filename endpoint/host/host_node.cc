@@ -71,8 +71,11 @@ void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
-  while (host_.events.next_time() <= committed) {
-    if (host_.events.arrival_is_next()) {
+  while (next_event() <= committed) {
+    if (ports_.next_end() < host_.events.next_time()) {
+      host_.now = std::max(host_.now, ports_.next_end());
+      ports_.finish_sending();
+    } else if (host_.events.arrival_is_next()) {
       auto [key, arrival] = host_.events.pop_arrival();
       host_.now = std::max(host_.now, key.at);  // a late one happens now
       on_arrival(key.port, std::move(arrival));
@@ -110,7 +113,6 @@ void HostNode::Impl::process(const HostEvent& event) {
     case HostEventKind::kWake:
       if (of_this_life()) applications_.wake(ApplicationRunner::Kind::kWake, event.index);
       break;
-    case HostEventKind::kPortFree: ports_.finish_sending(event.index); break;
     case HostEventKind::kInMemory:
       if (of_this_life()) on_memory();
       break;
@@ -134,8 +136,9 @@ void HostNode::Impl::after_event(FrameSink& out) {
   applications_.tell_all();
   ports_.start_control(out);
   sender_.start_packets(out);
-  tell_windows();
-  set_timers();
+  if (!queue_pairs_.touched().empty()) settle_touched();
+  roce_.set_timers();
+  receiving_.set_memory_timer();
 }
 
 /// What was posted from outside starts at the next run_until().
@@ -145,30 +148,34 @@ void HostNode::Impl::ring_doorbell() {
   }
 }
 
-/// Tells how the windows of those peers are whose queue pairs the event was about.
-void HostNode::Impl::tell_windows() {
-  for (QueuePair* qp : queue_pairs_.touched()) {
-    auto record = qp->peer.window_reports.due(*qp->peer.window, host_.now);
-    if (!record) continue;
-    record->peer = host_.topology.host(qp->peer.host);
-    host_.environment.observer.window(*record);
+/// What follows for the queue pairs that the event was about. The window of a peer is shared, so other queue
+/// pairs may have moved the pace of one whose own timer cannot be sooner.
+void HostNode::Impl::settle_touched() {
+  for (QueuePair* const qp : queue_pairs_.touched()) {
+    Peer& peer = qp->peer;
+    if (peer.window_reports.is_due(*peer.window, host_.now)) tell_window(peer);
+    const bool sooner = qp->touched == Touched::kTimerMayBeSooner;
+    if (sooner || peer.window->is_paced()) set_timer(*qp);
   }
+  queue_pairs_.clear_touched();
+}
+
+void HostNode::Impl::tell_window(Peer& peer) {
+  auto record = peer.window_reports.due(*peer.window, host_.now);
+  if (!record) return;
+  record->peer = host_.topology.host(peer.host);
+  host_.environment.observer.window(*record);
 }
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the
 /// event comes, one that moves earlier gets a new event.
-void HostNode::Impl::set_timers() {
-  for (QueuePair* qp : queue_pairs_.touched()) {
-    const FabricTime deadline =
-        std::max({qp->requester.deadline(host_.now), qp->peer.held_until, host_.now});
-    if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
-    qp->timer_at = deadline;
-    host_.events.push(deadline, EventClass::kTimer, 0,
-                      {HostEventKind::kQpTimer, qp->id.handle.value, 0});
-  }
-  queue_pairs_.clear_touched();
-  roce_.set_timers();
-  receiving_.set_memory_timer();
+void HostNode::Impl::set_timer(QueuePair& qp) {
+  const FabricTime deadline =
+      std::max({qp.requester.deadline(host_.now), qp.peer.held_until, host_.now});
+  if (deadline == FabricTime::never() || deadline >= qp.timer_at) return;
+  qp.timer_at = deadline;
+  host_.events.push(deadline, EventClass::kTimer, 0,
+                    {HostEventKind::kQpTimer, qp.id.handle.value, 0});
 }
 
 void HostNode::Impl::on_qp_timer(QueuePair& qp) {

@@ -164,8 +164,8 @@ void HostPeers::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
   }
   // The answer goes back between the ports that the request came over: those work.
   std::optional<EntropyValue> ev;
-  if (const std::optional<Path> path = path_of_peer(peer, packet, port)) {
-    ev = peer.reverse.of_plane(port, {.peer = 1u << path->plane});
+  if (const auto heard = heard_path(peer, packet, port)) {
+    ev = peer.reverse.of_plane(port, {.peer = 1u << heard->theirs.plane});
   }
   if (!ev) ev = peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});
   if (!ev) return;

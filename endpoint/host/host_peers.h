@@ -55,7 +55,7 @@ class HostPeers {
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
   void on_endpoint_response(const MrcPacket& packet);
   /// Data of the peer came in at `port`.
-  void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
+  [[gnu::flatten]] void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
   /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also tell
   /// of the peer's ports.
   void on_sack_news(Peer& peer, const Seth& seth);
@@ -67,11 +67,15 @@ class HostPeers {
  private:
   /// How many ports' worth of traffic can go to a peer, at most.
   uint32_t lanes_toward(const Peer& peer) const;
-  /// A path of the peer's as ours in the other direction; empty: the fabric has no such path.
-  std::optional<Path> path_from(const Peer& peer, Path path) const;
-  /// The peer's path that a packet came by. Empty if its entropy value is not in our format or names
-  /// another port than it came in on: any value is as good as another, but not every one tells.
-  std::optional<Path> path_of_peer(const Peer& peer, const MrcPacket& packet, uint32_t port) const;
+  /// A path of the peer's, and the same as ours in the other direction.
+  struct HeardPath {
+    Path theirs, ours;
+  };
+  /// The path that a packet came by. Empty if its entropy value is not in our format, names another port
+  /// than it came in on or a path that the fabric does not have: any value is as good as another, but not
+  /// every one tells.
+  std::optional<HeardPath> heard_path(const Peer& peer, const MrcPacket& packet,
+                                      uint32_t port) const;
   void on_live_ports(Peer& peer, std::string_view why);
   void tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
                           const std::vector<bool>& connected_before, std::string_view why);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "endpoint/base/packet_overhead.h"
@@ -64,9 +63,8 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
   }
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
-  MrcPacket packet;
-  Refusal refusal = checks_.examine(port, arrival.frame, packet);
-  if (refusal == Refusal::kNone) refusal = deliver(port, packet);
+  Refusal refusal = checks_.examine(port, arrival.frame, packet_);
+  if (refusal == Refusal::kNone) refusal = deliver(port, packet_);
   if (refusal == Refusal::kNone) return;
   host_.refuse(refusal);
   const DropCause cause = drop_cause_of(refusal);
@@ -91,13 +89,12 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   QueuePair* const found = queue_pairs_.find(packet.bth.destination_qp);
   if (found == nullptr) return Refusal::kUnknownQp;
   QueuePair& qp = *found;
-  if (packet.inner.source != host_.paths.address_in(packet.encapsulation, qp.peer.host)) {
-    return Refusal::kWrongPeer;
-  }
+  const Ipv6Address peer = host_.paths.address_in(packet.encapsulation, qp.peer.host);
+  if (!same_address(packet.inner.source, peer)) return Refusal::kWrongPeer;
   if (qp.requester.failed()) {
     if (is_write(packet.bth.opcode)) {
       const Neth nack = qp.responder.answer_of_failed(packet);
-      send_control(qp, Opcode::kNack, nack.psn, nack, port);
+      send_control(qp, Opcode::kNack, nack.psn, nack);
     } else if (packet.bth.opcode == Opcode::kProbeRequest) {
       Replies replies;
       qp.responder.on_probe_of_failed(replies);
@@ -105,7 +102,9 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     }
     return Refusal::kQpInError;
   }
-  queue_pairs_.touch(qp);
+  // What comes in moves no timer of a queue pair that sends.
+  queue_pairs_.touch(
+      qp, is_write(packet.bth.opcode) ? Touched::kTimerStays : Touched::kTimerMayBeSooner);
   switch (packet.bth.opcode) {
     case Opcode::kSack:
       ++host_.stats.sacks_received;
@@ -135,8 +134,7 @@ Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
 
 Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) ++host_.stats.ce_marks_seen;
-  receiving_.count_write(qp.peer.host, Bytes{packet.payload_length},
-                         static_cast<uint32_t>(std::popcount(ports_.live())));
+  receiving_.count_write(qp.peer.host, Bytes{packet.payload_length}, ports_.live_count());
   Replies replies;
   uint64_t placed = 0;
   receiving_.advance();
@@ -147,7 +145,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
   add_service_time(qp, packet, replies);
   peers_.on_data_heard(qp.peer, packet, port);
   host_.stats.planes[port].rx_payload_bytes += placed;
-  send_replies(qp, replies, port);
+  if (replies.any()) send_replies(qp, replies, port);
   return refusal;
 }
 
@@ -181,27 +179,33 @@ void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& pack
 void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
     ++host_.stats.sacks_sent;
-    send_control(qp, Opcode::kSack, replies.sack->cumulative, *replies.sack, port);
+    send_sack(qp, *replies.sack, port);
   }
-  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack, port);
-  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack, port);
-  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak, port);
+  if (replies.nack) send_control(qp, Opcode::kNack, replies.nack->psn, *replies.nack);
+  if (replies.ack) send_control(qp, Opcode::kAcknowledge, replies.ack_psn, *replies.ack);
+  if (replies.nak) send_control(qp, Opcode::kAcknowledge, replies.nak_psn, *replies.nak);
   if (!replies.failure.empty()) qp.requester.fail(replies.failure);
 }
 
 /// `in_port`: where what it answers came in.
-void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension,
-                                  uint32_t in_port) {
+void HostNode::Impl::send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port) {
   const std::optional<EntropyValue> ev =
       qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
   if (!ev) return;  // no port: the peer will ask again
-  Extension told = extension;
-  if (auto* seth = std::get_if<Seth>(&told)) {
-    peers_.put_port_state(in_port, *seth);
-    receiving_.put_penalty(qp.peer.host, *seth);
-  }
-  Frame frame = host_.maker.control(opcode, psn, told, *ev, {qp.peer.host, qp.id.remote});
-  ports_.queue_control(path_of(*ev)->plane, std::move(frame));
+  Seth told = seth;
+  peers_.put_port_state(in_port, told);
+  receiving_.put_penalty(qp.peer.host, told);
+  ports_.queue_control(path_of(*ev)->plane,
+                       host_.maker.sack(told, *ev, {qp.peer.host, qp.id.remote}));
+}
+
+void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
+                                  const Extension& extension) {
+  const std::optional<EntropyValue> ev =
+      qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
+  if (!ev) return;  // no port: the peer will ask again
+  ports_.queue_control(path_of(*ev)->plane, host_.maker.control(opcode, psn, extension, *ev,
+                                                                {qp.peer.host, qp.id.remote}));
 }
 
 void HostNode::Impl::send_probes(QueuePair& qp) {

@@ -64,7 +64,8 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
   const bool carried = packet.encapsulation == Encapsulation::kSrv6;
   const bool accepted = !carried || paths.accepts(port, packet.outer.destination);
   const bool ipv4 = packet.encapsulation == Encapsulation::kIpv4;
-  const bool ours = packet.inner.destination == (ipv4 ? host_address_ipv4(host_.self) : address_);
+  const bool ours =
+      same_address(packet.inner.destination, ipv4 ? host_address_ipv4(host_.self) : address_);
   if (error == ParseError::kNotMrcPort && (carried ? accepted : ours)) return Refusal::kNotMrc;
   if (error != ParseError::kNone) return refusal_of(error);
   if (!accepted) return Refusal::kWrongCarrier;
@@ -77,21 +78,24 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
 }
 
 Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet) const {
+  if (frame.damage() != 0) return examine_damaged(port, frame, packet);
   const bool may_be_cut = host_.payload_elided || frame.has_lent();
-  if (frame.damage() == 0) {
-    const Refusal wrong = examine_headers(port, frame.bytes(), may_be_cut, packet);
-    if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
-    if (wrong != Refusal::kNone) return wrong;
-    // No switch can have written to a payload that is lent or elided, so its ICRC would be right.
-    if (packet.cut) {
-      const bool taken = !frame.has_lent() || take_lent_payload(frame.lent(), packet);
-      return taken ? Refusal::kNone : Refusal::kMalformed;
-    }
-    const bool has_icrc = !packet.trimmed && host_.profile.icrc;
-    return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;
+  const Refusal wrong = examine_headers(port, frame.bytes(), may_be_cut, packet);
+  if (packet.cut && !is_elided(frame, packet)) return Refusal::kMalformed;
+  if (wrong != Refusal::kNone) return wrong;
+  // No switch can have written to a payload that is lent or elided, so its ICRC would be right.
+  if (packet.cut) {
+    const bool taken = !frame.has_lent() || take_lent_payload(frame.lent(), packet);
+    return taken ? Refusal::kNone : Refusal::kMalformed;
   }
-  // A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check
-  // before the ICRC would say what it says of these headers, and the ICRC that something is wrong.
+  const bool has_icrc = !packet.trimmed && host_.profile.icrc;
+  return has_icrc && !icrc_ok(frame.bytes()) ? Refusal::kBadIcrc : Refusal::kNone;
+}
+
+/// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check before the
+/// ICRC would say what it says of these headers, and the ICRC that something is wrong.
+Refusal NicChecks::examine_damaged(uint32_t port, const Frame& frame, MrcPacket& packet) const {
+  const bool may_be_cut = host_.payload_elided || frame.has_lent();
   std::array<uint8_t, kFrameCapacity> whole{};
   std::copy(frame.bytes().begin(), frame.bytes().end(), whole.begin());
   const size_t size = std::min<size_t>(frame.modelled_size().value, whole.size());

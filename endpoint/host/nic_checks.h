@@ -19,9 +19,11 @@ class NicChecks {
 
   /// What `frame`, which came in at `port`, is refused for, or Refusal::kNone; then `packet` is what it
   /// holds. `packet` points into the frame.
-  Refusal examine(uint32_t port, const Frame& frame, MrcPacket& packet) const;
+  [[gnu::flatten]] Refusal examine(uint32_t port, const Frame& frame, MrcPacket& packet) const;
 
  private:
+  [[gnu::noinline]] Refusal examine_damaged(uint32_t port, const Frame& frame,
+                                            MrcPacket& packet) const;
   Refusal examine_headers(uint32_t port, std::span<const uint8_t> bytes, bool may_be_cut,
                           MrcPacket& packet) const;
 

@@ -30,10 +30,6 @@ FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
   return start(control_.pop(), QueueClass::kControl, now, out);
 }
 
-FabricTime NicPort::start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out) {
-  return send(std::move(frame), queue, false, now, out);
-}
-
 FabricTime NicPort::pause_for(uint16_t quanta, FabricTime now) {
   ++(quanta > 0 ? xoff_received_ : xon_received_);
   paused_.set(now + pause_time(quanta, out_wire.rate()), now);

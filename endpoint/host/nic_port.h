@@ -48,7 +48,9 @@ class NicPort {
   /// Starts the oldest control frame.
   FabricTime start_control(FabricTime now, FrameSink& out);
   /// Starts `frame`; the next one may be started at the instant that is returned.
-  FabricTime start(Frame frame, QueueClass queue, FabricTime now, FrameSink& out);
+  FabricTime start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
+    return send(std::move(frame), queue, false, now, out);
+  }
 
   void set_carrier(bool up, FabricTime now);
   /// The NIC notices that the carrier is gone or back. Going down, the waiting control frames are
@@ -63,7 +65,8 @@ class NicPort {
  private:
   FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);
   void drop_control(DropCause cause, FabricTime now);
-  void drop(const Frame& frame, QueueClass queue, DropCause cause, FabricTime now);
+  [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause,
+                              FabricTime now);
 
   const NodeEnvironment& environment_;
   PortId id_;

@@ -6,8 +6,21 @@
 #include "fabric/packet/pause_frame.h"
 
 namespace mrclab::endpoint {
+namespace {
 
-NicPorts::NicPorts(HostShared& host) : host_(host), live_(host.all_ports), idle_(host.all_ports) {
+uint32_t with_bit(uint32_t bits, uint32_t bit, bool on) {
+  return (bits & ~(1u << bit)) | uint32_t{on} << bit;
+}
+
+}  // namespace
+
+NicPorts::NicPorts(HostShared& host)
+    : host_(host),
+      live_(host.all_ports),
+      live_count_(static_cast<uint32_t>(std::popcount(live_))),
+      ends_(host.topology.planes),
+      idle_(host.all_ports) {
+  ports_.reserve(host.topology.planes);
   for (uint32_t p = 0; p < host.topology.planes; ++p) {
     ports_.emplace_back(host.environment, PortId{p});
   }
@@ -16,11 +29,15 @@ NicPorts::NicPorts(HostShared& host) : host_(host), live_(host.all_ports), idle_
 /// Brings the bits of a port up to date, after anything but the end of a transmission.
 void NicPorts::look_at(uint32_t port) {
   const NicPort& nic = ports_[port].nic;
-  const auto set_bit = [port](uint32_t& bits, bool on) {
-    bits = on ? bits | 1u << port : bits & ~(1u << port);
-  };
-  set_bit(shut_, nic.avoided() && !nic.carrier());
-  set_bit(before_data_, nic.has_pause() || nic.has_copy() || nic.has_control());
+  shut_ = with_bit(shut_, port, nic.avoided() && !nic.carrier());
+  look_before_data(port);
+}
+
+/// What waits at a port is all that a transmission that begins can change.
+void NicPorts::look_before_data(uint32_t port) {
+  const NicPort& nic = ports_[port].nic;
+  before_data_ =
+      with_bit(before_data_, port, nic.has_pause() || nic.has_copy() || nic.has_control());
 }
 
 bool NicPorts::set_carrier(PortId port, bool up) {
@@ -43,7 +60,8 @@ bool NicPorts::notice(PortId port) {
   if (nic.avoided() == avoid) return false;  // it came back before it was noticed
   nic.set_avoided(avoid, host_.now);
   look_at(port.value);
-  live_ = avoid ? live_ & ~(1u << port.value) : live_ | 1u << port.value;
+  live_ = with_bit(live_, port.value, !avoid);
+  live_count_ = static_cast<uint32_t>(std::popcount(live_));
   return true;
 }
 
@@ -95,7 +113,7 @@ void NicPorts::start_before_data(uint32_t port, FrameSink& out) {
                                  : nic.start_control(host_.now, out));
 }
 
-void NicPorts::start_data(uint32_t port, Frame frame, FrameSink& out, QueueClass queue) {
+void NicPorts::start_data(uint32_t port, Frame&& frame, FrameSink& out, QueueClass queue) {
   started(port, ports_[port].nic.start(std::move(frame), queue, host_.now, out));
 }
 
@@ -113,9 +131,9 @@ void NicPorts::power_off() {
 
 void NicPorts::started(uint32_t port, FabricTime end) {
   idle_ &= ~(1u << port);
-  look_at(port);
+  ends_.add(port, end);
+  look_before_data(port);
   ++host_.stats.planes[port].tx_packets;
-  host_.events.push(end, EventClass::kTransmitComplete, port, {HostEventKind::kPortFree, port, 0});
 }
 
 }  // namespace mrclab::endpoint

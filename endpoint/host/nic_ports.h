@@ -5,10 +5,11 @@
 // the port counts as it did before.
 
 #include <cstdint>
-#include <deque>
+#include <vector>
 
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_port.h"
+#include "endpoint/host/transmit_ends.h"
 
 namespace mrclab::endpoint {
 
@@ -21,6 +22,7 @@ class NicPorts {
   NicPort& at(uint32_t port) { return ports_[port].nic; }
   /// Bits: the ports that the NIC holds for up.
   uint32_t live() const { return live_; }
+  uint32_t live_count() const { return live_count_; }
   bool is_live(uint32_t port) const { return (live_ & 1u << port) != 0; }
   /// Bits: the ports on which a frame may be started now.
   uint32_t startable() const { return idle_ & ~shut_; }
@@ -36,7 +38,8 @@ class NicPorts {
 
   /// Starts what goes before data: the second copy of a frame, control packets.
   void start_control(FrameSink& out);
-  void start_data(uint32_t port, Frame frame, FrameSink& out, QueueClass queue = QueueClass::kData);
+  [[gnu::flatten]] void start_data(uint32_t port, Frame&& frame, FrameSink& out,
+                                   QueueClass queue = QueueClass::kData);
   /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
   uint32_t unpaused() const;
   /// A pause frame came in at `port`; false if it is none about RoCE's data.
@@ -47,7 +50,11 @@ class NicPorts {
   void add_to(NodePauses& account) const;
   /// A frame for which the host had no buffer, or the port no room, is counted as lost.
   void queue_control(uint32_t port, Frame frame);
-  void finish_sending(uint32_t port) { idle_ |= 1u << port; }
+  /// When the next port has sent what it is sending. At one instant this comes after all other events of the
+  /// host, and ports in the order of their numbers (EventClass).
+  FabricTime next_end() const { return ends_.next_time(); }
+  /// That port is idle again.
+  void finish_sending() { idle_ |= 1u << ends_.pop(); }
 
   /// The host loses its power.
   void power_off();
@@ -61,10 +68,13 @@ class NicPorts {
   void started(uint32_t port, FabricTime end);
   void start_before_data(uint32_t port, FrameSink& out);
   void look_at(uint32_t port);
+  void look_before_data(uint32_t port);
 
   HostShared& host_;
-  std::deque<Port> ports_;  ///< by plane; a deque, because ports do not move
+  std::vector<Port> ports_;  ///< by plane; there are never more, so that they do not move
   uint32_t live_;
+  uint32_t live_count_;  ///< asked for with every packet
+  TransmitEnds ends_;
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
   // nothing to say.
   uint32_t idle_;             ///< nothing is being sent

@@ -1,6 +1,7 @@
 #pragma once
 // Makes the frames that a host sends: fills in addresses, MACs, carrier and classes.
 
+#include "endpoint/host/header_template.h"
 #include "endpoint/host/path_mapper.h"
 #include "endpoint/queue_pair/requester.h"
 #include "endpoint/roce/rc_requester.h"
@@ -28,8 +29,10 @@ class PacketMaker {
   };
   /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
   /// lent. With elided payload only the headers are made, in a frame of the modelled length.
-  Frame data(const DataPacket& packet, Address to, FabricTime now) const;
-  /// A control packet on `ev`. Reliability probes travel in the data class, all else in control.
+  [[gnu::flatten]] Frame data(const DataPacket& packet, Address to, FabricTime now);
+  /// A SACK on `ev`, in the class of control.
+  [[gnu::flatten]] Frame sack(const Seth& seth, EntropyValue ev, Address to);
+  /// Another control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
                 Address to) const;
   /// A data packet of RC; empty if the pool is exhausted.
@@ -43,13 +46,26 @@ class PacketMaker {
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
 
  private:
+  /// The headers up to BTH of a packet that goes over `path`, which is that of `ev`; where they end.
+  struct Way {
+    EntropyValue ev;
+    Address to;
+    uint8_t dscp = 0, ecn = kEcnEct0;
+  };
+  uint8_t* put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
+                    uint8_t* out);
   MrcFrameSpec address(EntropyValue ev, Address to) const;
-  Frame write(const MrcFrameSpec& spec, ConstMemory payload, bool lends = false) const;
+  /// Room for a frame with this payload, or for its headers alone if the payload is not to be in it.
+  Frame room_for(size_t header_size, size_t size, ConstMemory payload, bool lends) const;
+  /// Its headers stand in the frame: what is behind them.
+  void finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const;
+  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
 
   FramePool& frames_;
   const PathMapper& paths_;
   uint32_t self_;
   Options options_;
+  HeaderTemplates templates_;
 };
 
 }  // namespace mrclab::endpoint

@@ -3,7 +3,10 @@
 namespace mrclab::endpoint {
 
 TopologyPaths::TopologyPaths(const Topology& topology, NodeId self)
-    : topology_(topology), self_(self), host_(topology.node(self).index) {}
+    : topology_(topology),
+      self_(self),
+      host_(topology.node(self).index),
+      own_address_(host_address(topology, host_)) {}
 
 Ipv6Address TopologyPaths::address(uint32_t host) const { return host_address(topology_, host); }
 
@@ -22,7 +25,7 @@ PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const 
         path.chosen == Chosen::kByHashIpv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
     return headers;
   }
-  headers.outer_source = host_address(topology_, host_);
+  headers.outer_source = own_address_;
   headers.carrier = make_carrier(topology_, host_, destination, path);
   return headers;
 }

@@ -46,23 +46,22 @@ PeerPortOf HostPeers::peer_port_toward(uint32_t host) const {
   };
 }
 
-std::optional<Path> HostPeers::path_from(const Peer& peer, Path path) const {
-  return path_back(host_.topology, peer.host, host_.self, path);
-}
-
-std::optional<Path> HostPeers::path_of_peer(const Peer& peer, const MrcPacket& packet,
-                                            uint32_t port) const {
+std::optional<HostPeers::HeardPath> HostPeers::heard_path(const Peer& peer, const MrcPacket& packet,
+                                                          uint32_t port) const {
   const std::optional<Path> path = path_of(host_.paths.from_wire(packet.entropy()));
   if (!path) return std::nullopt;
-  const std::optional<Path> back = path_from(peer, *path);
-  return back && back->plane == port ? path : std::nullopt;
+  const std::optional<Path> back = path_back(host_.topology, peer.host, host_.self, *path);
+  if (!back || back->plane != port) return std::nullopt;
+  return HeardPath{*path, *back};
 }
 
 void HostPeers::on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port) {
-  const std::optional<Path> path = path_of_peer(peer, packet, port);
-  const std::optional<Path> back = path ? path_from(peer, *path) : std::nullopt;
   const bool silent = peer.reverse.probe_due() == FabricTime::never();
-  peer.reverse.heard(back ? std::optional(ev_of(*back)) : std::nullopt, port, host_.now);
+  std::optional<Path> ours;
+  if (peer.reverse.takes_heard(port, host_.now)) {
+    if (const auto heard = heard_path(peer, packet, port)) ours = heard->ours;
+  }
+  peer.reverse.heard(ours, port, host_.now);
   if (!silent) return;
   host_.events.push(peer.reverse.probe_due(), EventClass::kTimer, 0,
                     {HostEventKind::kReverseTimer, peers_.index_of(peer), 0});

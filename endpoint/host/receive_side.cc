@@ -59,8 +59,7 @@ void ReceiveSide::on_memory_timer() {
   advance();
 }
 
-void ReceiveSide::set_memory_timer() {
-  if (memory_waiters_.empty()) return;
+void ReceiveSide::set_timer_of_first_waiter() {
   const FabricTime at =
       std::max(resources_.buffer.in_memory_at(memory_waiters_.front().taken), host_.now);
   if (at == FabricTime::never() || at >= memory_timer_) return;

@@ -48,7 +48,9 @@ class ReceiveSide {
   /// The event of the timer has come.
   void on_memory_timer();
   /// One event stands in the queue, as for queue pairs: what comes later is found out when it comes.
-  void set_memory_timer();
+  void set_memory_timer() {
+    if (!memory_waiters_.empty()) set_timer_of_first_waiter();
+  }
 
   /// The host loses its power: everything that waits is gone; a drain that a fault made stays.
   void power_off();
@@ -56,6 +58,7 @@ class ReceiveSide {
  private:
   static constexpr size_t kMemoryWaiterLimit = 1 << 24;  ///< packets in the largest buffer
   void apply_drain();
+  void set_timer_of_first_waiter();
 
   HostShared& host_;
   ReceiveShares shares_;

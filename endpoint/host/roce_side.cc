@@ -207,8 +207,8 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
   return sent = true;
 }
 
-void RoceSide::set_timers() {
-  for (RcQueuePair* qp : queue_pairs_.touched()) {
+void RoceSide::set_timers_of_touched() {
+  for (RcQueuePair* const qp : queue_pairs_.touched()) {
     const FabricTime deadline =
         std::max(std::min(qp->requester.deadline(host_.now), qp->notifier.deadline()), host_.now);
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;

@@ -49,7 +49,9 @@ class RoceSide : private RcQueuePairEvents {
   /// turn it is. False if not; `sent` remains false if there was no buffer for it.
   bool start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent);
   /// One event per queue pair that the event in hand was about stands in the queue.
-  void set_timers();
+  void set_timers() {
+    if (!queue_pairs_.touched().empty()) set_timers_of_touched();
+  }
 
   RcQueuePairTable& queue_pairs() { return queue_pairs_; }
   void add_counts(std::vector<QueueCounts>& all) const;
@@ -59,6 +61,7 @@ class RoceSide : private RcQueuePairEvents {
 
  private:
   RcQueuePair& next_of_port(uint32_t place);
+  void set_timers_of_touched();
   Refusal deliver_request(const MrcPacket& packet, RcQueuePair& qp);
   void send_control(const RcQueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
   void send_cnp(const RcQueuePair& qp);

@@ -1,6 +1,7 @@
 #include "endpoint/paths/ev_set.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <limits>
 #include <numeric>
@@ -118,12 +119,13 @@ std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, Plane
   return std::nullopt;
 }
 
-std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
+inline std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
   const auto planes = static_cast<uint32_t>(planes_.size());
-  const uint32_t first = turn.next.value_or(first_plane_);
-  for (uint32_t i = 0; i < planes; ++i) {
-    const uint32_t plane = first + i < planes ? first + i : first + i - planes;
-    if ((ports & 1u << plane) == 0) continue;
+  const uint32_t from_first = ~0u << turn.next.value_or(first_plane_);
+  for (uint32_t left = ports; left != 0;) {
+    const uint32_t later = left & from_first;
+    const auto plane = static_cast<uint32_t>(std::countr_zero(later != 0 ? later : left));
+    left &= ~(1u << plane);
     if (const auto found = next_of_plane(plane, state)) {
       turn.next = plane + 1 == planes ? 0 : plane + 1;
       return found;
@@ -147,7 +149,7 @@ std::optional<uint32_t> EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn,
   return std::nullopt;
 }
 
-std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
+inline std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
   Plane& plane = planes_[number];
   auto found = next_recycled(number, state);
   if (!found) found = scan(plane, number, state, false);

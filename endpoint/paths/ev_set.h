@@ -166,9 +166,9 @@ class EvSet {
   bool offers(uint32_t index) const {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }
-  bool has_other_than(uint32_t index) const;
+  [[gnu::noinline]] bool has_other_than(uint32_t index) const;
   std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
-  std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
+  [[gnu::noinline]] std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
   std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
   std::optional<uint32_t> next_recycled(uint32_t number, const Scan& state);
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
@@ -179,7 +179,7 @@ class EvSet {
   bool is_on_trial(uint32_t index, FabricTime now) const {
     return entries_[index].tried && now < holds_[index].trial_until;
   }
-  void shuffle(std::vector<Index>& values, uint32_t plane);
+  [[gnu::noinline]] void shuffle(std::vector<Index>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
   void begin_good(uint32_t index, FabricTime now);
   void fill_places(uint32_t plane);

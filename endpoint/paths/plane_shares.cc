@@ -35,18 +35,22 @@ void PlaneShares::leave_flight(uint32_t plane, Bytes packet) {
   p.in_flight -= packet;
 }
 
-uint32_t PlaneShares::with_room(uint32_t planes, Bytes window, Bytes packet) {
+uint32_t PlaneShares::with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet) {
   in_use_ = planes;
-  count_ = static_cast<uint32_t>(std::max(std::popcount(planes), 1));
-  if (count_ == 1) return planes;
-  const auto width = static_cast<size_t>(std::bit_width(planes));
-  if (width > planes_.size()) make_room(width);
+  if (planes != counted_) {
+    counted_ = planes;
+    count_ = static_cast<uint32_t>(std::max(std::popcount(planes), 1));
+    const auto width = static_cast<size_t>(std::bit_width(planes));
+    if (count_ > 1 && width > planes_.size()) make_room(width);
+  }
+  if (count_ == 1) return asked & planes;
   const uint64_t most = window.value / count_ + packet.value;
   uint32_t open = 0;
-  for (uint32_t left = planes; left != 0; left &= left - 1) {
+  for (uint32_t left = asked & planes; left != 0; left &= left - 1) {
     const auto plane = static_cast<uint32_t>(std::countr_zero(left));
     const Plane& p = planes_[plane];
-    const auto room = static_cast<uint64_t>(Wide{most} * p.share / kWhole);
+    const uint64_t room =
+        p.share == kWhole ? most : static_cast<uint64_t>(Wide{most} * p.share / kWhole);
     if (p.in_flight.value < room + packet.value) open |= 1u << plane;
   }
   return open;

@@ -31,9 +31,9 @@ class PlaneShares {
 
   void enter_flight(uint32_t plane, Bytes packet);
   void leave_flight(uint32_t plane, Bytes packet);
-  /// Those of `planes`, which share `window`, that may take another packet; they count as in use
+  /// Those of `asked` that may take another packet of the `planes` that share `window`, and count as in use
   /// from now on.
-  uint32_t with_room(uint32_t planes, Bytes window, Bytes packet);
+  uint32_t with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet);
 
   /// Notes an answer from `plane` and its delay. Returns the least delay of its answers within the
   /// last one to two periods.
@@ -79,6 +79,7 @@ class PlaneShares {
   static constexpr size_t kPlanes = 32;  // a set of ports has 32 bits
   std::vector<Plane> planes_;            // the first ones; those that were never used are not there
   uint32_t in_use_ = ~0u;
+  uint32_t counted_ = 0;  // the planes that count_ is the number of
   uint32_t count_ = 1;
 };
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "endpoint/base/application_queue.h"
+#include "endpoint/base/queue_pair_slots.h"
 #include "endpoint/base/work_ledger.h"
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/queue_pair/peer.h"
@@ -72,6 +73,7 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
   Responder responder;
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
   bool silent = false;  ///< it is being destroyed: its failure is not reported
+  Touched touched = Touched::kNot;
 
  private:
   void write_completed(uint64_t write) override {

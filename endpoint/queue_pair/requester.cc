@@ -62,25 +62,30 @@ bool Requester::ready(FabricTime now) const {
 }
 
 SchedulerState Requester::scheduler_state(FabricTime now) const {
-  const bool data = sent_.lost() > 0 || queue_.has_uncut();
   if (failed_) return SchedulerState::kIdle;
-  if (!data) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
+  if (!has_data()) return waiting() ? SchedulerState::kPending : SchedulerState::kIdle;
   return ready(now) ? SchedulerState::kReady : SchedulerState::kActive;
 }
 
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
-  if (!ready(now)) return std::nullopt;
-  std::optional<Sequence> s = sendable_lost(now);
+  if (failed_) return std::nullopt;
+  std::optional<Sequence> s;
+  if (sent_.lost() > 0) {
+    s = sendable_lost(now);
+    if (!s) return std::nullopt;
+  } else if (!may_send_new(now)) {
+    return std::nullopt;
+  }
   if (profile_.plane_shares) {
-    free_ports &= window_.planes().with_room(evs().ports_with_choice(), window_.window(),
-                                             cost(profile_.pmtu));
+    free_ports = window_.planes().with_room(free_ports, evs().ports_with_choice(), window_.window(),
+                                            cost(profile_.pmtu));
   }
   // "New EV chosen at send time; the EV in the NACK should not be used."
   std::optional<uint32_t> ev;
   if (s) ev = evs().choose(free_ports, now, window_.plane_turn(), sent_[*s].ev);
   if (!ev) {
     // The free ports only lead where the packet was lost: new data may go there.
-    if (!may_send_new(now)) return std::nullopt;
+    if (s && !may_send_new(now)) return std::nullopt;
     ev = evs().choose(free_ports, now, window_.plane_turn());
     if (!ev) return std::nullopt;
     s = sent_.end();
@@ -91,38 +96,37 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   window_.on_sent(size, now);
   window_.planes().enter_flight(evs().plane(*ev), size);
   retry_.note_news(now);
-  DataPacket packet = describe(*s);
-  packet.ev = evs().value(*ev);
-  packet.port = evs().plane(*ev);
-  request_acknowledgement(packet, now);
-  ++(packet.retransmission ? stats_.retransmissions : stats_.data_packets_sent);
+  std::optional<DataPacket> packet(std::in_place);
+  describe(*s, *packet);
+  packet->ev = evs().value(*ev);
+  packet->port = evs().plane(*ev);
+  request_acknowledgement(*packet, now);
+  ++(packet->retransmission ? stats_.retransmissions : stats_.data_packets_sent);
   return packet;
 }
 
-DataPacket Requester::describe(Sequence s) {
+/// Fills in all but the path.
+void Requester::describe(Sequence s, DataPacket& packet) const {
   const SentPacket& sent = sent_[s];
-  const SendQueue::PacketView view = queue_.view(sent);
-  DataPacket packet;
-  packet.opcode = view.opcode;
+  queue_.describe(sent, packet);
   packet.psn = psns_.psn(s);
-  packet.payload = view.payload;
-  packet.meth = view.meth;
-  packet.reth = view.reth;
-  packet.immediate = view.immediate;
   packet.retransmission = sent.transmissions > 1;
-  packet.ack_request = view.last;
+  packet.ack_request = packet.last;
   packet.trimmable = limits_.trim_nack;
-  return packet;
 }
 
 /// UEC: ask for an acknowledgement when this is the last packet that may go for now. And when the queue
 /// pair may not send as much without an answer as a receiver lets come in before it gives one by itself.
 void Requester::request_acknowledgement(DataPacket& packet, FabricTime now) {
   unasked_ += cost(static_cast<uint32_t>(packet.payload.size()));
-  const Bytes most = window_.most_unanswered();
-  const bool would_wait = most.value < profile_.sack_threshold && unasked_ >= most;
-  if (!ready(now) || window_.wants_acknowledgement() || would_wait) packet.ack_request = true;
-  if (packet.ack_request) unasked_ = {};
+  const auto would_wait = [this] {
+    const Bytes most = window_.most_unanswered();
+    return most.value < profile_.sack_threshold && unasked_ >= most;
+  };
+  if (packet.ack_request || window_.wants_acknowledgement() || would_wait() || !ready(now)) {
+    packet.ack_request = true;
+    unasked_ = {};
+  }
 }
 
 }  // namespace mrclab::endpoint

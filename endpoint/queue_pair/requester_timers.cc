@@ -22,6 +22,7 @@ FabricTime Requester::tail_deadline() const {
 
 /// When the window by itself lets the next packet go. Packets that wait for a port need no timer.
 FabricTime Requester::paced_deadline(FabricTime now) const {
+  if (!window_.is_paced()) return FabricTime::never();
   uint32_t length = 0;
   if (const auto lost = sent_.first_lost(); lost && *lost < range_end()) {
     length = sent_[*lost].length;
@@ -35,8 +36,10 @@ FabricTime Requester::paced_deadline(FabricTime now) const {
 
 FabricTime Requester::deadline(FabricTime now) const {
   if (failed_) return FabricTime::never();
-  return std::min({timeout_deadline(), tail_deadline(), paths_.next_probe_due(),
-                   paced_deadline(now), retry_.refused_due()});
+  const FabricTime elsewhere = std::min(paths_.next_probe_due(), retry_.refused_due());
+  // Nothing to send and nothing under way, as in a queue pair that only receives.
+  if (sent_.size() == 0 && queue_.completed() == queue_.posted()) return elsewhere;
+  return std::min({timeout_deadline(), tail_deadline(), paced_deadline(now), elsewhere});
 }
 
 void Requester::on_timer(FabricTime now) {

@@ -91,9 +91,10 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
   }
   placed = packet.payload_length;
-  order_.arrived(s, {is_first(packet.bth.opcode), is_last(packet.bth.opcode), write.meth.msn,
-                     write.reth->dma_length, static_cast<uint32_t>(placed)});
-  window_.accept(s, is_last(packet.bth.opcode), write.reth->dma_length, write.immediate);
+  const bool last = is_last(packet.bth.opcode);
+  order_.arrived(s, {is_first(packet.bth.opcode), last, write.meth.msn, write.reth->dma_length,
+                     static_cast<uint32_t>(placed)});
+  window_.accept(s, last, write.reth->dma_length, write.immediate);
   const bool forced = packet.bth.ack_request || packet.bth.retransmission || trigger.ce_marked;
   const bool due = sacks_.on_packet(placed, forced);
   const bool whole = complete_messages(replies);

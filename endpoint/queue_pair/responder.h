@@ -51,6 +51,7 @@ struct Replies {
   std::optional<Aeth> nak;
   Psn nak_psn;
   std::string_view failure;  ///< not empty: the queue pair's error
+  bool any() const { return sack || nack || ack || nak || !failure.empty(); }
 };
 
 /// Resources that all responders of a NIC share.
@@ -74,8 +75,9 @@ class Responder {
   Responder& operator=(const Responder&) = delete;
 
   /// A write packet that was addressed here and whose ICRC is right, or a trimmed one. Returns why
-  /// it was refused, or kNone. `placed` is set to the payload bytes that are new in memory.
-  Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
+  /// it was refused, or kNone. `placed` is set to the payload bytes that are new in memory. Flat, as it is a
+  /// dozen short steps of several classes; what few packets need is kept out of it.
+  [[gnu::flatten]] Refusal on_write(const MrcPacket& packet, Replies& replies, uint64_t& placed);
   void on_probe(const MrcPacket& packet, Replies& replies);
   /// Are there message ends whose last packets are not in memory yet? Call on_memory() when they are.
   bool waits_for_memory() const { return !ends_.empty(); }
@@ -105,18 +107,20 @@ class Responder {
   bool gives_service_time() const { return limits_.service_time; }
 
  private:
-  Refusal on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies);
+  [[gnu::noinline]] Refusal on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies);
   bool length_fits(const MrcPacket& packet, const Reth& reth) const;
-  Neth nack(NackReason reason, const MrcPacket& packet) const;
-  Seth sack(Sequence s, const SackTrigger& trigger);
+  [[gnu::noinline]] Neth nack(NackReason reason, const MrcPacket& packet) const;
+  [[gnu::noinline]] Seth sack(Sequence s, const SackTrigger& trigger);
   void advertise_range();
   /// Takes room for a packet; kNone, or the reason why the NIC has none.
   Refusal take_room(const MrcPacket& packet, Sequence s, Replies& replies);
-  Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s, Replies& replies);
+  [[gnu::noinline]] Refusal refuse(NackReason reason, const MrcPacket& packet, Sequence s,
+                                   Replies& replies);
   uint32_t bitmaps_needed() const;
-  void put_ack(Replies& replies) const;
-  void put_nak(uint8_t syndrome, Sequence s, Replies& replies);
-  void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet, Replies& replies);
+  [[gnu::noinline]] void put_ack(Replies& replies) const;
+  [[gnu::noinline]] void put_nak(uint8_t syndrome, Sequence s, Replies& replies);
+  [[gnu::noinline]] void put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
+                                      Replies& replies);
   bool too_many_immediates(const MrcPacket& packet) const;
   /// False if the packets that are now in do not make whole messages.
   bool complete_messages(Replies& replies);
@@ -127,7 +131,7 @@ class Responder {
     Sequence sequence;  ///< everything up to here is in
     ReceiveWindow::MessageEnd end;
   };
-  bool tell_ends(Replies& replies);
+  [[gnu::noinline]] bool tell_ends(Replies& replies);
 
   const TransportProfile& profile_;
   DirectionLimits limits_;

@@ -38,19 +38,18 @@ std::optional<ReversePath::Value> ReversePath::first_of(const Plane& plane, Live
   return std::nullopt;
 }
 
-void ReversePath::take(Plane& plane, EntropyValue ev) {
+void ReversePath::take(Plane& plane, EntropyValue ev, Path path) {
   if (plane.own && plane.own->ev == ev) return;
-  plane.own = value_of(ev, *path_of(ev));
+  plane.own = value_of(ev, path);
 }
 
-bool ReversePath::still_confirmed(const Plane& plane, FabricTime now) const {
-  return plane.confirmed != FabricTime::never() && now - plane.confirmed <= config_.confirmed;
-}
-
-void ReversePath::heard(std::optional<EntropyValue> ev, uint32_t number, FabricTime now) {
+void ReversePath::heard(std::optional<Path> path, uint32_t number, FabricTime now) {
   Plane& plane = planes_[number];
   plane.heard = now;
-  if (ev && !still_confirmed(plane, now) && !is_denied(*ev)) take(plane, *ev);
+  if (path && !still_confirmed(plane, now)) {
+    const EntropyValue ev = ev_of(*path);
+    if (!is_denied(ev)) take(plane, ev, *path);
+  }
   heard_ = true;
   if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
 }
@@ -60,7 +59,7 @@ void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
   if (is_denied(ev)) return;
-  take(plane, ev);
+  take(plane, ev, *path);
   plane.confirmed = now;
   plane.suspect = false;
 }

@@ -42,8 +42,12 @@ class ReversePath {
   ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
-  /// Data of the peer came in on this plane, and on this value, if that is known.
-  void heard(std::optional<EntropyValue> ev, uint32_t plane, FabricTime now);
+  /// Does it make a difference on which path data comes in on this plane?
+  bool takes_heard(uint32_t plane, FabricTime now) const {
+    return !still_confirmed(planes_[plane], now);
+  }
+  /// Data of the peer came in on this plane, and on this path, if that is known and makes a difference.
+  void heard(std::optional<Path> path, uint32_t plane, FabricTime now);
   /// The peer answered something that we sent on this value.
   void confirmed(EntropyValue ev, FabricTime now);
   void data_sent(FabricTime now) { last_sent_ = now; }
@@ -94,12 +98,14 @@ class ReversePath {
   Value value_of(EntropyValue ev, Path path) const {
     return {ev, static_cast<uint8_t>(peer_port_(path))};
   }
-  bool still_confirmed(const Plane& plane, FabricTime now) const;
+  bool still_confirmed(const Plane& plane, FabricTime now) const {
+    return plane.confirmed != FabricTime::never() && now - plane.confirmed <= config_.confirmed;
+  }
   bool is_denied(EntropyValue ev) const {
     return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
   }
   std::optional<Value> first_of(const Plane& plane, LivePorts live) const;
-  void take(Plane& plane, EntropyValue ev);
+  void take(Plane& plane, EntropyValue ev, Path path);
   void expire(LivePorts live, FabricTime now);
 
   std::vector<Plane> planes_;

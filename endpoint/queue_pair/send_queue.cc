@@ -41,13 +41,12 @@ void SendQueue::cut_packet_into(OutstandingTable& table) {
   if (left_ == 0) m.last = table.end() - 1;
 }
 
-SendQueue::PacketView SendQueue::view(const SentPacket& packet) const {
+void SendQueue::describe(const SentPacket& packet, PacketView& view) const {
   const Message& m = message(number_of_write(packet));
   const bool first = packet.offset == 0;
-  PacketView view;
   view.last = packet.offset + packet.length == m.length;
+  view.immediate = view.last ? m.request.immediate : std::nullopt;
   if (view.last) {
-    view.immediate = m.request.immediate;
     const bool immediate = view.immediate.has_value();
     view.opcode = first ? (immediate ? Opcode::kWriteOnlyImm : Opcode::kWriteOnly)
                         : (immediate ? Opcode::kWriteLastImm : Opcode::kWriteLast);
@@ -57,7 +56,6 @@ SendQueue::PacketView SendQueue::view(const SentPacket& packet) const {
   view.payload = m.request.local.subspan(packet.offset, packet.length);
   view.meth = m.meth;
   view.reth = {m.request.remote_va + packet.offset, m.request.rkey, m.length};
-  return view;
 }
 
 std::optional<uint64_t> SendQueue::complete_next(Sequence acknowledged) {

@@ -55,7 +55,7 @@ class SendQueue {
     std::optional<uint32_t> immediate;
     bool last = false;  ///< of its write
   };
-  PacketView view(const SentPacket& packet) const;
+  void describe(const SentPacket& packet, PacketView& view) const;
   /// The number of the write that a packet belongs to. Writes with packets under way are not complete, and there
   /// are at most kLimit of those, so the low bits tell.
   uint64_t number_of_write(const SentPacket& packet) const {

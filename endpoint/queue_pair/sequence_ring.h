@@ -30,7 +30,7 @@ class SequenceRing {
   }
 
  private:
-  void grow(Sequence begin, Sequence used, size_t wanted) {
+  [[gnu::noinline]] void grow(Sequence begin, Sequence used, size_t wanted) {
     const size_t room = wanted + wanted / 8 + kSpare;
     auto larger = std::make_unique<T[]>(room);
     for (Sequence s = begin; s < used; ++s) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "endpoint/base/application_queue.h"
+#include "endpoint/base/queue_pair_slots.h"
 #include "endpoint/congestion/dcqcn.h"
 #include "endpoint/roce/rc_requester.h"
 #include "endpoint/roce/rc_responder.h"
@@ -69,6 +70,7 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   DcqcnNotifier notifier;
   FabricTime timer_at = FabricTime::never();  ///< earliest timer event in the host's queue
   bool silent = false;  ///< it is being destroyed: its failure is not reported
+  Touched touched = Touched::kNot;
 
  private:
   void work_completed(uint64_t work) override {

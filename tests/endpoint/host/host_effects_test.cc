@@ -223,7 +223,7 @@ TEST_CASE("a host takes the note of damage in an elided frame for a wrong ICRC")
   const Topology topology = test::octet();
   FramePool pool;
   const TopologyPaths paths(topology, topology.host(0));
-  const PacketMaker maker(pool, paths, 0, {});
+  PacketMaker maker(pool, paths, 0, {});
   DataPacket packet;
   packet.opcode = Opcode::kWriteOnly;
   packet.ev = ev_of({3, 1});

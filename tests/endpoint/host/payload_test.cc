@@ -64,7 +64,7 @@ TEST_CASE("a host without payload takes a cut frame only if its length is the mo
   const Topology topology = test::octet();
   FramePool pool;
   const TopologyPaths paths(topology, topology.host(0));
-  const PacketMaker maker(pool, paths, 0, {});
+  PacketMaker maker(pool, paths, 0, {});
   const auto frame = [&] {
     Frame made = maker.data(packet_of(ConstMemory::elided(4096)), {4, Qpn{0x123}}, {});
     // As it arrives behind the last switch: only the destination port is left in the carrier.

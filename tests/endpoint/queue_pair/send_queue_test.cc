@@ -24,7 +24,9 @@ struct Sender {
   SendQueue::PacketView cut() {
     const Sequence s = table.end();
     queue.cut_packet_into(table);
-    return queue.view(table[s]);
+    SendQueue::PacketView view;
+    queue.describe(table[s], view);
+    return view;
   }
   std::vector<uint64_t> complete(Sequence acknowledged) {
     std::vector<uint64_t> ids;

@@ -1,0 +1,97 @@
+// Data frames, whose headers are put into a template, against the codec that writes any frame.
+
+#include "endpoint/host/header_template.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "endpoint/base/sequence.h"
+#include "endpoint/host/packet_maker.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
+#include "tests/support/fabrics.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+/// The frame as the codec writes it, from the same packet.
+std::vector<uint8_t> written_by_codec(const PathMapper& paths, const DataPacket& packet,
+                                      PacketMaker::Address to, const DscpMap& dscps,
+                                      FabricTime now) {
+  const PathHeaders path = paths.headers(to.host, packet.ev);
+  MrcFrameSpec spec;
+  spec.encapsulation = path.encapsulation;
+  spec.source_mac = path.source_mac;
+  spec.destination_mac = path.destination_mac;
+  spec.outer_source = path.outer_source;
+  spec.carrier = path.carrier;
+  spec.inner_source = paths.address_in(path.encapsulation, 0);
+  spec.inner_destination = paths.address_in(path.encapsulation, to.host);
+  spec.udp_port = paths.udp_port();
+  spec.ev = packet.ev;
+  spec.dscp = !packet.trimmable       ? dscps.no_trim
+              : packet.retransmission ? dscps.trimmable_retx
+                                      : dscps.trimmable;
+  spec.bth.opcode = packet.opcode;
+  spec.bth.destination_qp = to.qpn;
+  spec.bth.psn = packet.psn;
+  spec.bth.ack_request = packet.ack_request;
+  spec.bth.retransmission = packet.retransmission;
+  spec.extension =
+      WriteHeaders{packet.meth, Tseth{tx_timestamp(now), false, 1}, packet.reth, packet.immediate};
+  spec.payload_length = packet.payload.size();
+  std::vector<uint8_t> frame(mrc_frame_size(spec));
+  const std::span<uint8_t> room = write_mrc_headers(spec, frame);
+  std::copy_n(packet.payload.data(), packet.payload.size(), room.begin());
+  finish_mrc_frame(frame);
+  return frame;
+}
+
+TEST_CASE("a data frame made from a template is the frame that the codec writes") {
+  const Topology topology = test::octet();
+  const TopologyPaths paths(topology, topology.host(0));
+  FramePool pool;
+  PacketMaker maker(pool, paths, 0, {});
+  std::vector<uint8_t> memory(4096);
+  for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i * 7);
+  const std::vector<EntropyValue> values{ev_of({0, 0}),
+                                         ev_of({7, 3}),
+                                         ev_of({3, kT0LocalUplink}),
+                                         ev_of({2, 41, Chosen::kByHashIpv6}),
+                                         ev_of({5, 1000, Chosen::kByHashIpv4}),
+                                         ev_of({6, 77, Chosen::kByFlow}),
+                                         EntropyValue{0xFFFF'FFFF}};
+  uint32_t number = 0;
+  // Every template is used for packets that differ in all that a packet has of its own.
+  for (int round = 0; round < 2; ++round) {
+    for (const EntropyValue ev : values) {
+      for (const Opcode opcode :
+           {Opcode::kWriteFirst, Opcode::kWriteMiddle, Opcode::kWriteLast, Opcode::kWriteLastImm,
+            Opcode::kWriteOnly, Opcode::kWriteOnlyImm}) {
+        ++number;
+        DataPacket packet;
+        packet.opcode = opcode;
+        packet.psn = Psn{0xFF'FFF0 + number * 3};
+        packet.ev = ev;
+        packet.payload = ConstMemory(memory).subspan(0, 4096 - number % 5);
+        packet.meth = {static_cast<uint16_t>(number * 31), static_cast<uint16_t>(number * 1021)};
+        packet.reth = {0x1122'3344'5566'7700 + number, 0xAB00'0000 + number, 0x0102'0304 * number};
+        if (has_immediate(opcode)) packet.immediate = 0x8090'A0B0 + number;
+        packet.ack_request = number % 2 == 0;
+        packet.retransmission = number % 3 == 0;
+        packet.trimmable = number % 4 != 0;
+        const PacketMaker::Address to{1 + number % 7, Qpn{0xABC000 + number}};
+        const FabricTime now = FabricTime::from_ns(1000 * number);
+        INFO("EV ", ev.value, ", opcode ", static_cast<int>(opcode));
+        const Frame made = maker.data(packet, to, now);
+        REQUIRE(made);
+        const std::vector<uint8_t> expected = written_by_codec(paths, packet, to, {}, now);
+        CHECK(std::vector<uint8_t>(made.bytes().begin(), made.bytes().end()) == expected);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mrclab::endpoint
