@@ -30,6 +30,8 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
       latency_(environment.topology.ingress_latency(environment.self)),
       table_(environment.topology, environment.self),
       flips_(environment.seed, environment.self),
+      arrivals_(environment.topology.node(environment.self).ports.size(), latency_),
+      ends_(environment.topology.node(environment.self).ports.size()),
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
   const NodeSite& site = topology.node(environment.self);
@@ -67,9 +69,7 @@ const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
 
 void SwitchNode::receive(PortId port, Arrival&& arrival) {
   assert(port.value < ports_.size());
-  // Not before the committed time: what happened until then is final.
-  const FabricTime at = std::max(arrival.arrival + latency_, committed_);
-  arrivals_.push(at, port, std::move(arrival));
+  arrivals_.push(port, std::move(arrival));
 }
 
 void SwitchNode::apply(const ScheduledEffect& effect) {
@@ -85,10 +85,11 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     const FabricTime others = std::min(events_.next_time(), arrivals_.next_time());
     if (std::min(end, others) > committed) break;
     if (end < others) {  // at one instant the ends of transmissions come after everything else
-      const SendingEnds::End sent = ends_.pop();
-      begin({sent.at, EventClass::kTransmitComplete, sent.port.value, 0});
-      at(sent.port).wakes = false;
-      start_next(sent.at, sent.port, out);
+      const PortId port{ends_.next()};
+      ends_.set(port.value, FabricTime::never());
+      begin({end, EventClass::kTransmitComplete, port.value, 0});
+      at(port).wakes = false;
+      start_next(end, port, out);
     } else if (arrival_is_next(arrivals_, events_)) {
       auto [key, arrival] = arrivals_.pop();
       begin(key);
@@ -100,6 +101,7 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     }
   }
   committed_ = std::max(committed_, committed);
+  arrivals_.set_floor(committed_);  // what happened until then is final
 }
 
 /// The next of events_.
@@ -255,7 +257,7 @@ EventKey SwitchNode::end_of_sending(PortId port) const {
 
 void SwitchNode::wake_when_sent(PortId port) {
   if (std::exchange(at(port).wakes, true)) return;
-  ends_.push({at(port).sends_until, port});
+  ends_.set(port.value, at(port).sends_until);
 }
 
 void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {

@@ -49,6 +49,7 @@
 #include "fabric/base/slots.h"
 #include "fabric/node/arrival_queue.h"
 #include "fabric/node/node.h"
+#include "fabric/node/soonest_port.h"
 #include "fabric/node/wire_model.h"
 #include "switchd/bit_flips.h"
 #include "switchd/counters.h"
@@ -56,7 +57,6 @@
 #include "switchd/fare_speaker.h"
 #include "switchd/forwarding_table.h"
 #include "switchd/pause_control.h"
-#include "switchd/sending_ends.h"
 #include "switchd/usid_carrier.h"
 #include "switchd/usid_counts.h"
 
@@ -169,7 +169,7 @@ class SwitchNode : public Node {
   std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
   std::vector<PortState> ports_;
   ArrivalQueue arrivals_;
-  SendingEnds ends_;             // of ports whose next frame waits for it
+  SoonestPort ends_;             // of transmissions whose ports have something to send next
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
   EventKey running_;  // key of the event that run_until() handles now

@@ -37,6 +37,9 @@ struct HostEvent {
 
 class HostEvents {
  public:
+  /// A host takes a frame in `latency` after its last bit came.
+  HostEvents(size_t ports, FabricTime latency) : arrivals_(ports, latency) {}
+
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
   /// Then pop_arrival() hands it out, else pop() the next event.
   bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }
@@ -48,10 +51,8 @@ class HostEvents {
     event.life = life_;
     queue_.push({at, event_class, port, next_sequence_++}, event);
   }
-  /// The host takes the arrival in at `at`; arrivals stay in the order of their own sequence.
-  void push_arrival(FabricTime at, PortId port, Arrival&& arrival) {
-    arrivals_.push(at, port, std::move(arrival));
-  }
+  /// Arrivals stay in the order of their own sequence.
+  void push_arrival(PortId port, Arrival&& arrival) { arrivals_.push(port, std::move(arrival)); }
   /// Among the effects of one instant, what a host loses with its power is not lost by its ports.
   void push_effect(const ScheduledEffect& effect) {
     const uint32_t slot = effects_.put(effect.effect);

@@ -66,8 +66,7 @@ Device& HostNode::Impl::device() { return *device_; }
 
 void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
   if (port.value >= ports_.size()) return;
-  const FabricTime at = arrival.arrival + host_.topology.host_latency;
-  host_.events.push_arrival(at, port, std::move(arrival));
+  host_.events.push_arrival(port, std::move(arrival));
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {

@@ -29,7 +29,8 @@ struct HostShared {
         maker(environment.frames, paths, self,
               {.icrc = profile.icrc, .lends = lent, .dscps = profile.dscps}),
         payload_elided(elided),
-        all_ports(topology.planes >= 32 ? ~0u : (1u << topology.planes) - 1) {
+        all_ports(topology.planes >= 32 ? ~0u : (1u << topology.planes) - 1),
+        events(topology.planes, topology.host_latency) {
     stats.planes.resize(topology.planes);
   }
   HostShared(const HostShared&) = delete;

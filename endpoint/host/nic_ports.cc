@@ -131,7 +131,7 @@ void NicPorts::power_off() {
 
 void NicPorts::started(uint32_t port, FabricTime end) {
   idle_ &= ~(1u << port);
-  ends_.add(port, end);
+  ends_.set(port, end);
   look_before_data(port);
   ++host_.stats.planes[port].tx_packets;
 }

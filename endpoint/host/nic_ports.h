@@ -9,7 +9,6 @@
 
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_port.h"
-#include "endpoint/host/transmit_ends.h"
 
 namespace mrclab::endpoint {
 
@@ -54,7 +53,11 @@ class NicPorts {
   /// host, and ports in the order of their numbers (EventClass).
   FabricTime next_end() const { return ends_.next_time(); }
   /// That port is idle again.
-  void finish_sending() { idle_ |= 1u << ends_.pop(); }
+  void finish_sending() {
+    const uint32_t port = ends_.next();
+    ends_.set(port, FabricTime::never());
+    idle_ |= 1u << port;
+  }
 
   /// The host loses its power.
   void power_off();
@@ -74,7 +77,7 @@ class NicPorts {
   std::vector<Port> ports_;  ///< by plane; there are never more, so that they do not move
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
-  TransmitEnds ends_;
+  SoonestPort ends_;  ///< of what the ports are sending
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
   // nothing to say.
   uint32_t idle_;             ///< nothing is being sent

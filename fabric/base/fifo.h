@@ -29,6 +29,8 @@ class Fifo {
   size_t bound() const { return bound_; }
   T& front() { return slots_[head_]; }
   const T& front() const { return slots_[head_]; }
+  /// The item of this number; the first has number 0.
+  T& operator[](size_t number) { return slots_[place(static_cast<uint32_t>(number))]; }
 
   /// False, leaving `item` alone, when the bound is reached.
   bool push(T&& item) {

@@ -2,44 +2,42 @@
 // The frames that are on their way to a node, in the order in which it takes them in: (time, port, sequence).
 //
 // A wire hands its frames over in the order in which they were sent, but for a few that faults let overtake. So each
-// port has a list of its own, to whose end nearly every frame goes, and only the first of each list compete: in a
-// tree of winners, whose comparisons need no jumps. Sorting all arrivals of a node took more instructions, and many of
-// its jumps went another way than the processor had guessed (tests/bench/README.md).
+// port has a queue of its own, to whose end nearly every frame goes, and only the first ones compete. Sorting all
+// arrivals of a node took more instructions, and a processor could not guess its jumps (tests/bench/README.md).
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "fabric/base/event_queue.h"
-#include "fabric/base/make_room.h"
-#include "fabric/base/place.h"
+#include "fabric/base/fifo.h"
 #include "fabric/node/node.h"
+#include "fabric/node/soonest_port.h"
 
 namespace mrclab {
 
 class ArrivalQueue {
  public:
-  /// The node takes `arrival`, which came to `port`, in at `at`, which is before never(). There are as many as their
-  /// frame pool allows, and fewer than 65,536 ports.
-  void push(FabricTime at, PortId port, Arrival&& arrival) {
-    if (port.value >= lines_.size()) widen(port.value + 1);
-    const uint32_t place = keep(at, std::move(arrival));
-    Line& line = lines_[port.value];
-    if (line.first == kNone) {
-      line = {place, place};
-      compete(port.value, at);
-    } else if (before(kept_[line.last], kept_[place])) {
-      kept_[line.last].next = place;
-      line.last = place;
-    } else {
-      insert(port.value, place);
-    }
+  /// The node takes an arrival in `latency` after its last bit came.
+  ArrivalQueue(size_t ports, FabricTime latency) : latency_(latency), soonest_(ports) {
+    lines_.reserve(ports);
+    for (size_t i = 0; i < ports; ++i) lines_.emplace_back(kMostFrames);
   }
-  FabricTime next_time() const {
-    return lines_.empty() ? FabricTime::never() : firsts_[winners_[1]];
+
+  /// Of several at one port and instant the one with the lowest sequence comes first.
+  void push(PortId port, Arrival&& arrival) {
+    Fifo<Kept>& line = lines_[port.value];
+    if (line.empty()) soonest_.set(port.value, time_of(arrival.arrival));
+    line.push(Kept(std::move(arrival)));
+    if (line.size() > 1 && overtakes(line, line.size() - 1)) bring_forward(port.value);
   }
+  /// A node that has handled everything up to `floor` takes in then what it should have taken in earlier. The floor only
+  /// rises, and arrivals that were due before it are taken out before it does.
+  void set_floor(FabricTime floor) { floor_ = floor; }
+
+  FabricTime next_time() const { return soonest_.next_time(); }
   bool empty() const { return next_time() == FabricTime::never(); }
   struct Next {
     EventKey key;
@@ -47,34 +45,29 @@ class ArrivalQueue {
   };
   /// Not empty.
   Next pop() {
-    const uint32_t port = winners_[1];
-    Line& line = lines_[port];
-    const uint32_t place = line.first;
-    const Kept& kept = kept_[place];
-    const EventKey key{kept.at, EventClass::kArrival, port, kept.sequence()};
-    line.first = kept.next;
-    if (line.first == kNone) {
-      compete(port, FabricTime::never());
+    const uint32_t port = soonest_.next();
+    const FabricTime at = soonest_.next_time();
+    Fifo<Kept>& line = lines_[port];
+    Kept kept = line.pop();
+    if (line.empty()) {
+      soonest_.set(port, FabricTime::never());
     } else {
-      const Kept& first = kept_[line.first];
-      first.frame.fetch();
-      if (first.next != kNone) __builtin_prefetch(&kept_[first.next], 1);
-      compete(port, first.at);
+      line.front().frame.fetch();
+      soonest_.set(port, time_of(line.front().last_bit));
     }
-    return {key, take(place)};
+    return {{at, EventClass::kArrival, port, kept.sequence()}, std::move(kept).arrival()};
   }
 
  private:
-  static constexpr uint32_t kNone = ~0u;  // frame pools have fewer frames
-  /// An arrival in 48 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
+  static constexpr size_t kMostFrames = std::numeric_limits<uint32_t>::max() / 2;  // frame pools have fewer
+  /// An arrival in 32 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
   /// that come to one port at one instant, for which its low 48 bits do.
   struct Kept {
     Kept() = default;
-    Kept(FabricTime taken_in, Arrival&& a)
+    explicit Kept(Arrival&& a)
         : frame(std::move(a.frame)),
           start(a.start),
           last_bit(a.arrival),
-          at(taken_in),
           rest(a.sequence << 16 | uint64_t{static_cast<uint8_t>(a.lost)} << 8 |
                (a.foreign ? 1 : 0)) {}
     uint64_t sequence() const { return rest >> 16; }
@@ -85,81 +78,31 @@ class ArrivalQueue {
     }
 
     Frame frame;
-    FabricTime start, last_bit, at;
-    uint64_t rest = 0;      ///< sequence, `lost` and `foreign`
-    uint32_t next = kNone;  ///< the place behind it in the list of its port; of a free place: the next free one
+    FabricTime start, last_bit;
+    uint64_t rest = 0;  ///< sequence, `lost` and `foreign`
   };
-  static_assert(sizeof(Kept) == 48 && sizeof(DropCause) == 1);
-  struct Line {
-    uint32_t first = kNone, last = kNone;
-  };
+  static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
 
-  static bool before(const Kept& a, const Kept& b) {
-    return a.at != b.at ? a.at < b.at : a.sequence() < b.sequence();
+  FabricTime time_of(FabricTime last_bit) const { return std::max(last_bit + latency_, floor_); }
+  /// Comes the item of this number in a line before the one in front of it?
+  bool overtakes(Fifo<Kept>& line, size_t number) const {
+    const Kept &it = line[number], &other = line[number - 1];
+    const FabricTime at = time_of(it.last_bit), other_at = time_of(other.last_bit);
+    return at != other_at ? at < other_at : it.sequence() < other.sequence();
   }
-
-  uint32_t keep(FabricTime at, Arrival&& arrival) {
-    if (free_ == kNone) {
-      make_room(kept_, 1);
-      kept_.emplace_back(at, std::move(arrival));
-      return static_cast<uint32_t>(kept_.size() - 1);
+  /// Moves the newest arrival at a port to where it belongs.
+  [[gnu::noinline]] void bring_forward(uint32_t port) {
+    Fifo<Kept>& line = lines_[port];
+    for (size_t i = line.size() - 1; i > 0 && overtakes(line, i); --i) {
+      std::swap(line[i], line[i - 1]);
     }
-    const uint32_t place = free_;
-    free_ = kept_[place].next;
-    put_in_place(kept_[place], Kept(at, std::move(arrival)));
-    return place;
-  }
-  Arrival take(uint32_t place) {
-    Kept& kept = kept_[place];
-    kept.next = std::exchange(free_, place);
-    return std::move(kept).arrival();  // which leaves a place without a frame
+    soonest_.set(port, time_of(line.front().last_bit));
   }
 
-  /// The first of a port's list is taken in at `at`; never(): it has none. The matches on the way from the port's leaf
-  /// to the root are held again.
-  void compete(uint32_t port, FabricTime at) {
-    firsts_[port] = at;
-    uint32_t winner = port;
-    for (size_t node = lines_.size() + port; node > 1; node /= 2) {
-      const uint32_t other = winners_[node ^ 1];
-      // At one instant the lower port wins, and below a right child the other one is lower.
-      const FabricTime least = firsts_[other] - FabricTime::from_ps(static_cast<int64_t>(node & 1));
-      winner = least < firsts_[winner] ? other : winner;
-      winners_[node / 2] = static_cast<uint16_t>(winner);
-    }
-  }
-
-  /// Puts it into the list of a port that has later ones.
-  [[gnu::noinline]] void insert(uint32_t port, uint32_t place) {
-    Line& line = lines_[port];
-    if (before(kept_[place], kept_[line.first])) {
-      kept_[place].next = std::exchange(line.first, place);
-      return compete(port, kept_[place].at);
-    }
-    uint32_t previous = line.first;
-    while (before(kept_[kept_[previous].next], kept_[place])) previous = kept_[previous].next;
-    kept_[place].next = std::exchange(kept_[previous].next, place);
-  }
-
-  /// A tree for so many ports, or for as many more as make a power of two.
-  [[gnu::noinline]] void widen(uint32_t ports) {
-    const size_t leaves = std::bit_ceil(size_t{ports});
-    lines_.resize(leaves);
-    firsts_.resize(leaves, FabricTime::never());
-    winners_.resize(2 * leaves);
-    for (uint32_t port = 0; port < leaves; ++port) {
-      winners_[leaves + port] = static_cast<uint16_t>(port);
-    }
-    for (uint32_t port = 0; port < leaves; ++port) compete(port, firsts_[port]);
-  }
-
-  std::vector<Line> lines_;         // by port
-  std::vector<FabricTime> firsts_;  // by port: when the first of its list is taken in
-  /// The ports that win the matches: of node 1 all, and each node between its children, 2n and 2n + 1. The leaves, as many
-  /// as there are places for ports, are the second half.
-  std::vector<uint16_t> winners_;
-  std::vector<Kept> kept_;  // as many as ever waited at once
-  uint32_t free_ = kNone;   // the free place that was used last
+  FabricTime latency_;
+  FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
+  SoonestPort soonest_;            // when the first arrival of each port is taken in
+  std::vector<Fifo<Kept>> lines_;  // by port
 };
 
 /// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults

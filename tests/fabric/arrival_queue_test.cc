@@ -11,19 +11,23 @@ using namespace mrclab;
 
 namespace {
 
-Arrival numbered_arrival(uint64_t sequence) {
+constexpr FabricTime kLatency = FabricTime::from_ns(7);
+
+/// One that is taken in at `at`.
+Arrival numbered_arrival(FabricTime at, uint64_t sequence) {
   Arrival arrival;
+  arrival.arrival = at - kLatency;
   arrival.sequence = sequence;
   return arrival;
 }
 
 /// A queue and, beside it, the keys that it should hand out, in their order.
 struct CheckedQueue {
-  ArrivalQueue queue;
+  ArrivalQueue queue{64, kLatency};
   std::vector<EventKey> waiting;
 
   void push(const EventKey& key) {
-    queue.push(key.at, PortId{key.port}, numbered_arrival(key.sequence));
+    queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence));
     waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), key), key);
     CHECK(queue.next_time() == waiting.front().at);
   }
@@ -69,7 +73,7 @@ TEST_CASE("arrivals come out by time, port and sequence, however pushes and pops
 
 TEST_CASE("an arrival comes out as it went in") {
   FramePool frames;
-  ArrivalQueue queue;
+  ArrivalQueue queue(7, kLatency);
   Arrival arrival;
   arrival.frame = frames.make(77);
   arrival.start = FabricTime::from_ns(1);
@@ -77,10 +81,10 @@ TEST_CASE("an arrival comes out as it went in") {
   arrival.sequence = 0xFFFF'FFFF'FFFF;
   arrival.lost = DropCause::kFrameCheck;
   arrival.foreign = true;
-  queue.push(FabricTime::from_ns(3), PortId{5}, std::move(arrival));
-  queue.push(FabricTime::from_ns(4), PortId{6}, numbered_arrival(1));
+  queue.push(PortId{5}, std::move(arrival));
+  queue.push(PortId{6}, numbered_arrival(FabricTime::from_ns(40), 1));
   const auto [key, out] = queue.pop();
-  CHECK(key == EventKey{FabricTime::from_ns(3), EventClass::kArrival, 5, 0xFFFF'FFFF'FFFF});
+  CHECK(key == EventKey{FabricTime::from_ns(9), EventClass::kArrival, 5, 0xFFFF'FFFF'FFFF});
   CHECK(out.frame.size() == 77);
   CHECK(out.start == FabricTime::from_ns(1));
   CHECK(out.arrival == FabricTime::from_ns(2));
@@ -94,7 +98,24 @@ TEST_CASE("an arrival comes out as it went in") {
 }
 
 TEST_CASE("a queue without arrivals has no next time") {
-  const ArrivalQueue queue;
+  const ArrivalQueue queue(3, kLatency);
   CHECK(queue.empty());
   CHECK(queue.next_time() == FabricTime::never());
+}
+
+TEST_CASE("what should have been taken in before the floor is taken in then, in the order of its sequence") {
+  ArrivalQueue queue(2, kLatency);
+  queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(90), 1));
+  queue.set_floor(FabricTime::from_ns(80));
+  queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(60), 3));
+  queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(70), 2));
+  queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), 9));
+  std::vector<std::pair<FabricTime, uint64_t>> told;
+  while (!queue.empty()) {
+    const auto [key, arrival] = queue.pop();
+    told.emplace_back(key.at, key.sequence);
+  }
+  const auto ns = [](int64_t n) { return FabricTime::from_ns(n); };
+  CHECK(told == std::vector<std::pair<FabricTime, uint64_t>>{
+                    {ns(80), 9}, {ns(80), 2}, {ns(80), 3}, {ns(90), 1}});
 }

@@ -1,0 +1,52 @@
+#pragma once
+// Which port of a node has something to do first: a tree of winners over one instant for each port. A port whose
+// instant changes holds the matches on its way to the root again; their outcomes are computed, not jumped to, because a
+// processor could not guess them.
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "fabric/base/units.h"
+
+namespace mrclab {
+
+class SoonestPort {
+ public:
+  /// At most 65,536 ports, none of which has anything to do yet.
+  explicit SoonestPort(size_t ports)
+      : leaves_(std::bit_ceil(ports)),
+        times_(leaves_, FabricTime::never()),
+        winners_(2 * leaves_) {
+    for (size_t port = 0; port < leaves_; ++port) {
+      winners_[leaves_ + port] = static_cast<uint16_t>(port);
+    }
+    for (size_t node = leaves_ - 1; node > 0; --node) winners_[node] = winners_[2 * node];
+  }
+
+  /// never(): no port has anything to do.
+  FabricTime next_time() const { return times_[winners_[1]]; }
+  /// Whose time is the next one; the lowest of several.
+  uint32_t next() const { return winners_[1]; }
+  /// never(): the port has nothing to do.
+  void set(uint32_t port, FabricTime at) {
+    times_[port] = at;
+    uint32_t winner = port;
+    for (size_t node = leaves_ + port; node > 1; node /= 2) {
+      const uint32_t other = winners_[node ^ 1];
+      // Of two with one instant the lower port wins: the other one, if this node is a right child.
+      const FabricTime other_wins_until =
+          times_[winner] - FabricTime::from_ps(static_cast<int64_t>(~node & 1));
+      winner = times_[other] <= other_wins_until ? other : winner;
+      winners_[node / 2] = static_cast<uint16_t>(winner);
+    }
+  }
+
+ private:
+  size_t leaves_;
+  std::vector<FabricTime> times_;  // by port
+  /// Node n, from 1, has the winner of its children 2n and 2n + 1; the second half are the ports themselves.
+  std::vector<uint16_t> winners_;
+};
+
+}  // namespace mrclab
