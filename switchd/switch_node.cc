@@ -86,10 +86,10 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     if (std::min(end, others) > committed) break;
     if (end < others) {  // at one instant the ends of transmissions come after everything else
       const PortId port{ends_.next()};
-      ends_.set(port.value, FabricTime::never());
       begin({end, EventClass::kTransmitComplete, port.value, 0});
       at(port).wakes = false;
       start_next(end, port, out);
+      if (!at(port).wakes) ends_.set(port.value, FabricTime::never());
     } else if (arrival_is_next(arrivals_, events_)) {
       auto [key, arrival] = arrivals_.pop();
       begin(key);

@@ -35,9 +35,8 @@ class SoonestPort {
     for (size_t node = leaves_ + port; node > 1; node /= 2) {
       const uint32_t other = winners_[node ^ 1];
       // Of two with one instant the lower port wins: the other one, if this node is a right child.
-      const FabricTime other_wins_until =
-          times_[winner] - FabricTime::from_ps(static_cast<int64_t>(~node & 1));
-      winner = times_[other] <= other_wins_until ? other : winner;
+      const bool other_wins = times_[other].ps() - static_cast<int64_t>(node & 1) < times_[winner].ps();
+      winner ^= (winner ^ other) & (0u - uint32_t{other_wins});
       winners_[node / 2] = static_cast<uint16_t>(winner);
     }
   }
