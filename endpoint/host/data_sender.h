@@ -30,7 +30,7 @@ class DataSender {
   void keep_turn_in_range();
   bool start_one_packet(uint32_t ports, FrameSink& out);
   bool send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
-  bool start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
+  inline bool start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
   bool start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
 
   HostShared& host_;

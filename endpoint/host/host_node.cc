@@ -70,9 +70,11 @@ void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
-  while (next_event() <= committed) {
-    if (ports_.next_end() < host_.events.next_time()) {
-      host_.now = std::max(host_.now, ports_.next_end());
+  while (true) {
+    const FabricTime event = host_.events.next_time(), end = ports_.next_end();
+    if (std::min(event, end) > committed) break;
+    if (end < event) {
+      host_.now = std::max(host_.now, end);
       ports_.finish_sending();
     } else if (host_.events.arrival_is_next()) {
       auto [key, arrival] = host_.events.pop_arrival();

@@ -167,9 +167,11 @@ class EvSet {
     return is_usable(entries_[index].state) && arrives(entries_[index]);
   }
   [[gnu::noinline]] bool has_other_than(uint32_t index) const;
-  std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
-  [[gnu::noinline]] std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
-  std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
+  // Inline where they are defined, which is also the only place where they are used.
+  inline std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
+  [[gnu::noinline]] std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn,
+                                                             Scan& state);
+  inline std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
   std::optional<uint32_t> next_recycled(uint32_t number, const Scan& state);
   std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;

@@ -26,15 +26,6 @@ void PlaneShares::make_room(size_t planes) {
   planes_.resize(planes);
 }
 
-void PlaneShares::enter_flight(uint32_t plane, Bytes packet) { of(plane).in_flight += packet; }
-
-void PlaneShares::leave_flight(uint32_t plane, Bytes packet) {
-  assert(plane < planes_.size());
-  Plane& p = planes_[plane];
-  assert(packet <= p.in_flight);
-  p.in_flight -= packet;
-}
-
 uint32_t PlaneShares::with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet) {
   in_use_ = planes;
   if (planes != counted_) {

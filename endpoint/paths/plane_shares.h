@@ -17,6 +17,7 @@
 // A plane is judged by the least delay of its paths within a round trip or two: one slow path is for the
 // choice of paths to leave (ev_set.h).
 
+#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,8 +30,13 @@ class PlaneShares {
  public:
   static constexpr uint32_t kWhole = 1 << 16;  ///< shares are in 1 / kWhole
 
-  void enter_flight(uint32_t plane, Bytes packet);
-  void leave_flight(uint32_t plane, Bytes packet);
+  void enter_flight(uint32_t plane, Bytes packet) { of(plane).in_flight += packet; }
+  void leave_flight(uint32_t plane, Bytes packet) {
+    assert(plane < planes_.size());
+    Plane& p = planes_[plane];
+    assert(packet <= p.in_flight);
+    p.in_flight -= packet;
+  }
   /// Those of `asked` that may take another packet of the `planes` that share `window`, and count as in use
   /// from now on.
   uint32_t with_room(uint32_t asked, uint32_t planes, Bytes window, Bytes packet);
@@ -73,7 +79,7 @@ class PlaneShares {
     static constexpr Plane kNew;
     return plane < planes_.size() ? planes_[plane] : kNew;
   }
-  void make_room(size_t planes);
+  [[gnu::noinline]] void make_room(size_t planes);
   uint32_t lower_half() const;
   uint32_t fraction_of(Bytes by, Bytes window) const;
   static constexpr size_t kPlanes = 32;  // a set of ports has 32 bits

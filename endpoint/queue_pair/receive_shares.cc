@@ -20,19 +20,17 @@ constexpr int64_t kMostPeriods = 64;  // the most periods to catch up with after
 
 }  // namespace
 
-void ReceiveShares::arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now) {
-  if (now >= period_end_) {
-    const int64_t over = std::min((now - period_end_) / period_ + 1, kMostPeriods);
-    for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
-    period_end_ = now + period_;
-  }
-  uint32_t index = index_of_host_.find(host);
-  if (index == HostIndex::kNone) {
-    index = static_cast<uint32_t>(senders_.size());
-    index_of_host_.set(host, index);
-    senders_.emplace_back();
-  }
-  senders_[index].current += bytes.value;
+void ReceiveShares::end_periods(uint32_t ports, FabricTime now) {
+  const int64_t over = std::min((now - period_end_) / period_ + 1, kMostPeriods);
+  for (int64_t i = 0; i < over; ++i) end_period(per_port_ * ports);
+  period_end_ = now + period_;
+}
+
+uint32_t ReceiveShares::add_sender(uint32_t host) {
+  const auto index = static_cast<uint32_t>(senders_.size());
+  index_of_host_.set(host, index);
+  senders_.emplace_back();
+  return index;
 }
 
 void ReceiveShares::end_period(Bytes port_capacity) {

@@ -39,7 +39,12 @@ class ReceiveShares {
   /// twelfth of a port of 100 Gb/s, so data alone would never fill it.
   void count_frame(Bytes wire_length) { wire_current_ += wire_length.value; }
   /// A data packet of `bytes` on the wire from `host` came in, whole or trimmed, over one of `ports`.
-  void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now);
+  void arrived(uint32_t host, Bytes bytes, uint32_t ports, FabricTime now) {
+    if (now >= period_end_) end_periods(ports, now);
+    const uint32_t known = index_of_host_.find(host);
+    const uint32_t index = known != HostIndex::kNone ? known : add_sender(host);
+    senders_[index].current += bytes.value;
+  }
   /// The rate of the host's memory, if it is less than the ports'; zero: unlimited.
   void set_drain(BitRate rate) { drained_ = bytes_in(rate, period_); }
   /// The penalty for the SACK that goes to `host` now: 0 to 32.
@@ -53,7 +58,9 @@ class ReceiveShares {
     uint64_t per_packet = 0;  // penalty, in 128ths times kScale
     uint64_t carried = 0;     // penalty that earlier SACKs could not express in whole 128ths
   };
+  void end_periods(uint32_t ports, FabricTime now);
   void end_period(Bytes port_capacity);
+  uint32_t add_sender(uint32_t host);
 
   FabricTime period_;
   Bytes per_port_;  // what a port takes in a period

@@ -38,22 +38,6 @@ std::optional<ReversePath::Value> ReversePath::first_of(const Plane& plane, Live
   return std::nullopt;
 }
 
-void ReversePath::take(Plane& plane, EntropyValue ev, Path path) {
-  if (plane.own && plane.own->ev == ev) return;
-  plane.own = value_of(ev, path);
-}
-
-void ReversePath::heard(std::optional<Path> path, uint32_t number, FabricTime now) {
-  Plane& plane = planes_[number];
-  plane.heard = now;
-  if (path && !still_confirmed(plane, now)) {
-    const EntropyValue ev = ev_of(*path);
-    if (!is_denied(ev)) take(plane, ev, *path);
-  }
-  heard_ = true;
-  if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
-}
-
 void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
   const std::optional<Path> path = path_of(ev);
   if (!path || path->plane >= planes_.size()) return;

@@ -47,7 +47,16 @@ class ReversePath {
     return !still_confirmed(planes_[plane], now);
   }
   /// Data of the peer came in on this plane, and on this path, if that is known and makes a difference.
-  void heard(std::optional<Path> path, uint32_t plane, FabricTime now);
+  void heard(std::optional<Path> path, uint32_t number, FabricTime now) {
+    Plane& plane = planes_[number];
+    plane.heard = now;
+    if (path && !still_confirmed(plane, now)) {
+      const EntropyValue ev = ev_of(*path);
+      if (!is_denied(ev)) take(plane, ev, *path);
+    }
+    heard_ = true;
+    if (due_ == FabricTime::never()) due_ = now + config_.probe_interval;
+  }
   /// The peer answered something that we sent on this value.
   void confirmed(EntropyValue ev, FabricTime now);
   void data_sent(FabricTime now) { last_sent_ = now; }
@@ -105,7 +114,10 @@ class ReversePath {
     return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
   }
   std::optional<Value> first_of(const Plane& plane, LivePorts live) const;
-  void take(Plane& plane, EntropyValue ev, Path path);
+  void take(Plane& plane, EntropyValue ev, Path path) {
+    if (plane.own && plane.own->ev == ev) return;
+    plane.own = value_of(ev, path);
+  }
   void expire(LivePorts live, FabricTime now);
 
   std::vector<Plane> planes_;
