@@ -145,7 +145,8 @@ ForwardingDecision ForwardingTable::forward(std::span<uint8_t> frame, Bytes mode
   if (entry == 0) return dropped(DropCause::kUnknownUsid);
   if (link) carrier.shift();
 
-  carrier.write_to(frame.data() + kDestinationOffset);  // only now: a frame that is dropped stays as it arrived
+  carrier.write_to(frame.data() +
+                   kDestinationOffset);  // only now: a frame that is dropped stays as it arrived
   frame[kHopLimitOffset] = hop_limit;
   return send(frame, PortId{static_cast<uint32_t>(port_in(entry))});
 }

@@ -118,8 +118,8 @@ class SwitchNode : public Node {
   void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,
                FrameSink& out);
-  [[gnu::noinline]] void enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
-                      Frame&& frame, FrameSink& out);
+  [[gnu::noinline]] void enqueue_paused(FabricTime now, const ForwardingDecision& decision,
+                                        PortId ingress, Frame&& frame, FrameSink& out);
   bool admit(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame& frame);
   // Routing by itself.
   void start_speaker(FabricTime now);
@@ -127,7 +127,8 @@ class SwitchNode : public Node {
   [[gnu::noinline]] void plan_speaker(FabricTime at);
   void on_wire_rate(FabricTime now, const WireRate& rate);
   // Flow control.
-  [[gnu::noinline]] void on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out);
+  [[gnu::noinline]] void on_pause_frame(FabricTime now, PortId port, const Frame& frame,
+                                        FrameSink& out);
   void on_pause_timer(FabricTime now, PortId port, FrameSink& out);
   [[gnu::noinline]] void release(FabricTime now, PortId ingress, Bytes length);
   void tell_neighbour(FabricTime now, PortId port, FrameSink& out);
@@ -147,8 +148,8 @@ class SwitchNode : public Node {
                       const EgressPort::Flushed& flushed);
   void record(FabricTime t, PortId port, Direction direction, PacketEvent event, DropCause cause,
               QueueClass queue, const Frame& frame);
-  [[gnu::noinline]] void record_drop(FabricTime t, PortId port, Direction direction, DropCause cause,
-                   QueueClass queue, const Frame& frame);
+  [[gnu::noinline]] void record_drop(FabricTime t, PortId port, Direction direction,
+                                     DropCause cause, QueueClass queue, const Frame& frame);
   const QueueRules& rules_of(const EgressSettings& settings);
   PortState& at(PortId port) { return ports_[port.value]; }
 

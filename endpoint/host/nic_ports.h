@@ -77,7 +77,7 @@ class NicPorts {
   std::vector<Port> ports_;  ///< by plane; there are never more, so that they do not move
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
-  SoonestPort ends_;  ///< of what the ports are sending
+  SoonestPort ends_;     ///< of what the ports are sending
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
   // nothing to say.
   uint32_t idle_;             ///< nothing is being sent

@@ -123,8 +123,7 @@ inline void put_record(const PacketRecord& record, RecordPlace out) {
   out[9] = static_cast<uint8_t>(record.cause);
   out[10] = static_cast<uint8_t>(record.queue);
   if (!record.frame) return;
-  store_be<uint32_t>(out + kWireLengthAt,
-                     static_cast<uint32_t>(record.frame.wire_length().value));
+  store_be<uint32_t>(out + kWireLengthAt, static_cast<uint32_t>(record.frame.wire_length().value));
   const std::span<const uint8_t> bytes = record.frame.bytes();
   if (bytes.size() < kEthernetBytes) return;
   const uint16_t ethertype = load_be<uint16_t>(bytes.data() + 12);

@@ -26,7 +26,7 @@ class ArrivalQueue {
     for (size_t i = 0; i < ports; ++i) lines_.emplace_back(kMostFrames);
   }
 
-  /// Of several at one port and instant the one with the lowest sequence comes first.
+  /// Of several at one port and instant the one with the lowest sequence comes first. It is taken in before never().
   void push(PortId port, Arrival&& arrival) {
     Fifo<Kept>& line = lines_[port.value];
     if (line.empty()) soonest_.set(port.value, time_of(arrival.arrival));
@@ -59,7 +59,8 @@ class ArrivalQueue {
   }
 
  private:
-  static constexpr size_t kMostFrames = std::numeric_limits<uint32_t>::max() / 2;  // frame pools have fewer
+  static constexpr size_t kMostFrames =
+      std::numeric_limits<uint32_t>::max() / 2;  // frame pools have fewer
   /// An arrival in 32 bytes, because a switch has hundreds of them in hand. Its sequence breaks ties between frames
   /// that come to one port at one instant, for which its low 48 bits do.
   struct Kept {

@@ -15,9 +15,7 @@ class SoonestPort {
  public:
   /// At most 65,536 ports, none of which has anything to do yet.
   explicit SoonestPort(size_t ports)
-      : leaves_(std::bit_ceil(ports)),
-        times_(leaves_, FabricTime::never()),
-        winners_(2 * leaves_) {
+      : leaves_(std::bit_ceil(ports)), times_(leaves_, FabricTime::never()), winners_(2 * leaves_) {
     for (size_t port = 0; port < leaves_; ++port) {
       winners_[leaves_ + port] = static_cast<uint16_t>(port);
     }
@@ -35,7 +33,8 @@ class SoonestPort {
     for (size_t node = leaves_ + port; node > 1; node /= 2) {
       const uint32_t other = winners_[node ^ 1];
       // Of two with one instant the lower port wins: the other one, if this node is a right child.
-      const bool other_wins = times_[other].ps() - static_cast<int64_t>(node & 1) < times_[winner].ps();
+      const bool other_wins =
+          times_[other].ps() - static_cast<int64_t>(node & 1) < times_[winner].ps();
       winner ^= (winner ^ other) & (0u - uint32_t{other_wins});
       winners_[node / 2] = static_cast<uint16_t>(winner);
     }

@@ -103,7 +103,9 @@ TEST_CASE("a queue without arrivals has no next time") {
   CHECK(queue.next_time() == FabricTime::never());
 }
 
-TEST_CASE("what should have been taken in before the floor is taken in then, in the order of its sequence") {
+TEST_CASE(
+    "what should have been taken in before the floor is taken in then, in the order of its "
+    "sequence") {
   ArrivalQueue queue(2, kLatency);
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(90), 1));
   queue.set_floor(FabricTime::from_ns(80));
