@@ -71,9 +71,9 @@ void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
   while (true) {
-    const FabricTime event = host_.events.next_time(), end = ports_.next_end();
-    if (std::min(event, end) > committed) break;
-    if (end < event) {
+    const FabricTime next = host_.events.next_time(), end = ports_.next_end();
+    if (std::min(next, end) > committed) break;
+    if (end < next) {
       host_.now = std::max(host_.now, end);
       ports_.finish_sending();
     } else if (host_.events.arrival_is_next()) {

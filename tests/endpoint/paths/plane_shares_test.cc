@@ -8,30 +8,30 @@ namespace mrclab::endpoint {
 namespace {
 
 constexpr uint32_t kWhole = PlaneShares::kWhole;
-constexpr uint32_t kAll = ~0u;
+constexpr uint32_t kEveryPlane = ~0u;
 constexpr Bytes kThousandBytes{1'000};
 constexpr Bytes kSharedWindow{80'000};
 
 PlaneShares four_planes() {
   PlaneShares shares;
-  (void)shares.with_room(kAll, 0b1111, kSharedWindow, kThousandBytes);
+  (void)shares.with_room(kEveryPlane, 0b1111, kSharedWindow, kThousandBytes);
   return shares;
 }
 
 TEST_CASE("a plane takes its share of the window and two packets, whatever the others have") {
   PlaneShares shares = four_planes();
   for (int i = 0; i < 21; ++i) shares.enter_flight(2, kThousandBytes);
-  CHECK(shares.with_room(kAll, 0b1111, kSharedWindow, kThousandBytes) == 0b1111);
+  CHECK(shares.with_room(kEveryPlane, 0b1111, kSharedWindow, kThousandBytes) == 0b1111);
   shares.enter_flight(2, kThousandBytes);
-  CHECK(shares.with_room(kAll, 0b1111, kSharedWindow, kThousandBytes) == 0b1011);
+  CHECK(shares.with_room(kEveryPlane, 0b1111, kSharedWindow, kThousandBytes) == 0b1011);
   // Those that are not asked for have their parts of the window all the same.
   CHECK(shares.with_room(0b0110, 0b1111, kSharedWindow, kThousandBytes) == 0b0010);
   shares.leave_flight(2, kThousandBytes);
-  CHECK(shares.with_room(kAll, 0b1111, kSharedWindow, kThousandBytes) == 0b1111);
+  CHECK(shares.with_room(kEveryPlane, 0b1111, kSharedWindow, kThousandBytes) == 0b1111);
   // Where fewer planes are in use, each has more; a single one is bound by the window alone.
   for (int i = 0; i < 30; ++i) shares.enter_flight(2, kThousandBytes);
-  CHECK(shares.with_room(kAll, 0b0101, kSharedWindow, Bytes{10'000}) == 0b0101);
-  CHECK(shares.with_room(kAll, 0b0100, kSharedWindow, kThousandBytes) == 0b0100);
+  CHECK(shares.with_room(kEveryPlane, 0b0101, kSharedWindow, Bytes{10'000}) == 0b0101);
+  CHECK(shares.with_room(kEveryPlane, 0b0100, kSharedWindow, kThousandBytes) == 0b0100);
 }
 
 TEST_CASE("a plane that was never used has its whole share") {
@@ -51,7 +51,7 @@ TEST_CASE("a plane that was never used has its whole share") {
 TEST_CASE("what is known of planes stays when others come") {
   PlaneShares shares;
   for (int i = 0; i < 30; ++i) shares.enter_flight(1, kThousandBytes);
-  CHECK(shares.with_room(kAll, 0b1111, kSharedWindow, kThousandBytes) == 0b1101);
+  CHECK(shares.with_room(kEveryPlane, 0b1111, kSharedWindow, kThousandBytes) == 0b1101);
 }
 
 TEST_CASE("what one plane alone says is its own, what half of the planes say is common") {
