@@ -113,7 +113,7 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
   if (!options.interfaces_later) find_interfaces(ns);
 }
 
-void PacketSocket::find_interfaces(const NetworkNamespace& ns) {
+void PacketSocket::find_interfaces(const NetworkNamespace& ns, Carriers carriers) {
   watch_.emplace(ns);
   interfaces_.clear();
   dark_.clear();
@@ -123,7 +123,7 @@ void PacketSocket::find_interfaces(const NetworkNamespace& ns) {
       continue;
     }
     interfaces_.push_back({link.ifindex, link.name});
-    note_carrier(netlink_.link(link.name));  // a list may show a carrier that does not work yet
+    note_carrier(carriers == Carriers::kAskedFor ? link : netlink_.link(link.name));
   }
   forget_received();
 }

@@ -129,8 +129,11 @@ class PacketSocket {
   PacketSocket(PacketSocket&&) noexcept;
   ~PacketSocket();
 
+  /// A list of links may show a carrier that does not work yet; asking for one link makes it work
+  /// (LiveFabric asks for each before its daemons are told of the links).
+  enum class Carriers { kToBeAskedFor, kAskedFor };
   /// Looks which interfaces the namespace has, watches their carriers from now on, and forgets what was received.
-  void find_interfaces(const NetworkNamespace& ns);
+  void find_interfaces(const NetworkNamespace& ns, Carriers carriers = Carriers::kToBeAskedFor);
 
   /// Hands at most `limit` waiting frames to callback(uint32_t ifindex, std::span<const uint8_t>,
   /// uint64_t rx_monotonic_ns) and returns how many. The bytes are valid during the call only. The

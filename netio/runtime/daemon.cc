@@ -155,7 +155,9 @@ class Daemon {
   }
 
   void take_up_nodes() {
-    nodes_.find_interfaces();
+    // For a successor the lab has asked for nothing, and links may have come and gone since.
+    nodes_.find_interfaces(left_ ? PacketSocket::Carriers::kToBeAskedFor
+                                 : PacketSocket::Carriers::kAskedFor);
     nodes_.add_to(driver_);
     driver_.follow_schedule([this] {
       Schedule schedule = read_schedule_file(topology_, config_.schedule_file);

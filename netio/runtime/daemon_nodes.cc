@@ -48,8 +48,8 @@ DaemonNodes::~DaemonNodes() {
   in_parallel(nodes_.size(), kSocketThreads, [this](size_t i) { nodes_[i].socket.reset(); });
 }
 
-void DaemonNodes::find_interfaces() {
-  for (Hosted& hosted : nodes_) hosted.socket->find_interfaces(hosted.ns);
+void DaemonNodes::find_interfaces(PacketSocket::Carriers carriers) {
+  for (Hosted& hosted : nodes_) hosted.socket->find_interfaces(hosted.ns, carriers);
 }
 
 void DaemonNodes::add_to(Driver& driver) {

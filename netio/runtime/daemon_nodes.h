@@ -32,7 +32,7 @@ class DaemonNodes {
   DaemonNodes& operator=(const DaemonNodes&) = delete;
 
   /// Finds the interfaces of all nodes. To be called when the lab's links are there, which may be after this was made.
-  void find_interfaces();
+  void find_interfaces(PacketSocket::Carriers carriers);
   /// This must outlive the driver's use of them.
   void add_to(Driver& driver);
   size_t size() const { return nodes_.size(); }

@@ -192,6 +192,25 @@ TEST_SUITE("root: packets") {
     CHECK(b.flush().size() == 1);
   }
 
+  TEST_CASE("a socket that believes the list of links knows from it which are dark") {
+    TestLab lab;
+    lab.add("a"), lab.add("b");
+    PacketSocketOptions early;
+    early.interfaces_later = true;
+    PacketSocket b(lab.at("b"), early);
+    lab.link("a", "p0", "b", "d0");
+    lab.link("a", "p1", "b", "d1");
+    NamespaceNetlink(lab.at("a")).set_down("p1");
+    CHECK_FALSE(NamespaceNetlink(lab.at("b")).link("d1").carrier);
+    b.find_interfaces(lab.at("b"), PacketSocket::Carriers::kAskedFor);
+    REQUIRE(b.interfaces().size() == 2);
+    const auto frame = make_frame(200, 1);
+    b.queue(b.ifindex_of("d0"), frame);
+    CHECK(b.flush().empty());
+    b.queue(b.ifindex_of("d1"), frame);
+    CHECK(b.flush().size() == 1);
+  }
+
   TEST_CASE("a frame for a down link is reported, the others go, and it works after up") {
     for (const bool by_ring : ways_to_send()) {
       CAPTURE(by_ring);
