@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <vector>
 
 namespace mrclab::endpoint {
@@ -12,6 +13,8 @@ struct FakeQueuePair {
     Qpn local;
   };
   explicit FakeQueuePair(Qpn local) : id{local} {}
+  std::array<char, 64>
+      before{};  ///< memory that is given back keeps what lies behind its first bytes
   Identity id;
   Touched touched = Touched::kNot;
 };

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -80,6 +81,32 @@ TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfe
     CHECK(lowest == 0);
     CHECK(highest == 0xFFFF);
   }
+}
+
+TEST_CASE(
+    "a value that a SACK tells to be bad is probed when its interval is over, whatever else "
+    "waits") {
+  auto o = writes(16 << 20, 1);  // one, as each that is posted sets the timer
+  const FabricTime rtt = pair().base_rtt;
+  // The only other timers of the queue pair run for so long that no probe would be waiting for one of them.
+  o.profile->tail_probe = o.profile->ack_timeout = rtt * 100;
+  MemFabric fabric(pair(), o);
+  fabric.set_wires(us(300), fabric.link_of("h1:p0"), false);
+  std::optional<FabricTime> probed;
+  fabric.observer(0).on_packet = [&](const PacketRecord& r) {
+    MrcPacket packet;
+    if (r.direction != Direction::kEgress || !r.frame || probed) return;
+    if (parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone) return;
+    if (packet.bth.opcode == Opcode::kProbeRequest) probed = r.t;
+  };
+  fabric.run_until(us(300) + rtt * 20);
+  const auto& events = fabric.observer(0).events;
+  const auto bad = std::find_if(events.begin(), events.end(),
+                                [](const auto& event) { return event.cause == "assumed_bad"; });
+  REQUIRE(bad != events.end());
+  REQUIRE(probed.has_value());
+  CHECK(*probed - bad->t > rtt);
+  CHECK(*probed - bad->t < rtt * 3);
 }
 
 TEST_CASE("queue pairs of one pair of hosts have entropy values of their own") {
