@@ -95,10 +95,11 @@ class QueueRules {
   DscpMap dscps_;
   QueueProfile limits_;  // as faults have left them
   bool always_marks_ = false;
-  // What follows from these, because it is asked for at every hop.
+  // apply_limits() and the constructor derive the rest from the members above, because every hop asks for it.
   std::array<QueueClass, kMaxDscp + 1> classes_{};
   std::array<Bytes, 6> most_waiting_{};  // by QueueClass
-  std::array<Bytes, 2> trim_over_{};     // of ports to switches and to hosts
+  std::array<Bytes, 2>
+      trim_over_{};  // [0] for ports that lead to switches, [1] for ports that lead to hosts
 };
 
 /// What became of a frame offered to a port.

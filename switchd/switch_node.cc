@@ -249,8 +249,8 @@ void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
   record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
-/// The place of the end of a port's transmission among the events of the switch. It is only put into
-/// the queue if something waits for it: at most ports nothing does.
+/// The place of the end of a port's transmission among the events of the switch. wake_when_sent() puts it into ends_
+/// only if the port has more to send, which most ports have not.
 EventKey SwitchNode::end_of_sending(PortId port) const {
   return {ports_[port.value].sends_until, EventClass::kTransmitComplete, port.value, 0};
 }

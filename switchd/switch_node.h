@@ -170,7 +170,7 @@ class SwitchNode : public Node {
   std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
   std::vector<PortState> ports_;
   ArrivalQueue arrivals_;
-  SoonestPort ends_;             // of transmissions whose ports have something to send next
+  SoonestPort ends_;  // when a port that has more to send has sent its frame; never() for others
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
   EventKey running_;  // key of the event that run_until() handles now

@@ -19,9 +19,9 @@ class HeaderTemplate {
 
   /// What a packet has of its own.
   struct Packet {
-    const PathHeaders& path;  ///< of this encapsulation
+    const PathHeaders& path;  ///< its encapsulation is the one that the template was made for
     const Ipv6Address& destination;
-    EntropyValue ev;  ///< as packets have it
+    EntropyValue ev;  ///< as PathMapper::on_wire() gives it
     uint8_t dscp = 0;
     uint8_t ecn = kEcnEct0;
     size_t size = 0;  ///< bytes of the whole frame

@@ -9,6 +9,7 @@
 
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_port.h"
+#include "fabric/node/soonest_port.h"
 
 namespace mrclab::endpoint {
 
@@ -77,7 +78,7 @@ class NicPorts {
   std::vector<Port> ports_;  ///< by plane; there are never more, so that they do not move
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
-  SoonestPort ends_;     ///< of what the ports are sending
+  SoonestPort ends_;     ///< when each port has sent the frame that it is sending
   // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
   // nothing to say.
   uint32_t idle_;             ///< nothing is being sent

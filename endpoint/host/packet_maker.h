@@ -46,12 +46,14 @@ class PacketMaker {
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
 
  private:
-  /// The headers up to BTH of a packet that goes over `path`, which is that of `ev`; where they end.
+  /// How a packet goes.
   struct Way {
     EntropyValue ev;
     Address to;
     uint8_t dscp = 0, ecn = kEcnEct0;
   };
+  /// Writes the headers up to BTH of a packet of `size` bytes to `out`, and returns where they end. `path` is that of
+  /// `way.ev`, which the caller has looked up for the length of the headers.
   uint8_t* put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
                     uint8_t* out);
   MrcFrameSpec address(EntropyValue ev, Address to) const;

@@ -69,7 +69,8 @@ inline constexpr uint64_t kBytePs = 8u * 1'000'000'000'000u;  ///< picoseconds o
 
 /// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds.
 constexpr FabricTime serialization_time(Bytes size, BitRate rate) {
-  constexpr uint64_t kShort = uint64_t{1} << 20;  // of these 64 bits hold the sum below
+  // Up to this length and this rate the sum below fits into 64 bits, whose division is many times as fast.
+  constexpr uint64_t kShort = uint64_t{1} << 20;
   constexpr uint64_t kRateMost = uint64_t{1} << 63;
   if (size.value <= kShort && rate.bps <= kRateMost) {
     return FabricTime::from_ps(

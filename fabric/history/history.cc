@@ -89,10 +89,14 @@ inline void put_transport(std::span<const uint8_t> frame, Encapsulation kind, Re
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;
   out[kTrafficClassAt] = ip[1];
-  out[26] = out[27] = out[42] = out[43] = out[58] = out[59] = 0xFF;  // mapped addresses
-  std::memcpy(out + 28, ip + 16, 4);
-  std::memcpy(out + 44, ip + 12, 4);
-  std::memcpy(out + 60, ip + 16, 4);
+  const auto put_mapped = [out](size_t at, const uint8_t* address) {  // RFC 4291 §2.5.5.2
+    out[at + 10] = out[at + 11] = 0xFF;
+    std::memcpy(out + at + 12, address, 4);
+  };
+  const uint8_t *const source = ip + 12, *const destination = ip + 16;
+  put_mapped(kCarrierAt, destination);
+  put_mapped(kHostsAt, source);
+  put_mapped(kHostsAt + 16, destination);
   const bool whole = frame.size() >= layout_of(Encapsulation::kIpv4).after_bth;
   if (whole && encapsulation_of(frame)) put_transport(frame, Encapsulation::kIpv4, out);
 }

@@ -26,7 +26,8 @@ class ArrivalQueue {
     for (size_t i = 0; i < ports; ++i) lines_.emplace_back(kMostFrames);
   }
 
-  /// Of several at one port and instant the one with the lowest sequence comes first. It is taken in before never().
+  /// Of several arrivals at one port and instant, pop() hands out the one with the lowest sequence first. The time at
+  /// which the node takes the arrival in is less than never(), which stands for a port without arrivals.
   void push(PortId port, Arrival&& arrival) {
     Fifo<Kept>& line = lines_[port.value];
     if (line.empty()) soonest_.set(port.value, time_of(arrival.arrival));
@@ -102,7 +103,7 @@ class ArrivalQueue {
 
   FabricTime latency_;
   FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
-  SoonestPort soonest_;            // when the first arrival of each port is taken in
+  SoonestPort soonest_;            // when the node takes in the first arrival of each port
   std::vector<Fifo<Kept>> lines_;  // by port
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// Which port of a node has something to do first: a tree of winners over one instant for each port. A port whose
-// instant changes holds the matches on its way to the root again; their outcomes are computed, not jumped to, because a
-// processor could not guess them.
+// Which port of a node has something to do first: a tree of winners (a tournament) over one instant for each port. When
+// the instant of a port changes, set() decides the matches between the port's leaf and the root anew. It computes
+// their outcomes without branches, because a processor would mispredict half of those.
 
 #include <bit>
 #include <cstdint>
@@ -32,7 +32,8 @@ class SoonestPort {
     uint32_t winner = port;
     for (size_t node = leaves_ + port; node > 1; node /= 2) {
       const uint32_t other = winners_[node ^ 1];
-      // Of two with one instant the lower port wins: the other one, if this node is a right child.
+      // If both ports have the same instant, the one with the lower number wins. A left child has lower numbers than
+      // its sibling, so the sibling wins a tie if this node is a right child, whose number is odd.
       const bool other_wins =
           times_[other].ps() - static_cast<int64_t>(node & 1) < times_[winner].ps();
       winner ^= (winner ^ other) & (0u - uint32_t{other_wins});

@@ -132,7 +132,9 @@ class EgressWire {
 
   Site site_;
   BitRate rate_;
-  FabricTime byte_time_;  ///< of each byte, where it is a whole number of picoseconds; else zero
+  /// How long the wire takes for a byte, if that is a whole number of picoseconds: then end_of() multiplies and need not
+  /// divide. Zero if it is not.
+  FabricTime byte_time_;
   std::unique_ptr<Trouble> trouble_;
 };
 

@@ -28,10 +28,12 @@ def start_again_inside(mark):
     child = subprocess.Popen(command, env=dict(os.environ, **mark), preexec_fn=die_with_parent)
 
     def stop(number, _):
-        child.kill()  # of unshare: everything inside goes with it
-        child.wait()
-        sys.exit(128 + number)
+        sys.exit(128 + number)  # not more here: the wait() below holds its lock while a signal is handled
 
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(number, stop)
-    sys.exit(child.wait())
+    try:
+        sys.exit(child.wait())
+    finally:
+        child.kill()  # of unshare: everything inside goes with it
+        child.wait()
