@@ -13,25 +13,20 @@ PacketMaker::PacketMaker(FramePool& frames, const PathMapper& paths, uint32_t se
                          const Options& options)
     : frames_(frames), paths_(paths), self_(self), options_(options), templates_(paths, self) {}
 
-MrcFrameSpec PacketMaker::address(EntropyValue ev, Address to) const {
-  const PathHeaders path = paths_.headers(to.host, ev);
-  MrcFrameSpec spec;
-  spec.encapsulation = path.encapsulation;
-  spec.source_mac = path.source_mac;
-  spec.destination_mac = path.destination_mac;
-  spec.outer_source = path.outer_source;
-  spec.inner_source = paths_.address_in(path.encapsulation, self_);
-  spec.inner_destination = paths_.address_in(path.encapsulation, to.host);
-  spec.carrier = path.carrier;
-  spec.udp_port = paths_.udp_port();
-  spec.ev = paths_.on_wire(ev);
-  spec.bth.destination_qp = to.qpn;
-  return spec;
-}
-
-uint8_t* PacketMaker::put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
-                               uint8_t* out) {
+template <class PutExtension>
+Frame PacketMaker::make_packet(const Way& way, Bth bth, size_t extension, const Content& content,
+                               PutExtension put_extension) {
+  const PathHeaders path = paths_.headers(way.to.host, way.ev);
   const HeaderTemplate& headers = templates_.of(path.encapsulation);
+  const ConstMemory payload = content.payload;
+  bth.destination_qp = way.to.qpn;
+  bth.pad = static_cast<uint8_t>(-payload.size() & 3);
+  const size_t header_size = headers.size() + extension;
+  const size_t size = header_size + payload.size() + bth.pad + kIcrcBytes;
+  const bool headers_only = (payload.elided() || content.lent) && !payload.empty();
+  Frame frame = frames_.make(headers_only ? header_size : size);
+  if (!frame) return frame;
+  uint8_t* const out = frame.bytes().data();
   headers.write({.path = path,
                  .destination = paths_.address_in(path.encapsulation, way.to.host),
                  .ev = paths_.on_wire(way.ev),
@@ -40,23 +35,15 @@ uint8_t* PacketMaker::put_head(const Way& way, const PathHeaders& path, const Bt
                  .size = size,
                  .bth = bth},
                 out);
-  return out + headers.size();
+  put_extension(out + headers.size());
+  finish(frame, header_size, size, payload);
+  return frame;
 }
 
 Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
   assert(is_write(packet.opcode) && has_immediate(packet.opcode) == packet.immediate.has_value());
-  const PathHeaders path = paths_.headers(to.host, packet.ev);
-  const size_t header_size = layout_of(path.encapsulation).after_bth + kMethBytes + kTsethBytes +
-                             kRethBytes + (packet.immediate ? kImmediateBytes : 0);
-  const size_t pad = -packet.payload.size() & 3;
-  const size_t size = header_size + packet.payload.size() + pad + kIcrcBytes;
-  Frame frame = room_for(header_size, size, packet.payload, options_.lends);
-  if (!frame) return frame;
-
   Bth bth;
   bth.opcode = packet.opcode;
-  bth.pad = static_cast<uint8_t>(pad);
-  bth.destination_qp = to.qpn;
   bth.ack_request = packet.ack_request;
   bth.retransmission = packet.retransmission;
   bth.has_tseth = true;
@@ -64,72 +51,80 @@ Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
   const uint8_t dscp = !packet.trimmable       ? options_.dscps.no_trim
                        : packet.retransmission ? options_.dscps.trimmable_retx
                                                : options_.dscps.trimmable;
-  uint8_t* p = put_head({packet.ev, to, dscp}, path, bth, size, frame.bytes().data());
-  p += write_header<kMethTable>(packet.meth, p);
-  p += write_header<kTsethTable>(Tseth{tx_timestamp(now), false, 1}, p);
-  p += write_header<kRethTable>(packet.reth, p);
-  if (packet.immediate) write_header<kImmDtTable>(ImmDt{*packet.immediate}, p);
-  finish(frame, header_size, size, packet.payload);
-  return frame;
+  const size_t extension =
+      kMethBytes + kTsethBytes + kRethBytes + (packet.immediate ? kImmediateBytes : 0);
+  return make_packet({packet.ev, to, dscp}, bth, extension, {packet.payload, options_.lends},
+                     [&](uint8_t* p) {
+                       p += write_header<kMethTable>(packet.meth, p);
+                       p += write_header<kTsethTable>(Tseth{tx_timestamp(now), false, 1}, p);
+                       p += write_header<kRethTable>(packet.reth, p);
+                       if (packet.immediate) {
+                         write_header<kImmDtTable>(ImmDt{*packet.immediate}, p);
+                       }
+                     });
 }
 
 Frame PacketMaker::sack(const Seth& seth, EntropyValue ev, Address to) {
-  const PathHeaders path = paths_.headers(to.host, ev);
-  const size_t header_size = layout_of(path.encapsulation).after_bth + kSethBytes;
-  const size_t size = header_size + kIcrcBytes;
-  Frame frame = frames_.make(size);
-  if (!frame) return frame;
   Bth bth;
   bth.opcode = Opcode::kSack;
-  bth.destination_qp = to.qpn;
   bth.psn = seth.cumulative;
-  uint8_t* p =
-      put_head({ev, to, options_.dscps.control, kEcnNotEct}, path, bth, size, frame.bytes().data());
-  p += write_header<kSethTable>(seth, p);
-  write_header<kCcStateTable>(seth, p);
-  finish(frame, header_size, size, {});
-  return frame;
+  return make_packet({ev, to, options_.dscps.control, kEcnNotEct}, bth, kSethBytes, {},
+                     [&seth](uint8_t* p) {
+                       p += write_header<kSethTable>(seth, p);
+                       write_header<kCcStateTable>(seth, p);
+                     });
+}
+
+Frame PacketMaker::make_extended(const Way& way, const Bth& bth, const Extension& extension,
+                                 ConstMemory payload) {
+  return make_packet(way, bth, extension_size(bth.opcode, extension), {payload, false},
+                     [&](uint8_t* p) { write_extension(bth.opcode, extension, p); });
 }
 
 Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
-                           Address to) const {
-  MrcFrameSpec spec = address(ev, to);
+                           Address to) {
+  Bth bth;
+  bth.opcode = opcode;
+  bth.psn = psn;
   // MRC specification §7.4.6: a reliability probe goes where data goes, and may be marked there.
   const bool probe = opcode == Opcode::kProbeRequest;
-  spec.dscp = probe ? options_.dscps.no_trim : options_.dscps.control;
-  spec.ecn = probe ? kEcnEct0 : kEcnNotEct;
-  spec.bth.opcode = opcode;
-  spec.bth.psn = psn;
-  spec.extension = extension;
-  return write(spec, {});
+  const Way way = {ev, to, probe ? options_.dscps.no_trim : options_.dscps.control,
+                   probe ? kEcnEct0 : kEcnNotEct};
+  return make_extended(way, bth, extension, {});
 }
 
-Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) const {
-  MrcFrameSpec spec = address(ev, to);
-  spec.dscp = options_.dscps.lossless;
-  spec.bth.opcode = packet.opcode;
-  spec.bth.psn = packet.psn;
-  spec.bth.ack_request = packet.ack_request;
-  spec.extension = packet.headers;
-  spec.payload_length = packet.payload.size();
-  return write(spec, packet.payload);
+Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) {
+  Bth bth;
+  bth.opcode = packet.opcode;
+  bth.psn = packet.psn;
+  bth.ack_request = packet.ack_request;
+  return make_extended({ev, to, options_.dscps.lossless}, bth, packet.headers, packet.payload);
 }
 
 Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
-                              Address to) const {
-  MrcFrameSpec spec = address(ev, to);
+                              Address to) {
+  Bth bth;
+  bth.opcode = opcode;
+  bth.psn = psn;
   const bool cnp = opcode == Opcode::kCongestionNotification;
-  spec.dscp = cnp ? options_.dscps.cnp : options_.dscps.control;
-  spec.ecn = cnp ? kEcnEct0 : kEcnNotEct;  // as ConnectX-4 Lx sends a CNP
-  spec.bth.opcode = opcode;
-  spec.bth.psn = psn;
-  if (cnp) spec.bth.variant_reserved = kBecn;
-  spec.extension = extension;
-  return write(spec, {});
+  if (cnp) bth.variant_reserved = kBecn;
+  // A CNP is ECT, as ConnectX-4 Lx sends it.
+  const Way way = {ev, to, cnp ? options_.dscps.cnp : options_.dscps.control,
+                   cnp ? kEcnEct0 : kEcnNotEct};
+  return make_extended(way, bth, extension, {});
 }
 
 Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
-  MrcFrameSpec spec = address(ev, {host, {}});
+  const PathHeaders path = paths_.headers(host, ev);
+  MrcFrameSpec spec;
+  spec.encapsulation = path.encapsulation;
+  spec.source_mac = path.source_mac;
+  spec.destination_mac = path.destination_mac;
+  spec.outer_source = path.outer_source;
+  spec.inner_source = paths_.address_in(path.encapsulation, self_);
+  spec.inner_destination = paths_.address_in(path.encapsulation, host);
+  spec.carrier = path.carrier;
+  spec.ev = paths_.on_wire(ev);
   spec.dscp = options_.dscps.no_trim;
   spec.ecn = kEcnNotEct;
   spec.udp_port = kDiscardPort;
@@ -141,12 +136,6 @@ Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool
   write_datagram(spec, size, frame.bytes());
   frame.set_modelled_size({size});
   return frame;
-}
-
-Frame PacketMaker::room_for(size_t header_size, size_t size, ConstMemory payload,
-                            bool lends) const {
-  const bool headers_only = (payload.elided() || lends) && !payload.empty();
-  return frames_.make(headers_only ? header_size : size);
 }
 
 void PacketMaker::finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const {
@@ -165,15 +154,6 @@ void PacketMaker::finish(Frame& frame, size_t header_size, size_t size, ConstMem
   } else {
     std::fill(room + payload.size(), bytes.data() + bytes.size(), uint8_t{0});
   }
-}
-
-Frame PacketMaker::write(const MrcFrameSpec& spec, ConstMemory payload) const {
-  const size_t header_size = mrc_header_size(spec), size = mrc_frame_size(spec);
-  Frame frame = room_for(header_size, size, payload, false);
-  if (!frame) return frame;
-  write_mrc_headers(spec, frame.bytes());
-  finish(frame, header_size, size, payload);
-  return frame;
 }
 
 }  // namespace mrclab::endpoint

@@ -33,14 +33,12 @@ class PacketMaker {
   /// A SACK on `ev`, in the class of control.
   [[gnu::flatten]] Frame sack(const Seth& seth, EntropyValue ev, Address to);
   /// Another control packet on `ev`. Reliability probes travel in the data class, all else in control.
-  Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
-                Address to) const;
+  Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev, Address to);
   /// A data packet of RC; empty if the pool is exhausted.
-  Frame rc_data(const RcPacket& packet, EntropyValue ev, Address to) const;
+  Frame rc_data(const RcPacket& packet, EntropyValue ev, Address to);
   /// An acknowledgement of RC, or with CnpHeader a CNP. They travel in the control class (our choice): in
   /// the class of data they would be paused with it.
-  Frame rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,
-                   Address to) const;
+  Frame rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev, Address to);
   /// A UDP datagram with `payload` bytes that belongs to no queue pair. It travels in the data
   /// class like MRC's, but may not be trimmed, as no host would answer a trimmed one, nor marked.
   Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
@@ -52,16 +50,20 @@ class PacketMaker {
     Address to;
     uint8_t dscp = 0, ecn = kEcnEct0;
   };
-  /// Writes the headers up to BTH of a packet of `size` bytes to `out`, and returns where they end. `path` is that of
-  /// `way.ev`, which the caller has looked up for the length of the headers.
-  uint8_t* put_head(const Way& way, const PathHeaders& path, const Bth& bth, size_t size,
-                    uint8_t* out);
-  MrcFrameSpec address(EntropyValue ev, Address to) const;
-  /// Room for a frame with this payload, or for its headers alone if the payload is not to be in it.
-  Frame room_for(size_t header_size, size_t size, ConstMemory payload, bool lends) const;
+  struct Content {
+    ConstMemory payload = {};
+    bool lent = false;  ///< it stays where it lies
+  };
+  /// A packet whose BTH lacks only the destination and the pad. `put_extension` writes the `extension` bytes that
+  /// follow BTH.
+  template <class PutExtension>
+  Frame make_packet(const Way& way, Bth bth, size_t extension, const Content& content,
+                    PutExtension put_extension);
+  /// The same with one of the extensions that fabric/packet knows.
+  Frame make_extended(const Way& way, const Bth& bth, const Extension& extension,
+                      ConstMemory payload);
   /// Its headers stand in the frame: what is behind them.
   void finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const;
-  Frame write(const MrcFrameSpec& spec, ConstMemory payload) const;
 
   FramePool& frames_;
   const PathMapper& paths_;

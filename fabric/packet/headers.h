@@ -360,6 +360,11 @@ struct MrcFrameSpec {
   Extension extension;
   size_t payload_length = 0;
 };
+/// Bytes of what follows BTH in a packet of this opcode.
+size_t extension_size(Opcode opcode, const Extension& extension);
+/// Writes as many bytes. The extension is one that the opcode has.
+size_t write_extension(Opcode opcode, const Extension& extension, uint8_t* out);
+
 /// Bytes of the frame (no trailer) for this spec.
 size_t mrc_frame_size(const MrcFrameSpec& spec);
 /// Bytes of its headers, which is where the payload begins.

@@ -54,16 +54,6 @@ size_t put(uint8_t* p, const CnpHeader&) {
   return kCnpBytes;
 }
 
-size_t extension_bytes(const MrcFrameSpec& spec) {
-  if (const auto* request = std::get_if<RcHeaders>(&spec.extension)) {
-    return rc_extension_bytes(request->reth.has_value(), request->immediate.has_value());
-  }
-  const auto* write = std::get_if<WriteHeaders>(&spec.extension);
-  if (write == nullptr) return control_extension_bytes(spec.bth.opcode);
-  return kMethBytes + kRethBytes + (write->tseth ? kTsethBytes : 0) +
-         (write->immediate ? kImmediateBytes : 0);
-}
-
 /// Does the extension belong to the opcode? A caller that mixes them up is broken.
 bool matches(Opcode opcode, const Extension& extension) {
   if (const auto* write = std::get_if<WriteHeaders>(&extension)) {
@@ -133,8 +123,24 @@ std::array<uint8_t, kBthBytes> encode(const Bth& b) {
   return out;
 }
 
+size_t extension_size(Opcode opcode, const Extension& extension) {
+  if (const auto* request = std::get_if<RcHeaders>(&extension)) {
+    return rc_extension_bytes(request->reth.has_value(), request->immediate.has_value());
+  }
+  const auto* write = std::get_if<WriteHeaders>(&extension);
+  if (write == nullptr) return control_extension_bytes(opcode);
+  return kMethBytes + kRethBytes + (write->tseth ? kTsethBytes : 0) +
+         (write->immediate ? kImmediateBytes : 0);
+}
+
+size_t write_extension(Opcode opcode, const Extension& extension, uint8_t* out) {
+  assert(matches(opcode, extension));
+  static_cast<void>(opcode);
+  return std::visit([out](const auto& header) { return put(out, header); }, extension);
+}
+
 size_t mrc_header_size(const MrcFrameSpec& spec) {
-  return layout_of(spec.encapsulation).after_bth + extension_bytes(spec);
+  return layout_of(spec.encapsulation).after_bth + extension_size(spec.bth.opcode, spec.extension);
 }
 
 size_t mrc_frame_size(const MrcFrameSpec& spec) {
@@ -143,7 +149,6 @@ size_t mrc_frame_size(const MrcFrameSpec& spec) {
 
 std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
   const size_t size = mrc_frame_size(spec);
-  assert(matches(spec.bth.opcode, spec.extension));
   assert(spec.payload_length == 0 || carries_data(spec.bth.opcode));
   assert(out.size() >= mrc_header_size(spec) && size - kEthernetBytes <= 0xFFFF);
   const FrameLayout at = layout_of(spec.encapsulation);
@@ -156,8 +161,7 @@ std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t
   bth.has_tseth = write != nullptr && write->tseth.has_value();
   const std::array<uint8_t, kBthBytes> bth_bytes = encode(bth);
   std::copy(bth_bytes.begin(), bth_bytes.end(), p + at.bth);
-  const size_t extension = std::visit(
-      [p, at](const auto& header) { return put(p + at.after_bth, header); }, spec.extension);
+  const size_t extension = write_extension(spec.bth.opcode, spec.extension, p + at.after_bth);
   const std::span<uint8_t> rest = out.subspan(at.after_bth + extension);
   return rest.first(std::min(rest.size(), spec.payload_length));
 }

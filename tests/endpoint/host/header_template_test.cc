@@ -1,4 +1,4 @@
-// Data frames, whose headers are put into a template, against the codec that writes any frame.
+// Frames, whose headers are put into a template, against the codec that writes any frame.
 
 #include "endpoint/host/header_template.h"
 
@@ -144,6 +144,75 @@ TEST_CASE("a SACK made from a template is the frame that the codec writes") {
       REQUIRE(made);
       const std::vector<uint8_t> expected = written_by_codec(spec, {});
       CHECK(std::vector<uint8_t>(made.bytes().begin(), made.bytes().end()) == expected);
+    }
+  }
+}
+
+/// How such a packet goes, which the maker decides.
+struct Travels {
+  uint8_t dscp;
+  uint8_t ecn;
+};
+
+TEST_CASE("control frames and those of RC are the frames that the codec writes") {
+  const Topology topology = test::octet();
+  const TopologyPaths paths(topology, topology.host(0));
+  FramePool pool;
+  PacketMaker maker(pool, paths, 0, {});
+  std::vector<uint8_t> memory(1000, 0x5C);
+  const DscpMap dscps;
+  uint32_t number = 0;
+  for (const EntropyValue ev : some_values()) {
+    const PacketMaker::Address to{1 + number % 7, Qpn{0xABC000 + number}};
+    const auto check = [&](const Frame& made, const Travels& how, const Bth& bth,
+                           const Extension& extension, ConstMemory payload) {
+      INFO("EV ", ev.value, ", opcode ", static_cast<int>(bth.opcode));
+      MrcFrameSpec spec = addressed(paths, ev, to);
+      spec.dscp = how.dscp;
+      spec.ecn = how.ecn;
+      spec.bth = bth;
+      spec.bth.destination_qp = to.qpn;
+      spec.extension = extension;
+      spec.payload_length = payload.size();
+      REQUIRE(made);
+      CHECK(std::vector<uint8_t>(made.bytes().begin(), made.bytes().end()) ==
+            written_by_codec(spec, payload));
+    };
+    const auto bth_of = [&number](Opcode opcode) {
+      Bth bth;
+      bth.opcode = opcode;
+      bth.psn = Psn{0xFF'FFFC + ++number};
+      return bth;
+    };
+    const Travels in_control{dscps.control, kEcnNotEct};
+
+    Bth bth = bth_of(Opcode::kNack);
+    const Neth neth{.reason = static_cast<uint8_t>(1 + number % 3), .entropy = ev};
+    check(maker.control(bth.opcode, bth.psn, neth, ev, to), in_control, bth, neth, {});
+    bth = bth_of(Opcode::kProbeRequest);
+    const Peth peth{.probe_id = static_cast<uint16_t>(number * 771)};
+    check(maker.control(bth.opcode, bth.psn, peth, ev, to), {dscps.no_trim, kEcnEct0}, bth, peth,
+          {});
+    bth = bth_of(Opcode::kRcAcknowledge);
+    const Aeth aeth{.syndrome = static_cast<uint8_t>(number), .msn = 0x00AB'CD00 + number};
+    check(maker.rc_control(bth.opcode, bth.psn, aeth, ev, to), in_control, bth, aeth, {});
+    bth = bth_of(Opcode::kCongestionNotification);
+    bth.variant_reserved = kBecn;
+    check(maker.rc_control(bth.opcode, bth.psn, CnpHeader{}, ev, to), {dscps.cnp, kEcnEct0}, bth,
+          CnpHeader{}, {});
+
+    for (const Opcode opcode :
+         {Opcode::kRcWriteFirst, Opcode::kRcWriteMiddle, Opcode::kRcWriteOnlyImm}) {
+      RcPacket packet;
+      packet.opcode = opcode;
+      bth = bth_of(opcode);
+      packet.psn = bth.psn;
+      packet.ack_request = bth.ack_request = number % 2 == 0;
+      packet.payload = ConstMemory(memory).subspan(0, memory.size() - number % 4);
+      if (is_first(opcode)) packet.headers.reth = {0x1122'3344'5566'7700, 0xAB00'0000 + number, 99};
+      if (has_immediate(opcode)) packet.headers.immediate = 0x8090'A0B0 + number;
+      check(maker.rc_data(packet, ev, to), {dscps.lossless, kEcnEct0}, bth, packet.headers,
+            packet.payload);
     }
   }
 }
