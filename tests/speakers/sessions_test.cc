@@ -10,6 +10,7 @@
 #include "peer_bench.h"
 #include "routing/bgp/refresh.h"
 #include "tests/support/nightly.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -45,10 +46,6 @@ std::string question(SpeakerProgram program, const routing::Prefix& about) {
   return program == SpeakerProgram::kFrr    ? "show bgp ipv6 unicast " + text
          : program == SpeakerProgram::kBird ? "show route for " + text + " all"
                                             : "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// A capture of our end of the link, for another decoder.
@@ -130,11 +127,12 @@ TEST_SUITE("root: BGP peers") {
     CHECK(pair.wait_for([&] { return us.daemon->speaker().counters().ends_of_rib_in == ends; }));
     const std::string about = question(program, own);
     if (!about.empty()) {
-      CHECK(pair.wait_for([&] { return has(other.ask(about), std::to_string(kOurLongAs)); }));
+      CHECK(pair.wait_for(
+          [&] { return mrclab::test::mentions(other.ask(about), std::to_string(kOurLongAs)); }));
       const std::string answer = other.ask(about);
       // 9.375 Gb/s as float32; FRR wraps what is above 34 Gb/s of bytes a second, with AS_TRANS.
-      const bool bandwidth =
-          has(answer, "LB:23456:1171874944") || has(answer, "0x4, 23456, 1317778121");
+      const bool bandwidth = mrclab::test::mentions(answer, "LB:23456:1171874944") ||
+                             mrclab::test::mentions(answer, "0x4, 23456, 1317778121");
       CHECK_MESSAGE(bandwidth, answer);
     }
     if (kernel) {
@@ -150,7 +148,8 @@ TEST_SUITE("root: BGP peers") {
       us.daemon->change([&](routing::Speaker& s, FabricTime now) { s.retract(own, now); });
     });
     if (!about.empty()) {
-      CHECK(pair.wait_for([&] { return !has(other.ask(about), std::to_string(kOurLongAs)); }));
+      CHECK(pair.wait_for(
+          [&] { return !mrclab::test::mentions(other.ask(about), std::to_string(kOurLongAs)); }));
     }
     CHECK(us.downs.empty());
     CHECK(us.faults.empty());
@@ -221,7 +220,8 @@ TEST_SUITE("root: BGP peers") {
     const std::string all = program == SpeakerProgram::kFrr ? "RIB entries 20" : "20000 of 20000";
     // FRR counts nodes of its tree as well: from 20,000 entries on both halves are there.
     const auto has_all = [&] {
-      return has(other.ask(count), all) || has(other.ask(count), "RIB entries 3");
+      return mrclab::test::mentions(other.ask(count), all) ||
+             mrclab::test::mentions(other.ask(count), "RIB entries 3");
     };
     const int flaps = mrclab::test::nightly() ? 3 : 1;
     for (int flap = 0;; ++flap) {
@@ -272,8 +272,8 @@ TEST_SUITE("root: BGP peers") {
     REQUIRE(pair.wait_for([&] { return us.routes.size() == 1; }));
     CHECK(us.routes.begin()->first == numbered(0xF, 1));
     CHECK(pair.wait_for([&] {
-      return has(other.ask(question(SpeakerProgram::kFrr, numbered(1, 2))),
-                 std::to_string(kOurLongAs));
+      return mrclab::test::mentions(other.ask(question(SpeakerProgram::kFrr, numbered(1, 2))),
+                                    std::to_string(kOurLongAs));
     }));
     const routing::Speaker& speaker = us.daemon->speaker();
     CHECK(speaker.was_told(numbered(1, 2), 0));

@@ -7,6 +7,10 @@
 
 namespace mrclab::test {
 
+inline bool mentions(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// Does one of the texts have `part` in it?
 inline bool mentions(const std::vector<std::string>& texts, const std::string& part) {
   return std::any_of(texts.begin(), texts.end(),

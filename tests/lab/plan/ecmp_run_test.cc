@@ -27,10 +27,6 @@ Scenario ecmp_scenario(const std::string& name) {
   return load_scenario(MRCLAB_SOURCE_DIR "/tests/scenarios/" + name + ".yaml");
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// From h0 to h1 with an entropy value of its own, and in it a flow label by which it is found again.
 ProbeFrame hashed_frame(const Topology& topology, uint32_t number) {
   const PortRef nic{topology.host(0), PortId{0}};
@@ -105,27 +101,28 @@ TEST_CASE("questions that a hash has no answer for say what is wrong") {
   const auto refused = [&](const EcmpQuestion& question) {
     return test::error_of([&] { explain_ecmp(t, question); });
   };
-  CHECK(has(refused({"h0", "h1", 8, 1, {}}), "one T0"));
-  CHECK(has(refused({"h0", "h9", 8, 1, {}}), "no host"));
-  CHECK(has(refused({"h0", "h5", 8, 1, "p1.t0-1:u0"}), "no uplink of the sender's"));
+  CHECK(test::mentions(refused({"h0", "h1", 8, 1, {}}), "one T0"));
+  CHECK(test::mentions(refused({"h0", "h9", 8, 1, {}}), "no host"));
+  CHECK(test::mentions(refused({"h0", "h5", 8, 1, "p1.t0-1:u0"}), "no uplink of the sender's"));
   const Topology listed = read_fabric_file(lab::find_fabric("ai-backend"));
-  CHECK(has(test::error_of([&] {
-              explain_ecmp(listed, {"h0", "h2", 8, 1, {}});
-            }),
-            "which lists its switches"));
+  CHECK(test::mentions(test::error_of([&] {
+                         explain_ecmp(listed, {"h0", "h2", 8, 1, {}});
+                       }),
+                       "which lists its switches"));
   const Topology mixed = read_fabric_file(lab::find_fabric("mixed"));
-  CHECK(has(test::error_of([&] {
-              explain_ecmp(mixed, {"h0", "h2", 8, 1, "p2.t0-0:u0"});
-            }),
-            "a switch that is not ours"));
+  CHECK(test::mentions(test::error_of([&] {
+                         explain_ecmp(mixed, {"h0", "h2", 8, 1, "p2.t0-0:u0"});
+                       }),
+                       "a switch that is not ours"));
 }
 
 TEST_CASE("a workload may not hash where the kernel forwards carriers") {
   const std::string text =
       "name: f\nfabric: pair-kernel\ntiming: wall\ndilation: 5000\nend: 50us\nworkload:\n"
       "  - write: {from: h0, to: h1, size: 4KiB, routing: ecmp}\n";
-  CHECK(has(test::error_of([&] { parse_scenario(read_yaml_text(text, "f.yaml")); }),
-            "f.yaml:7:52: found ecmp in a fabric with switches of the kernel: expected srv6"));
+  CHECK(test::mentions(
+      test::error_of([&] { parse_scenario(read_yaml_text(text, "f.yaml")); }),
+      "f.yaml:7:52: found ecmp in a fabric with switches of the kernel: expected srv6"));
 }
 
 TEST_SUITE("root: ecmp runs") {

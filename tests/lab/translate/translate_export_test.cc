@@ -24,6 +24,7 @@
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -60,10 +61,6 @@ NodeId node_named(const ExportedFabric& fabric, const std::string& name) {
   const auto found = fabric.topology().find_node(name);
   REQUIRE(found.has_value());
   return *found;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 bool has_line(const std::vector<std::string>& lines, const std::string& line) {
@@ -138,7 +135,7 @@ TEST_CASE("rates, latencies, queues and other settings of a fabric come back by 
       "nic: {profile: cx8, compress: 2000}\nrouting: {default: ecmp, hash_seed: same}\n");
   const std::string text = export_containerlab(shape, {}, "x").text;
   CHECK(to_yaml(imported_back(text).shape) == to_yaml(shape));
-  CHECK(has(text, "mrclab-host-rate: \"200Gb/s\""));
+  CHECK(test::mentions(text, "mrclab-host-rate: \"200Gb/s\""));
   CHECK(to_yaml(imported_back(export_containerlab(adjacency_fabric(), {}, "x").text).shape) ==
         to_yaml(adjacency_fabric()));
 }
@@ -186,7 +183,7 @@ TEST_CASE(
       // Routes to hosts: of a leaf that strips carriers, and of a switch that speaks BGP.
       const size_t hosts = static_cast<size_t>(
           std::count_if(commands.begin(), commands.end(), [](const std::string& c) {
-            return c.starts_with("ip -6 route replace fd00:") && !has(c, "fd00:ffff:");
+            return c.starts_with("ip -6 route replace fd00:") && !test::mentions(c, "fd00:ffff:");
           }));
       if (topology.decap == Decap::kLeaf) ++expected;  // what it strips by
       const auto routes = static_cast<size_t>(
@@ -206,24 +203,24 @@ TEST_CASE(
   const std::vector<netio::Route> plain = exported_routes(ours, node, true);
   CHECK(plain.size() == 4 * 2 + 4);  // two uSIDs of each host, four T1s
   for (const netio::Route& route : plain) {
-    CHECK(has(config, "ipv6 route " + netio::prefix_text(route.destination) + " " +
-                          to_string(*route.via) + " " + route.dev + "\n"));
+    CHECK(test::mentions(config, "ipv6 route " + netio::prefix_text(route.destination) + " " +
+                                     to_string(*route.via) + " " + route.dev + "\n"));
     CHECK(has_line(node_setup(ours, node).commands, route_command(route)));
     CHECK_FALSE(has_line(node_setup(frr, node).commands, route_command(route)));
   }
-  CHECK(has(frr_daemons(frr), "bgpd=no"));
+  CHECK(test::mentions(frr_daemons(frr), "bgpd=no"));
 
   const ExportedFabric fare = exported(shipped("fare"), SwitchKind::kFrr);
   const NodeId leaf = node_named(fare, "p1.t0-2");
   const std::string speaker = frr_config_of(fare, leaf);
-  CHECK(has(speaker, "redistribute static"));
-  CHECK(has(speaker,
-            "ipv6 route fd00:2::4/128 " + to_string(fare.next_hop({leaf, PortId{0}})) + " eth1\n"));
-  CHECK_FALSE(has(speaker, "ipv6 route 5f00"));  // BGP would tell others of it
+  CHECK(test::mentions(speaker, "redistribute static"));
+  CHECK(test::mentions(speaker, "ipv6 route fd00:2::4/128 " +
+                                    to_string(fare.next_hop({leaf, PortId{0}})) + " eth1\n"));
+  CHECK_FALSE(test::mentions(speaker, "ipv6 route 5f00"));  // BGP would tell others of it
   CHECK(has_line(node_setup(fare, leaf).commands, "ip -6 route replace 5f00:0:1103::/48 via " +
                                                       to_string(fare.next_hop({leaf, PortId{5}})) +
                                                       " dev eth6 proto static"));
-  CHECK(has(frr_daemons(fare), "bgpd=yes"));
+  CHECK(test::mentions(frr_daemons(fare), "bgpd=yes"));
 }
 
 TEST_CASE("our BGP speaker gets its links by the names there, and is started") {
@@ -232,10 +229,11 @@ TEST_CASE("our BGP speaker gets its links by the names there, and is started") {
     return f.path == "fare-config/p0-t0-0.bgpd.yaml";
   });
   REQUIRE(file != lab.files.end());
-  CHECK(has(file->text, "- {device: eth3, local: \"fd01::6:0:1\", remote: \"fd01::6:0:2\""));
-  CHECK(has(file->text, "- {prefix: \"fd00::1/128\", rate: 100Gb/s, device: eth2}"));
-  CHECK(has(lab.text, "- fare-config/p0-t0-0.bgpd.yaml:/etc/mrc-bgpd.yaml\n"));
-  CHECK(has(lab.text, "/usr/lib/mrclab/mrc-bgpd /etc/mrc-bgpd.yaml"));
+  CHECK(test::mentions(file->text,
+                       "- {device: eth3, local: \"fd01::6:0:1\", remote: \"fd01::6:0:2\""));
+  CHECK(test::mentions(file->text, "- {prefix: \"fd00::1/128\", rate: 100Gb/s, device: eth2}"));
+  CHECK(test::mentions(lab.text, "- fare-config/p0-t0-0.bgpd.yaml:/etc/mrc-bgpd.yaml\n"));
+  CHECK(test::mentions(lab.text, "/usr/lib/mrclab/mrc-bgpd /etc/mrc-bgpd.yaml"));
   CHECK(lab.files.size() == 14);  // one for each switch
   CHECK(export_containerlab(shipped("octet"), {}, "x").files.empty());
 }
@@ -256,10 +254,10 @@ TEST_CASE("SONiC and EOS are told the switch's uSID, its links and every route")
   CHECK(has_line(commands, "config interface ip add Ethernet28 " +
                                netio::prefix_text(port_prefix(sonic, {node, PortId{7}}))));
   const std::string eos = eos_config(exported(shipped("octet"), SwitchKind::kCeos), node);
-  CHECK(has(eos, "prefix micro-segment domain mrclab end usid 0x2301\n"));
-  CHECK(has(eos, "ipv6 route 5f00:0:1303::/48 Ethernet8 " + hop + "\n"));
+  CHECK(test::mentions(eos, "prefix micro-segment domain mrclab end usid 0x2301\n"));
+  CHECK(test::mentions(eos, "ipv6 route 5f00:0:1303::/48 Ethernet8 " + hop + "\n"));
   for (const netio::Route& route : exported_routes(sonic, node, true)) {
-    CHECK(has(eos, "ipv6 route " + netio::prefix_text(route.destination) + " Ethernet"));
+    CHECK(test::mentions(eos, "ipv6 route " + netio::prefix_text(route.destination) + " Ethernet"));
   }
   const ExportedFabric twice = exported(adjacency_fabric(), SwitchKind::kSonicVs);
   const NodeId leaf = node_named(twice, "leaf1");
@@ -279,7 +277,7 @@ TEST_CASE("what a lab has no means for stands at the top of the file") {
   for (const char* said : {"timing: wall", "100Gb/s to hosts", "propagation (500ns)", "ECN marks",
                            "faults, captures and verdicts", "mrclab export x"}) {
     CAPTURE(said);
-    CHECK(has(octet, said));
+    CHECK(test::mentions(octet, said));
   }
   for (size_t at = 0; at < octet.size();) {
     CHECK(octet[at] == '#');
@@ -287,18 +285,20 @@ TEST_CASE("what a lab has no means for stands at the top of the file") {
     CHECK(end - at <= 120);
     at = end + 1;
   }
-  CHECK(has(top(export_containerlab(shipped("ecmp-octet"), {}, "x").text), "do not hash"));
-  CHECK(has(top(export_containerlab(shipped("campus"), {}, "x").text), "no routes to each other"));
-  CHECK(has(top(export_containerlab(shipped("fare"), with(SwitchKind::kCeos), "x").text),
-            "EOS: its BGP (routing: fare) is not configured here."));
-  CHECK(has(top(export_netlab(shipped("fare"), with(SwitchKind::kFrr), "x").text),
-            "BGP (routing: fare) is not configured"));
+  CHECK(
+      test::mentions(top(export_containerlab(shipped("ecmp-octet"), {}, "x").text), "do not hash"));
+  CHECK(test::mentions(top(export_containerlab(shipped("campus"), {}, "x").text),
+                       "no routes to each other"));
+  CHECK(test::mentions(top(export_containerlab(shipped("fare"), with(SwitchKind::kCeos), "x").text),
+                       "EOS: its BGP (routing: fare) is not configured here."));
+  CHECK(test::mentions(top(export_netlab(shipped("fare"), with(SwitchKind::kFrr), "x").text),
+                       "BGP (routing: fare) is not configured"));
 }
 
 TEST_CASE(
     "a dilation shapes every interface to its link's rate divided by it, others are not shaped") {
   ExportOptions options;
-  CHECK_FALSE(has(export_containerlab(shipped("pair"), options, "x").text, "tc qdisc"));
+  CHECK_FALSE(test::mentions(export_containerlab(shipped("pair"), options, "x").text, "tc qdisc"));
   options.dilation = 1000;
   const FabricShape shape = written(
       "name: fast\nplanes: 1\nt0: 2\nt1: 1\nhosts_per_t0: 1\nhost_rate: 50Gb/s\nfabric_rate: "
@@ -325,9 +325,11 @@ TEST_CASE("the MTU of shorter links leaves room for the outer header of a ping a
   options.link_mtu = 1400;
   CHECK(stub(containerlab_tool()) == "ip link set dev sr0 mtu 1360 up");
   const std::string text = export_containerlab(shipped("pair"), options, "x").text;
-  CHECK(has(text, "    - endpoints: [\"h0:eth1\", \"p0-t0-0:eth1\"]\n      mtu: 1400\n"));
-  CHECK(has(text, " --mtu 1024\""));
-  CHECK(has(export_netlab(shipped("pair"), options, "x").text, "defaults.interfaces.mtu: 1400\n"));
+  CHECK(
+      test::mentions(text, "    - endpoints: [\"h0:eth1\", \"p0-t0-0:eth1\"]\n      mtu: 1400\n"));
+  CHECK(test::mentions(text, " --mtu 1024\""));
+  CHECK(test::mentions(export_netlab(shipped("pair"), options, "x").text,
+                       "defaults.interfaces.mtu: 1400\n"));
 }
 
 TEST_CASE("a host's words for mrc-endpoint name every path to each other host") {
@@ -335,9 +337,9 @@ TEST_CASE("a host's words for mrc-endpoint name every path to each other host") 
   const auto words = endpoint_words(fabric, NodeId{1});
   REQUIRE(words.size() == 8);
   CHECK(words[0].first == "MRC_SELF");
-  CHECK(has(words[0].second, "--address fd02::2 --interface p0=eth1,p1=eth2"));
-  CHECK(has(words[0].second, "--accept p0=5f00:0:e001::,"));
-  CHECK(has(
+  CHECK(test::mentions(words[0].second, "--address fd02::2 --interface p0=eth1,p1=eth2"));
+  CHECK(test::mentions(words[0].second, "--accept p0=5f00:0:e001::,"));
+  CHECK(test::mentions(
       words[0].second,
       "--next-hop p0=" +
           to_string(
@@ -345,7 +347,7 @@ TEST_CASE("a host's words for mrc-endpoint name every path to each other host") 
   CHECK(words[4].first == "MRC_TO_h4");
   const auto carriers = std::count(words[4].second.begin(), words[4].second.end(), '=');
   CHECK(static_cast<size_t>(carriers) == paths_between(fabric.topology(), 1, 4).size());
-  CHECK(has(words[4].second, ",p7=5f00:0:2700:1703:2701:e700::"));
+  CHECK(test::mentions(words[4].second, ",p7=5f00:0:2700:1703:2701:e700::"));
   CHECK_FALSE(has_endpoint_words(exported(shipped("ai-backend"))));  // its leaves strip carriers
   CHECK_FALSE(has_endpoint_words(exported(shipped("octet"), SwitchKind::kCeos)));
   CHECK_FALSE(has_endpoint_words(exported(shipped("campus"))));
@@ -362,11 +364,11 @@ TEST_CASE("netlab gets interfaces and addresses as the routes name them") {
   const YamlValue leaf = lab.require("nodes").require("p0-t0-0");
   CHECK(leaf.require("device").as_string() == "frr");
   CHECK(leaf.require("routing.static").items().size() == 3);
-  CHECK(has(leaf.require("config.inline").as_string(),
-            "encap seg6local action End flavors next-csid"));
+  CHECK(test::mentions(leaf.require("config.inline").as_string(),
+                       "encap seg6local action End flavors next-csid"));
   CHECK_FALSE(lab.get("defaults.const.MAX_NODE_ID").has_value());
-  CHECK(has(export_netlab(shipped("campus"), with(SwitchKind::kFrr), "x").text,
-            "defaults.const.MAX_NODE_ID: 520\n"));
+  CHECK(test::mentions(export_netlab(shipped("campus"), with(SwitchKind::kFrr), "x").text,
+                       "defaults.const.MAX_NODE_ID: 520\n"));
 }
 
 TEST_CASE("Kathara's lab.conf holds lines of its parser's form, and a startup file for each node") {
@@ -382,7 +384,7 @@ TEST_CASE("Kathara's lab.conf holds lines of its parser's form, and a startup fi
   CHECK(interfaces == 16);  // two ends of eight links
   CHECK(lab.files.size() == 8);
   CHECK(lab.files[2].path == "p0_t0_0.startup");
-  CHECK(has(lab.files[2].text, " via fd01::1 dev eth0 proto static\n"));
+  CHECK(test::mentions(lab.files[2].text, " via fd01::1 dev eth0 proto static\n"));
   CHECK(export_kathara(shipped("pair"), with(SwitchKind::kFrr), "x").files.size() == 8 + 2 * 6);
 }
 
@@ -391,15 +393,15 @@ TEST_CASE("the verbs write a file with others beside it, and say why they do not
   const std::string file = folder.path() / "fare.clab.yml";
   const CommandResult without = lab::mrclab({"export", "containerlab", "fare"});
   CHECK(without.code == 2);
-  CHECK(
-      has(without.output, "mrclab: -o: found none: expected a file, since 14 files go beside it"));
+  CHECK(test::mentions(without.output,
+                       "mrclab: -o: found none: expected a file, since 14 files go beside it"));
   const CommandResult wrote = lab::mrclab({"export", "containerlab", "fare", "-o", file});
   CHECK(wrote.code == 0);
   CHECK(std::filesystem::exists(folder.path() / "fare-config" / "p1-t1-3.bgpd.yaml"));
   const std::string back = folder.path() / "back.yaml";
   const CommandResult read = lab::mrclab({"import", "containerlab", file, "-o", back});
   CHECK(read.code == 0);
-  CHECK(has(read.output, "fare: 6 hosts, 14 switches, 36 links, regular planes\n"));
+  CHECK(test::mentions(read.output, "fare: 6 hosts, 14 switches, 36 links, regular planes\n"));
   CHECK(to_yaml(parse_fabric(read_yaml_file(back))) == to_yaml(shipped("fare")));
   CHECK(lab::mrclab({"import", "containerlab", file, "-o", back}).code == 2);
   CHECK(lab::mrclab({"import", "containerlab", file, "-o", back, "--force"}).code == 0);
@@ -407,5 +409,5 @@ TEST_CASE("the verbs write a file with others beside it, and say why they do not
   CHECK(std::filesystem::exists(folder.path() / "k" / "lab.conf"));
   CHECK(lab::mrclab({"export", "netlab", "pair", "--switches", "ceos"}).code == 2);
   // A file's name beside verbs is no unknown verb.
-  CHECK(has(lab::mrclab({"import", "x.csv"}).output, "--map is required"));
+  CHECK(test::mentions(lab::mrclab({"import", "x.csv"}).output, "--map is required"));
 }
