@@ -27,6 +27,7 @@
 #include "netio/kernel/namespace.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -225,11 +226,19 @@ TEST_CASE("a ping stops for less than a second when what it goes over dies, whoe
   enter_sandbox();
   const test::TemporaryRuns folder;
   constexpr int kSecond = 100;  // interval of pings
-  for (const std::string fabric : {"pair", "pair-kernel", "pair-ovs"}) {
+  const std::vector<std::string> every_kind{"link", "far link", "optic", "plane", "switch"};
+  // A fault takes four seconds in which hardly anything happens, so some of them are for the night.
+  const std::map<std::string, std::vector<std::string>> kinds = {
+      {"pair", every_kind},
+      {"pair-kernel",
+       test::nightly() ? every_kind : std::vector<std::string>{"far link", "switch"}},
+      {"pair-ovs", test::nightly() ? every_kind : std::vector<std::string>{"optic", "switch"}}};
+  for (const auto& entry : kinds) {
+    const std::string& fabric = entry.first;
     CAPTURE(fabric);
     REQUIRE(mrclab({"up", fabric, "--name", "lab"}).code == 0);
-    for (const char* kind : {"link", "far link", "optic", "plane", "switch"}) {
-      CAPTURE(std::string(kind));
+    for (const std::string& kind : entry.second) {
+      CAPTURE(kind);
       Pings pings(folder.path() / (fabric + kind));
       REQUIRE(pings.answered(20) >= 20);
       const auto before = sent_by("lab", "h0");
@@ -246,7 +255,7 @@ TEST_CASE("a ping stops for less than a second when what it goes over dies, whoe
       const CommandResult broken = mrclab({"fault", faults.at(kind)[0], faults.at(kind)[1]});
       CAPTURE(broken.output);
       REQUIRE(broken.code == 0);
-      CHECK(pings.answered(started + 3 * kSecond) >= started + 3 * kSecond);
+      CHECK(pings.answered(started + 2 * kSecond) >= started + 2 * kSecond);
       CHECK(pings.missing(started) < kSecond);
       REQUIRE(mrclab({"heal"}).code == 0);
       CHECK(come_to(2, "h0", "h1"));

@@ -19,6 +19,7 @@
 #include "netio/record/pcapng.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
+#include "tests/support/nightly.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -158,7 +159,8 @@ TEST_SUITE("root: taps") {
     const std::string bytes = netio::read_file(whole, size_t{1} << 30);
     const std::filesystem::path part = runs.path() / "part.pcapng";
     std::mt19937_64 random(1);
-    for (int i = 0; i < 20; ++i) {
+    const int rounds = test::nightly() ? 20 : 5;
+    for (int i = 0; i < rounds; ++i) {
       for (const test::Cut cut : test::kCuts) {
         const auto left = test::without(test::FileKind::kCapture, bytes, cut, random);
         std::filesystem::remove(part);
