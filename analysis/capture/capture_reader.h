@@ -69,6 +69,8 @@ struct CaptureOptions {
   bool rebase = false;
   /// Subtract these instead: a common base of several files. Earlier records are out of range.
   std::optional<int64_t> base_seconds = std::nullopt;
+  /// Whether seal() will be asked for: it takes a checksum of the whole file.
+  bool wants_seal = true;
 };
 
 /// Streams the records of one file. Not thread-safe.
@@ -93,7 +95,7 @@ class CaptureReader {
   /// known once the first record has been read.
   int64_t base_seconds() const { return base_seconds_; }
   /// Whose frames the file holds, from when to when; known when the last record has been read.
-  /// Empty if the file has no seal, or a seal that does not fit its bytes.
+  /// Empty if the file has no seal, or a seal that does not fit its bytes, or if none was wanted.
   const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  protected:
@@ -103,6 +105,7 @@ class CaptureReader {
     base_known_ = true;
     base_seconds_ = options_.base_seconds.value_or(options_.rebase ? seconds : 0);
   }
+  bool base_known() const { return base_known_; }
   explicit CaptureReader(CaptureOptions options) : options_(options) {}
 
   std::vector<CaptureInterface> interfaces_;

@@ -51,7 +51,11 @@ CaptureDirection direction_of(uint32_t flags) {
 
 PcapngReader::PcapngReader(std::unique_ptr<ByteSource> source, std::string name,
                            CaptureOptions options)
-    : CaptureReader(options), source_(std::move(source)), name_(std::move(name)) {
+    : CaptureReader(options),
+      source_(std::move(source)),
+      name_(std::move(name)),
+      wants_seal_(options.wants_seal) {
+  if (wants_seal_) source_->keep_checksum();
   if (!recognizes(source_->peek(kBlockFrame))) fail("this is no pcapng file");
 }
 
@@ -101,7 +105,7 @@ void PcapngReader::start_section(std::span<const uint8_t> first_bytes) {
 std::span<const uint8_t> PcapngReader::next_block(uint32_t& type) {
   source_->skip(pending_skip_);
   pending_skip_ = 0;
-  std::span<const uint8_t> head = source_->peek(kBlockFrame);
+  const std::span<const uint8_t> head = source_->peek(kBlockFrame);
   if (source_->failed()) fail("read error");
   if (head.empty()) return {};
   if (head.size() < kBlockFrame) fail("cut off in a block header");
@@ -112,7 +116,7 @@ std::span<const uint8_t> PcapngReader::next_block(uint32_t& type) {
     fail("block length " + std::to_string(length) + " is not possible");
   }
   if (length > kMaxBlockBytes) fail("block of " + std::to_string(length) + " bytes is too long");
-  const std::span<const uint8_t> block = source_->peek(length);
+  const std::span<const uint8_t> block = head.size() < length ? source_->peek(length) : head;
   if (block.size() < length) fail("cut off in a block of " + std::to_string(length) + " bytes");
   if (u32(block.data() + length - 4) != length) fail("the two lengths of a block differ");
   pending_skip_ = length;
@@ -125,8 +129,6 @@ bool PcapngReader::next(CaptureRecord& record) {
     const std::span<const uint8_t> block = next_block(type);
     if (block.empty()) return false;
     seal_.reset();  // it was not the last block
-    const uint32_t before = checksum_;
-    checksum_ = checksum(checksum_, block);
     const std::span<const uint8_t> body = block.subspan(8, block.size() - kBlockFrame);
     Step step = Step::kSkipped;
     switch (type) {
@@ -134,7 +136,7 @@ bool PcapngReader::next(CaptureRecord& record) {
       case kInterfaceDescription: describe_interface(body); break;
       case kEnhancedPacket: step = enhanced_packet(body, record); break;
       case kSimplePacket: step = simple_packet(body, record); break;
-      case kInterfaceStatistics: read_seal(body, before); break;
+      case kInterfaceStatistics: read_seal(body); break;
       case kObsoletePacket: step = obsolete_packet(body, record); break;
       default: ++counters_.unknown_blocks;
     }
@@ -160,35 +162,37 @@ bool PcapngReader::next_option(std::span<const uint8_t>& options, Option& option
 }
 
 /// A block of statistics may have comments of any writer; the one that parses as our seal is it.
-void PcapngReader::read_seal(std::span<const uint8_t> statistics, uint32_t before) {
+void PcapngReader::read_seal(std::span<const uint8_t> statistics) {
   constexpr size_t kFixed = 12;  // interface and time
-  if (statistics.size() < kFixed) return;
+  if (!wants_seal_ || statistics.size() < kFixed) return;
   Option option;
   bool malformed = false;
   std::span<const uint8_t> options = statistics.subspan(kFixed);
   while (!seal_ && next_option(options, option, malformed)) {
     if (option.code != kComment) continue;
     seal_ = parse_seal({reinterpret_cast<const char*>(option.value.data()), option.value.size()},
-                       before);
+                       source_->checksum_of_skipped());  // which ends before this block
   }
 }
 
 void PcapngReader::describe_interface(std::span<const uint8_t> body) {
   if (interfaces_.size() >= kMaxInterfaces) fail("more interfaces than can be handled");
   CaptureInterface interface;
-  uint32_t snap_length = 0;
+  InterfaceUse use;
   bool malformed = body.size() < 8;
   if (!malformed) {
     interface.link_type = u16(body.data());
-    snap_length = u32(body.data() + 4);
+    use.snap_length = u32(body.data() + 4);
     Option option;
     std::span<const uint8_t> options = body.subspan(8);
     while (next_option(options, option, malformed)) read_interface_option(option, interface);
   }
   // A malformed description still takes its number, or all later packets would be misattributed.
   if (malformed) ++counters_.malformed_blocks;
+  const uint64_t per_second = interface.units_per_second;
+  if (per_second > 0 && kPsPerSecond % per_second == 0) use.ps_per_unit = kPsPerSecond / per_second;
   interfaces_.push_back(std::move(interface));
-  snap_lengths_.push_back(snap_length);
+  interface_uses_.push_back(use);
 }
 
 void PcapngReader::read_interface_option(const Option& option, CaptureInterface& interface) const {
@@ -202,20 +206,23 @@ void PcapngReader::read_interface_option(const Option& option, CaptureInterface&
   }
 }
 
-std::optional<FabricTime> PcapngReader::to_fabric_time(const CaptureInterface& interface,
-                                                       uint64_t units) {
+std::optional<FabricTime> PcapngReader::to_fabric_time(uint32_t number, uint64_t units) {
+  const CaptureInterface& interface = interfaces_[number];
   const uint64_t per_second = interface.units_per_second;
   if (per_second == 0) return std::nullopt;
   __extension__ using SignedWide = __int128;
-  SignedWide seconds = SignedWide{units / per_second} + interface.offset_seconds;
-  learn_base(static_cast<int64_t>(std::clamp<SignedWide>(
-      seconds, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())));
-  seconds -= base_seconds();
-  const uint64_t rest = units % per_second;
-  const bool whole = kPsPerSecond % per_second == 0;  // spares a 128-bit division per packet
-  const SignedWide ps =
-      seconds * kPsPerSecond + (whole ? SignedWide{rest * (kPsPerSecond / per_second)}
-                                      : SignedWide{rest} * kPsPerSecond / per_second);
+  if (!base_known()) {
+    const SignedWide seconds = SignedWide{units / per_second} + interface.offset_seconds;
+    learn_base(static_cast<int64_t>(std::clamp<SignedWide>(
+        seconds, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())));
+  }
+  SignedWide ps = (SignedWide{interface.offset_seconds} - base_seconds()) * kPsPerSecond;
+  if (const uint64_t ps_per_unit = interface_uses_[number].ps_per_unit; ps_per_unit > 0) {
+    ps += SignedWide{units} * ps_per_unit;  // no division, which would cost as much as all else
+  } else {
+    ps += SignedWide{units / per_second} * kPsPerSecond +
+          SignedWide{units % per_second} * kPsPerSecond / per_second;
+  }
   if (ps < 0 || ps >= SignedWide{FabricTime::never().ps()}) return std::nullopt;
   return FabricTime::from_ps(static_cast<int64_t>(ps));
 }
@@ -227,7 +234,7 @@ PcapngReader::Step PcapngReader::packet_at(uint32_t section_interface, uint64_t 
     return Step::kSkipped;
   }
   record.interface = static_cast<uint32_t>(section_first_interface_ + section_interface);
-  const std::optional<FabricTime> t = to_fabric_time(interfaces_[record.interface], units);
+  const std::optional<FabricTime> t = to_fabric_time(record.interface, units);
   if (!t) {
     ++counters_.time_out_of_range;
     return Step::kSkipped;
@@ -293,7 +300,7 @@ PcapngReader::Step PcapngReader::simple_packet(std::span<const uint8_t> body,
     return Step::kSkipped;
   }
   record.original_length = u32(body.data());
-  const uint32_t snap = snap_lengths_[section_first_interface_];
+  const uint32_t snap = interface_uses_[section_first_interface_].snap_length;
   const size_t captured =
       snap == 0 ? record.original_length : std::min(record.original_length, snap);
   record.bytes = body.subspan(4, std::min<size_t>(captured, body.size() - 4));

@@ -21,6 +21,11 @@ class PcapngReader final : public CaptureReader {
   static bool recognizes(std::span<const uint8_t> bytes);
 
  private:
+  /// What packets need of their interface, beside what CaptureInterface says.
+  struct InterfaceUse {
+    uint32_t snap_length = 0;
+    uint64_t ps_per_unit = 0;  ///< of its clock; zero if that is no whole number
+  };
   struct Option {
     uint16_t code = 0;
     std::span<const uint8_t> value;
@@ -34,7 +39,7 @@ class PcapngReader final : public CaptureReader {
 
   std::span<const uint8_t> next_block(uint32_t& type);  // empty at the end of the file
   void start_section(std::span<const uint8_t> first_bytes);
-  void read_seal(std::span<const uint8_t> statistics, uint32_t before);
+  void read_seal(std::span<const uint8_t> statistics);
   void describe_interface(std::span<const uint8_t> body);
   void read_interface_option(const Option& option, CaptureInterface& interface) const;
   Step enhanced_packet(std::span<const uint8_t> body, CaptureRecord& record);
@@ -44,15 +49,15 @@ class PcapngReader final : public CaptureReader {
   bool read_packet_options(std::span<const uint8_t> options, CaptureRecord& record);
   // Takes one option off the front; false at the end or when the rest is malformed.
   bool next_option(std::span<const uint8_t>& options, Option& option, bool& malformed) const;
-  std::optional<FabricTime> to_fabric_time(const CaptureInterface& interface, uint64_t units);
+  std::optional<FabricTime> to_fabric_time(uint32_t interface, uint64_t units);
 
   std::unique_ptr<ByteSource> source_;
   std::string name_;
   bool swapped_ = false;
   size_t section_first_interface_ = 0;
   size_t pending_skip_ = 0;
-  std::vector<uint32_t> snap_lengths_;
-  uint32_t checksum_ = 0;  // CRC-32 of the blocks so far
+  std::vector<InterfaceUse> interface_uses_;  // like interfaces()
+  bool wants_seal_;
 };
 
 }  // namespace mrclab::analysis

@@ -23,7 +23,7 @@ FirstLook::FirstLook(FormatSample& sample, size_t files)
                                   kSampledRecords)) {}
 
 FileKind FirstLook::at(const OpenCapture& open) {
-  const std::unique_ptr<CaptureReader> reader = open({.rebase = true});
+  const std::unique_ptr<CaptureReader> reader = open({.rebase = true, .wants_seal = false});
   FileKind kind;
   CaptureRecord record;
   uint64_t with = 0, without = 0;

@@ -119,7 +119,7 @@ class Reading {
       const auto number = static_cast<uint32_t>(i);
       feeds_.push_back({.name = files[i].first,
                         .number = number,
-                        .frames = {files[i].second({.base_seconds = from}),
+                        .frames = {files[i].second({.base_seconds = from, .wants_seal = false}),
                                    {sample_, format_},
                                    number,
                                    kinds[i].carried,
