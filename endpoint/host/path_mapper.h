@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "fabric/base/byte_order.h"
 #include "fabric/node/node.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
+#include "fabric/topology/same_address.h"
 
 namespace mrclab::endpoint {
 
@@ -25,12 +25,6 @@ struct PathHeaders {
   Ipv6Address outer_source{};
   Ipv6Address carrier{};  ///< outer destination
 };
-
-/// In two comparisons, as it is asked twice for every packet; those of arrays are calls.
-inline bool same_address(const Ipv6Address& a, const Ipv6Address& b) {
-  return load_be<uint64_t>(a.data()) == load_be<uint64_t>(b.data()) &&
-         load_be<uint64_t>(a.data() + 8) == load_be<uint64_t>(b.data() + 8);
-}
 
 class PathMapper {
  public:

@@ -10,6 +10,7 @@
 #include "fabric/base/byte_order.h"
 #include "fabric/topology/graph_paths.h"
 #include "fabric/topology/routes.h"
+#include "fabric/topology/same_address.h"
 
 namespace mrclab {
 namespace {
@@ -256,11 +257,11 @@ Ipv6Address link_address(const Topology& topology, PortRef port) {
 std::optional<uint32_t> host_of_address(const Topology& topology, const Ipv6Address& address) {
   uint32_t host = load_be<uint32_t>(address.data() + 12);
   if ((host & kIpv4HostsMask) == kIpv4Hosts && (host & ~kIpv4HostsMask) < topology.host_count() &&
-      host_address_ipv4(host & ~kIpv4HostsMask) == address) {
+      same_address(host_address_ipv4(host & ~kIpv4HostsMask), address)) {
     return host & ~kIpv4HostsMask;
   }
-  if (host >= topology.host_count() || host_address(topology, host) != address) return std::nullopt;
-  return host;
+  if (host >= topology.host_count()) return std::nullopt;
+  return same_address(host_address(topology, host), address) ? std::optional(host) : std::nullopt;
 }
 
 std::string to_string(const Ipv6Address& address) {
