@@ -57,6 +57,10 @@ std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t lin
 
 std::optional<std::span<const uint8_t>> LinkLayer::as_ethernet(std::span<const uint8_t> bytes,
                                                                uint16_t link_type, WireEnd& end) {
+  if (link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes) {  // nearly all
+    const uint16_t ethertype = load_be<uint16_t>(&bytes[kAddressBytes]);
+    if (ethertype != kVlanTag && ethertype != kServiceTag) return bytes;
+  }
   std::optional<LinkHeader> header = header_of(bytes, link_type, end);
   if (!header) return std::nullopt;
   size_t tags = 0;

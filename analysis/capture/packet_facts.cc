@@ -53,9 +53,16 @@ bool layouts_agree(const Ipv6Address& carrier, uint32_t plane) {
   return false;
 }
 
-uint64_t folded(const Ipv6Address& address, uint64_t seed) {
-  return mixed(seed ^ load_be<uint64_t>(address.data())) ^
-         mixed(load_be<uint64_t>(address.data() + 8) + 0x9E37'79B9'7F4A'7C15u * (seed | 1));
+/// Both halves of the product depend on all bits of both factors (the idea is that of wyhash, public domain).
+uint64_t folded(uint64_t a, uint64_t b) {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{a} * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint64_t folded(const Ipv6Address& address, uint64_t high_key, uint64_t low_key) {
+  return folded(load_be<uint64_t>(address.data()) ^ high_key,
+                load_be<uint64_t>(address.data() + 8) ^ low_key);
 }
 
 }  // namespace
@@ -95,7 +102,9 @@ bool looks_like_ours(const MrcPacket& packet) {
 }
 
 uint64_t pair_key(const Ipv6Address& source, const Ipv6Address& destination, uint64_t number) {
-  return mixed(folded(source, 1 + number) + 3 * folded(destination, 2));
+  const uint64_t from = folded(source, 0xA076'1D64'78BD'642Fu, 0xE703'7ED1'A0B4'28DBu);
+  const uint64_t to = folded(destination, 0x8EBC'6AF0'9C88'C6E3u, 0x5899'65CC'7537'4CC3u);
+  return folded(from ^ mixed(number), to ^ 0x1D8E'4E27'C47D'124Fu);
 }
 
 }  // namespace mrclab::analysis

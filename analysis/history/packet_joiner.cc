@@ -73,6 +73,12 @@ void PacketJoiner::join_all(const SightingPart& part, FabricTime last, bool alon
       __builtin_prefetch(next);
       __builtin_prefetch(next + 64);
     }
+    if (i + kAhead / 2 < turns.size()) {  // is fetched by now
+      const Sighting& next = seen_.frames[turns[i + kAhead / 2].sighting];
+      if (carries_data(next.opcode) && next.detail != kNone) {
+        __builtin_prefetch(&seen_.placements[next.detail]);
+      }
+    }
     join(seen_.frames[turns[i].sighting]);
     if (!alone) note_turn(turns[i].turn);
   }

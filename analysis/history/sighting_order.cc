@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "analysis/capture/flat_index.h"
+#include "analysis/capture/time_sort.h"
 #include "analysis/history/flow_keys.h"
 
 namespace mrclab::analysis {
@@ -45,9 +46,9 @@ void sort_stretch(const std::vector<Sighting>& frames, size_t begin, size_t end,
     sizes[group].leaving += s.kind == Sighting::Kind::kEgress ? 1 : 0;
     places[i] = {s.t, static_cast<uint16_t>(s.kind), group, static_cast<uint32_t>(i)};
   }
-  const auto from = places.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto to = places.begin() + static_cast<std::ptrdiff_t>(end);
-  if (!std::is_sorted(from, to)) std::sort(from, to);
+  SortRoom<Place> room;
+  sort_by_time(std::span(places).subspan(begin, end - begin), room,
+               [](const Place& place) { return place.t.ps(); });
 }
 
 /// Two sorted neighbours become one. Of one file they hardly overlap.

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "analysis/capture/capture_frame.h"
-#include "analysis/capture/cut_frame.h"
 #include "analysis/capture/record_batches.h"
-#include "analysis/history/flow_keys.h"
 #include "fabric/packet/pause_frame.h"
+#include "fabric/topology/same_address.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -22,16 +21,6 @@ std::span<const uint8_t> seen_part(const Frame& frame) {
   return frame.bytes().first(std::min(kSeenBytes, frame.bytes().size()));
 }
 
-/// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK.
-bool is_ack(const Aeth& aeth) { return aeth.syndrome >> 5 == 0; }
-
-/// FNV-1a (public domain): enough to tell payloads apart that are not made to collide.
-uint32_t sample_of(std::span<const uint8_t> bytes) {
-  uint32_t hash = 2166136261u;
-  for (const uint8_t byte : bytes) hash = (hash ^ byte) * 16777619u;
-  return hash == 0 ? 1 : hash;
-}
-
 }  // namespace
 
 std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path& path,
@@ -40,8 +29,11 @@ std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path
   std::error_code unknown;
   const uintmax_t size = std::filesystem::file_size(path, unknown);
   if (!unknown) {
-    seen_.frames.reserve(
-        std::min<uintmax_t>(seen_.frames.size() + size / kUsualRecordBytes, kMaxSightings));
+    const auto room = [records = size / kUsualRecordBytes](size_t before) {
+      return std::min<uintmax_t>(before + records, kMaxSightings);
+    };
+    seen_.frames.reserve(room(seen_.frames.size()));
+    seen_.placements.reserve(room(seen_.placements.size()));
   }
   try {
     add(*reader, side_by_side);
@@ -103,66 +95,6 @@ std::optional<Sighting::Kind> SightingReader::kind_of(const CaptureRecord& recor
   return std::nullopt;
 }
 
-uint32_t SightingReader::keep_answer(const MrcPacket& packet) {
-  SeenAnswer fields;
-  if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
-    fields.ev = sack->entropy;
-    fields.cumulative = sack->cumulative;
-    fields.bitmap_offset = sack->sack_offset;
-    fields.bitmap = sack->bitmap;
-    fields.trigger = sack->probe_response
-                         ? sack->cumulative
-                         : sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id);
-  } else if (const auto* nack = std::get_if<Neth>(&packet.extension)) {
-    fields.ev = nack->entropy;
-    fields.trigger = nack->psn;
-    fields.nack_reason = nack->reason;
-    fields.is_nack = true;
-  } else if (const auto* rc = std::get_if<Aeth>(&packet.extension);
-             rc && packet.bth.opcode == Opcode::kRcAcknowledge) {
-    // An ACK covers its PSN, a NAK and "receiver not ready" what is before theirs. The way back has the
-    // source port of the data's.
-    fields.ev = packet.entropy();
-    fields.is_nak = !is_ack(*rc);
-    fields.is_not_ready = rc->syndrome >> 5 == 1;
-    fields.cumulative = packet.bth.psn + (fields.is_nak ? -1 : 0);
-    fields.trigger = fields.cumulative;
-    fields.is_rc = true;
-  } else if (const auto* ack = std::get_if<Aeth>(&packet.extension); ack && is_ack(*ack)) {
-    fields.cumulative = packet.bth.psn;
-    fields.is_ack = true;
-  } else {
-    return Attempt::kNone;
-  }
-  seen_.answers.push_back(fields);
-  return static_cast<uint32_t>(seen_.answers.size() - 1);
-}
-
-uint32_t SightingReader::keep_placement(const MrcPacket& packet, const Sighting& s) {
-  Placement placement;
-  if (is_rc_request(packet.bth.opcode)) {
-    const auto known = rc_messages_.placement_of(flow_key(s.source, s.destination, s.qp), packet);
-    if (!known) return Attempt::kNone;
-    placement = *known;
-  } else {
-    const auto* write = std::get_if<WriteHeaders>(&packet.extension);
-    if (write == nullptr || !write->reth || packet.trimmed) return Attempt::kNone;
-    placement.va = write->reth->va;
-    placement.rkey = write->reth->rkey;
-    placement.message_bytes = write->reth->dma_length;
-    placement.payload_bytes = static_cast<uint32_t>(packet.payload_length);
-    placement.msn = write->meth.msn;
-    placement.first = is_first(packet.bth.opcode);
-    placement.last = is_last(packet.bth.opcode);
-  }
-  if (const size_t size = std::min(kPayloadSample, packet.payload_length);
-      packet.payload.size() >= size) {
-    placement.sample = sample_of(packet.payload.subspan(0, size));
-  }
-  seen_.placements.push_back(placement);
-  return static_cast<uint32_t>(seen_.placements.size() - 1);
-}
-
 void SightingReader::read_record(const CaptureRecord& record, const Port& port) {
   if (port.use == Port::Use::kUnknown) {
     ++seen_.counters.unknown_interface;
@@ -186,17 +118,17 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
     }
     return;
   }
-  MrcPacket packet;
-  if (const ParseError error = parse_cut_frame(record.bytes, packet); error != ParseError::kNone) {
+  CutFrame kept;
+  if (const ParseError error = kept.open(record.bytes); error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
     const bool leaves = record.direction != CaptureDirection::kInbound;
     if (error == ParseError::kNotMrcPort && port.use == Port::Use::kHostPort && leaves) {
-      keep_datagram(packet, port.ref.node, record.t, record.original_length);
+      keep_datagram(kept, port.ref.node, record.t, record.original_length);
     }
     return;
   }
-  const auto source = host_of_address(topology_, packet.inner.source);
-  const auto kind = source ? kind_of(record, port, *source) : std::nullopt;
+  const std::optional<Hosts> hosts = hosts_of(kept.view());
+  const auto kind = hosts ? kind_of(record, port, hosts->source) : std::nullopt;
   if (!kind) {
     ++seen_.counters.unknown_host;
     return;
@@ -211,24 +143,36 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
     if (drop.side) s.kind = *drop.side == Direction::kEgress ? Kind::kDropOut : Kind::kDropIn;
     if (drop.port) s.where.port = *drop.port;
   }
-  keep(packet, s, record.original_length);
+  keep(kept, *hosts, s, record.original_length);
+}
+
+std::optional<SightingReader::Hosts> SightingReader::hosts_of(const FrameView& packet) {
+  const auto source = host_of(packet.source());
+  const auto destination = host_of(packet.destination());
+  if (!source || !destination) return std::nullopt;
+  return Hosts{*source, *destination};
+}
+
+std::optional<uint32_t> SightingReader::host_of(const Ipv6Address& address) {
+  KnownHost& known = known_hosts_[address.back() % known_hosts_.size()];
+  if (!known.host || !same_address(known.address, address)) {
+    known = {address, host_of_address(topology_, address)};
+  }
+  return known.host;
 }
 
 void SightingReader::keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame) {
   if (!topology_.routing.is_fare()) return;
-  MrcPacket packet;
-  if (parse_cut_frame(frame, packet) != ParseError::kNone || !carries_data(packet.bth.opcode)) {
-    return;
-  }
-  const auto source = host_of_address(topology_, packet.inner.source);
-  const auto destination = host_of_address(topology_, packet.inner.destination);
-  if (!source || !destination) return;
+  CutFrame kept;
+  if (kept.open(frame) != ParseError::kNone || !carries_data(kept.view().opcode())) return;
+  const std::optional<Hosts> hosts = hosts_of(kept.view());
+  if (!hosts) return;
   if (seen_.crossings.size() >= kMaxCrossings) {
     ++seen_.counters.over_limit;
     seen_.complete_until = std::min(seen_.complete_until, t);
     return;
   }
-  seen_.crossings.push_back({FabricTime::from_ns(t.ns()), port, *source, *destination});
+  seen_.crossings.push_back({FabricTime::from_ns(t.ns()), port, hosts->source, hosts->destination});
 }
 
 void SightingReader::keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame) {
@@ -269,19 +213,23 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
     if (out) keep_crossing({node, record.port}, record.t, seen_part(record.frame));
     return;
   }
-  MrcPacket packet;
-  const ParseError error = parse_cut_frame(seen_part(record.frame), packet);
+  CutFrame kept;
+  const ParseError error = kept.open(seen_part(record.frame));
   if (error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
     if (error == ParseError::kNotMrcPort && s.kind == Kind::kEgress) {
-      keep_datagram(packet, node, FabricTime::from_ns(record.t.ns()),
+      keep_datagram(kept, node, FabricTime::from_ns(record.t.ns()),
                     record.frame.modelled_size().value);
     }
     return;
   }
   s.t = FabricTime::from_ns(record.t.ns());
   s.where = {node, record.port};
-  keep(packet, s, record.frame.modelled_size().value);
+  if (const std::optional<Hosts> hosts = hosts_of(kept.view())) {
+    keep(kept, *hosts, s, record.frame.modelled_size().value);
+  } else {
+    ++seen_.counters.unknown_host;
+  }
 }
 
 void SightingReader::add(Sightings&& more) {
@@ -313,8 +261,10 @@ void SightingReader::add(Sightings&& more) {
   seen_.counters.add(more.counters);
 }
 
-void SightingReader::keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t,
+void SightingReader::keep_datagram(const CutFrame& kept, NodeId node, FabricTime t,
                                    uint64_t original_length) {
+  MrcPacket packet;
+  kept.decode(packet);
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination || topology_.host(*source) != node) return;
@@ -338,19 +288,18 @@ void SightingReader::add_burst(const DatagramBurst& part) {
 }
 
 /// The common end of both feeds. `s` knows when, where and what; the packet says the rest.
-void SightingReader::keep(const MrcPacket& packet, Sighting s, uint64_t original_length) {
-  const auto source = host_of_address(topology_, packet.inner.source);
-  const auto destination = host_of_address(topology_, packet.inner.destination);
+void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length) {
+  const FrameView& packet = kept.view();
   const bool right_place =
-      source && destination &&
-      (s.kind != Kind::kEgress || s.where.node == topology_.host(*source)) &&
-      (s.kind != Kind::kIngress || s.where.node == topology_.host(*destination));
+      (s.kind != Kind::kEgress || s.where.node == topology_.host(hosts.source)) &&
+      (s.kind != Kind::kIngress || s.where.node == topology_.host(hosts.destination));
   if (!right_place) {
     ++seen_.counters.unknown_host;
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
-  const bool data = carries_data(packet.bth.opcode);
+  s.opcode = packet.opcode();
+  const bool data = carries_data(s.opcode);
   if (!data && s.kind == Kind::kEgress) return;
   if (seen_.frames.size() >= kMaxSightings) {
     ++seen_.counters.over_limit;
@@ -358,30 +307,31 @@ void SightingReader::keep(const MrcPacket& packet, Sighting s, uint64_t original
     return;
   }
   s.start = s.t;
-  s.source = *source;
-  s.destination = *destination;
-  s.qp = packet.bth.destination_qp.value;
-  s.psn = packet.bth.psn.value();
+  s.source = hosts.source;
+  s.destination = hosts.destination;
+  s.qp = packet.destination_qp().value;
+  s.psn = packet.psn().value();
   s.ev = packet.entropy().value;
-  s.payload = static_cast<uint32_t>(packet.payload_length);
-  s.opcode = packet.bth.opcode;
-  s.rtx = packet.bth.retransmission;
-  s.trimmed = packet.trimmed;
-  s.marked = packet.outer.ecn() == kEcnCe;
+  s.payload = static_cast<uint32_t>(packet.payload_length());
+  s.rtx = packet.retransmission();
+  s.trimmed = packet.trimmed();
+  s.marked = (packet.traffic_class() & 3) == kEcnCe;
   if (s.kind == Kind::kEgress) {
     const Link& link = topology_.link(topology_.port(s.where).link);
     s.start = s.t - serialization_time(wire_length({original_length}), link.rate);
   }
-  if (const auto* write = std::get_if<WriteHeaders>(&packet.extension); write && write->tseth) {
+  if (is_write(s.opcode) && packet.has_tseth()) {
     s.timed = true;
-    s.timestamp = write->tseth->tx_timestamp;
+    s.timestamp = packet.tseth().tx_timestamp;
   }
   if (data && (s.kind == Kind::kEgress || s.kind == Kind::kIngress)) {
-    s.detail = keep_placement(packet, s);
+    s.detail = keep_placement(kept, s);
   } else if (s.kind == Kind::kIngress) {
-    const auto* sack = std::get_if<Seth>(&packet.extension);
+    Extension extension;
+    packet.read_extension(extension);
+    const auto* sack = std::get_if<Seth>(&extension);
     s.probe = s.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);
-    s.detail = keep_answer(packet);
+    s.detail = keep_answer(packet, extension);
   }
   seen_.frames.push_back(s);
 }

@@ -2,11 +2,13 @@
 // Reads capture records, or is told by watched nodes, and keeps a sighting of each frame that says
 // something of a packet's fate.
 
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string>
 
 #include "analysis/capture/capture_reader.h"
+#include "analysis/capture/cut_frame.h"
 #include "analysis/capture/side_by_side.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
@@ -50,18 +52,31 @@ class SightingReader {
     PortRef ref;  // for kDrop only the node is set
   };
 
+  struct Hosts {
+    uint32_t source, destination;
+  };
+
   Port resolve_interface(const std::string& name) const;
   std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
   void read_record(const CaptureRecord& record, const Port& port);
-  void keep(const MrcPacket& packet, Sighting s, uint64_t original_length);
-  void keep_datagram(const MrcPacket& packet, NodeId node, FabricTime t, uint64_t original_length);
+  std::optional<Hosts> hosts_of(const FrameView& packet);
+  std::optional<uint32_t> host_of(const Ipv6Address& address);
+  void keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length);
+  void keep_datagram(const CutFrame& kept, NodeId node, FabricTime t, uint64_t original_length);
   void add_burst(const DatagramBurst& part);
-  uint32_t keep_answer(const MrcPacket& packet);
-  uint32_t keep_placement(const MrcPacket& packet, const Sighting& s);
+  uint32_t keep_answer(const FrameView& packet, const Extension& extension);
+  uint32_t keep_placement(const CutFrame& kept, const Sighting& s);
   void keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame);
   void keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame);
 
+  /// A host that was looked up before, as each is for thousands of frames.
+  struct KnownHost {
+    Ipv6Address address{};
+    std::optional<uint32_t> host;
+  };
+
   const Topology& topology_;
+  std::array<KnownHost, 256> known_hosts_;  ///< by the last byte of the address
   RcMessagesSeen rc_messages_{topology_.pmtu};
   Sightings seen_;
 };

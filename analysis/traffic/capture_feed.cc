@@ -47,13 +47,12 @@ void CaptureFeed::decode(const CaptureRecord& record, FrameBatch& batch) {
   while (host_ports_.size() <= record.interface) {
     host_ports_.push_back(names_host_port(interfaces[host_ports_.size()].name));
   }
-  ForeignFrame none;
   const size_t at = batch.size++;
   DecodedFrame& frame = batch.frames[at];
   const FrameDecoder::Place place{carried_, host_ports_[record.interface],
                                   FirstLook::tap_of(number_, record.interface)};
   decoder_.decode(record, interfaces[record.interface].link_type, place, frame,
-                  batch.foreign.empty() ? none : batch.foreign[at]);
+                  batch.foreign.empty() ? none_ : batch.foreign[at]);
   batch.drop_port_of[at] = FrameBatch::kNone;
   if (frame.sighting.kind != TrafficSighting::Kind::kDropped) return;
   const std::string_view port = port_in_drop(record.comment);

@@ -56,6 +56,7 @@ class CaptureFeed {
   std::unique_ptr<FrameBatch> front_ = std::make_unique<FrameBatch>();
   std::unique_ptr<FrameBatch> back_ = std::make_unique<FrameBatch>();
   bool filled_ = false;  // back_ waits to be shown
+  ForeignFrame none_;    // for the decoder, where no packets are foreign
 };
 
 }  // namespace mrclab::analysis

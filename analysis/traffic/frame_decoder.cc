@@ -6,6 +6,8 @@
 namespace mrclab::analysis {
 namespace {
 
+constexpr std::string_view kDropWord = "drop:";
+
 DropCause cause_of(std::string_view comment) {
   constexpr std::string_view kStart = "drop: ";
   comment.remove_prefix(std::min(kStart.size(), comment.size()));
@@ -17,16 +19,16 @@ DropCause cause_of(std::string_view comment) {
 }
 
 /// The stage of a packet without a carrier. An IPv4 address does not tell its host's row.
-Stage stage_by_hops(const MrcPacket& packet) {
-  if (packet.encapsulation == Encapsulation::kIpv6) {
+Stage stage_by_hops(const FrameView& packet) {
+  if (packet.encapsulation() == Encapsulation::kIpv6) {
     const std::optional<Path> path = path_of(packet.entropy());
     if (path && path->named()) return Stage::kHostDown;  // a leaf has taken the carrier off
   }
   const uint8_t first = MrcFrameSpec{}.hop_limit;
   const auto row = [](const Ipv6Address& a) { return load_be<uint16_t>(&a[2]); };
-  const bool ipv6 = packet.encapsulation == Encapsulation::kIpv6;
-  const bool local = ipv6 && row(packet.inner.source) == row(packet.inner.destination);
-  switch (first - packet.outer.hop_limit) {
+  const bool ipv6 = packet.encapsulation() == Encapsulation::kIpv6;
+  const bool local = ipv6 && row(packet.source()) == row(packet.destination());
+  switch (first - packet.hop_limit()) {
     case 0: return Stage::kHostUp;
     case 1: return local ? Stage::kHostDown : ipv6 ? Stage::kSpineUp : Stage::kUnknown;
     case 2: return Stage::kSpineDown;
@@ -35,20 +37,18 @@ Stage stage_by_hops(const MrcPacket& packet) {
   }
 }
 
-void fill(const MrcPacket& packet, TrafficSighting& s) {
-  s.psn = packet.bth.psn;
-  s.payload = static_cast<uint32_t>(packet.payload_length);
-  s.opcode = packet.bth.opcode;
-  s.dscp = packet.outer.dscp();
-  s.ecn = packet.outer.ecn();
-  s.retransmission = packet.bth.retransmission;
-  s.trimmed = packet.trimmed;
+Stage stage_by_headers(const FrameView& packet) {
+  return packet.encapsulation() == Encapsulation::kSrv6
+             ? stage_of(packet.carrier(), packet.entropy())
+             : stage_by_hops(packet);
+}
+
+/// What an answer or a probe says, which is all that is read of an extension header but a timestamp.
+void fill_answer(const FrameView& packet, TrafficSighting& s) {
+  Extension extension;
+  packet.read_extension(extension);
   AnswerFields& a = s.answer;
-  if (const auto* write = std::get_if<WriteHeaders>(&packet.extension)) {
-    s.has_timestamp = write->tseth.has_value();
-    if (write->tseth) s.timestamp = write->tseth->tx_timestamp;
-    if (write->tseth) s.coarse_timestamp = write->tseth->one_microsecond_units;
-  } else if (const auto* sack = std::get_if<Seth>(&packet.extension)) {
+  if (const auto* sack = std::get_if<Seth>(&extension)) {
     s.probe = sack->probe_response;
     a.bitmap = sack->bitmap;
     a.ev = sack->entropy;
@@ -64,34 +64,49 @@ void fill(const MrcPacket& packet, TrafficSighting& s) {
     } else {
       a.trigger = sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id);
     }
-  } else if (const auto* nack = std::get_if<Neth>(&packet.extension)) {
+  } else if (const auto* nack = std::get_if<Neth>(&extension)) {
     a.ev = nack->entropy;
     a.trigger = nack->psn;
     a.timestamp = nack->tx_timestamp;
     a.nack_reason = nack->reason;
     a.near_id = nack->spdcid;
     a.far_id = nack->dpdcid;
-  } else if (const auto* peth = std::get_if<Peth>(&packet.extension)) {
+  } else if (const auto* peth = std::get_if<Peth>(&extension)) {
     s.probe = true;
     a.probe_id = peth->probe_id;
-  } else if (const auto* erth = std::get_if<Erth>(&packet.extension)) {
+  } else if (const auto* erth = std::get_if<Erth>(&extension)) {
     s.probe = erth->op == EndpointOp::kEvProbe;
-  } else if (const auto* eeth = std::get_if<Eeth>(&packet.extension)) {
+  } else if (const auto* eeth = std::get_if<Eeth>(&extension)) {
     s.probe = eeth->op == EndpointOp::kEvProbe;
   } else {
-    a.cumulative = packet.bth.psn;
+    a.cumulative = s.psn;
   }
 }
 
-void fill_as_ours(const MrcPacket& packet, TrafficSighting& s) {
+void fill(const FrameView& packet, TrafficSighting& s) {
+  const uint8_t traffic_class = packet.traffic_class();
+  s.psn = packet.psn();
+  s.payload = static_cast<uint32_t>(packet.payload_length());
+  s.opcode = packet.opcode();
+  s.dscp = traffic_class >> 2;
+  s.ecn = traffic_class & 3;
+  s.retransmission = packet.retransmission();
+  s.trimmed = packet.trimmed();
+  if (!is_write(s.opcode)) return fill_answer(packet, s);
+  s.has_timestamp = packet.has_tseth();
+  if (!s.has_timestamp) return;
+  const Tseth tseth = packet.tseth();
+  s.timestamp = tseth.tx_timestamp;
+  s.coarse_timestamp = tseth.one_microsecond_units;
+}
+
+void fill_as_ours(const FrameView& packet, TrafficSighting& s) {
   s.ev = s.path = packet.entropy();
-  s.stage = packet.encapsulation == Encapsulation::kSrv6 ? stage_of(packet.outer.destination, s.ev)
-                                                         : stage_by_hops(packet);
   // IPv4 reflects half of an entropy value, the half that says the rest. (A SACK for a packet with a
   // carrier that comes back over IPv4 is mistaken for one; the same two hosts need both kinds for that.)
   AnswerFields& a = s.answer;
-  const bool half =
-      packet.encapsulation == Encapsulation::kIpv4 && a.ev.value >= 0xC000 && a.ev.value <= 0xFFFF;
+  const bool half = packet.encapsulation() == Encapsulation::kIpv4 && a.ev.value >= 0xC000 &&
+                    a.ev.value <= 0xFFFF;
   if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
 }
 
@@ -105,18 +120,19 @@ void settle(const DecodedFrame& frame, TrafficSighting& s) {
 }
 
 /// Was it dropped, or trimmed, where it was seen?
-void say_what_happened(const CaptureRecord& record, DropCause lost, bool is_void,
-                       TrafficSighting& s) {
+void say_what_happened(std::string_view comment, DropCause lost, bool is_void, TrafficSighting& s) {
   if (lost != DropCause::kNone) {
     s.kind = TrafficSighting::Kind::kDropped;
     s.cause = lost;
   } else if (is_void) {  // the trailer, which says why, was cut off
     s.kind = TrafficSighting::Kind::kDropped;
     s.cause = DropCause::kWireLoss;
-  } else if (record.comment.starts_with("drop:")) {
+  } else if (comment.empty()) {  // which nearly all are
+    return;
+  } else if (comment.starts_with(kDropWord)) {
     s.kind = TrafficSighting::Kind::kDropped;
-    s.cause = cause_of(record.comment);
-  } else if (record.comment.starts_with("trimmed")) {
+    s.cause = cause_of(comment);
+  } else if (comment.starts_with("trimmed")) {
     s.kind = TrafficSighting::Kind::kTrimmedHere;
   }
 }
@@ -125,7 +141,8 @@ void say_what_happened(const CaptureRecord& record, DropCause lost, bool is_void
 
 void FrameDecoder::decode(const CaptureRecord& record, uint16_t link_type, Place place,
                           DecodedFrame& frame, ForeignFrame& foreign) {
-  frame = DecodedFrame{};
+  static const DecodedFrame kNothingYet;
+  frame = kNothingYet;  // a temporary would be written first, and read back before that is done
   frame.captured = frame.left = record.t;
   frame.interface = record.interface;
   frame.original_length = record.original_length;
@@ -149,36 +166,41 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
     frame = frame.subspan(kEthernetBytes + 2);
     frame = frame.first(std::min(frame.size(), count));
   }
-  const ParseError error = parse_cut_frame(frame, packet_);
+  CutFrame kept;
+  const ParseError error = kept.open(frame);
   if (error != ParseError::kNone) {
     const bool cut = record.bytes.size() < record.original_length;
     if (cut && error == ParseError::kTooShort) return Decoded::kCutShort;
     return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
   }
-  if (is_rc(packet_.bth.opcode)) return Decoded::kRoce;
-  out.source = packet_.inner.source;
-  out.destination = packet_.inner.destination;
-  out.qp = packet_.bth.destination_qp;
+  const FrameView& packet = kept.view();
+  if (packet.is_roce()) return Decoded::kRoce;
+  out.source = packet.source();
+  out.destination = packet.destination();
+  out.qp = packet.destination_qp();
   out.conversation = conversation_key(out.source, out.destination, out.qp);
   bool host_port = place.host_port;
-  if (record.comment.starts_with("drop:"))
+  if (!record.comment.empty() && record.comment.starts_with(kDropWord)) {
     host_port = names_host_port(port_in_drop(record.comment));
+  }
   out.at_host_port = host_port && s.end != WireEnd::kUnknown;
-  fill(packet_, s);
-  if (any_foreign()) fill_foreign(place, s, foreign);
-  fill_as_ours(packet_, s);
+  fill(packet, s);
+  if (any_foreign()) fill_foreign(kept, place, s, foreign);
+  fill_as_ours(packet, s);
+  if (!out.at_host_port) s.stage = stage_by_headers(packet);
   s.frame_bytes = trailer ? trailer->modelled_size : record.original_length;
   if (trailer) {
     out.left = trailer->end;
     out.flight = trailer->flight;
   }
   settle(out, s);
-  say_what_happened(record, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+  say_what_happened(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
   return Decoded::kSighting;
 }
 
-void FrameDecoder::fill_foreign(Place place, const TrafficSighting& s,
-                                ForeignFrame& foreign) const {
+void FrameDecoder::fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,
+                                ForeignFrame& foreign) {
+  kept.decode(packet_);
   foreign.facts = facts_of(packet_, place.tap, s.end);
   foreign.stage = format_->places.place_of(foreign.facts).stage;
   foreign.plane = format_->paths.plane_of(foreign.facts, foreign.stage);

@@ -8,6 +8,7 @@
 #include <array>
 #include <optional>
 
+#include "analysis/capture/cut_frame.h"
 #include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/format_sample.h"
 #include "analysis/traffic/traffic_sighting.h"
@@ -72,12 +73,13 @@ class FrameDecoder {
  private:
   Decoded read(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
                ForeignFrame& foreign);
-  void fill_foreign(Place place, const TrafficSighting& s, ForeignFrame& foreign) const;
+  void fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,
+                    ForeignFrame& foreign);
 
   const FormatSample* sample_;
   const LearnedFormat* format_;
   LinkLayer link_;
-  MrcPacket packet_;
+  MrcPacket packet_;  // all of the frame, where its format may be another implementation's
 };
 
 class ConversationJoiner {

@@ -44,6 +44,7 @@ TrafficAnalyzer::TrafficAnalyzer(ConversationTable& conversations, TrafficFilter
 
 bool TrafficAnalyzer::wanted(const TrafficSighting& s) const {
   if (s.t < filter_.from || s.t >= filter_.until) return false;
+  if (!filter_.names_packets()) return true;
   const Conversation& c = conversations_.all()[s.conversation];
   const bool forward = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
   if (filter_.qp && forward && c.qp != *filter_.qp) return false;

@@ -25,6 +25,8 @@ struct TrafficFilter {
   /// Both directions.
   std::optional<std::pair<Ipv6Address, Ipv6Address>> between = std::nullopt;
   FabricTime from = FabricTime::zero(), until = FabricTime::never();
+  /// Does it look at anything but times?
+  bool names_packets() const { return qp || ev || plane || between; }
 };
 
 /// Wide for a reason: flows, paths, slots and attempts are numbers into its tables, which answers
@@ -36,6 +38,12 @@ class TrafficAnalyzer {
                   const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr,
                   const DscpMap& dscps = {});
   void add(const TrafficSighting& s);
+  /// It will be added soon: fetches the state of its packet, which is in no cache as a rule.
+  void foresee(const TrafficSighting& s) const {
+    if (s.conversation >= flow_of_conversation_.size()) return;
+    const uint32_t flow = flow_of_conversation_[s.conversation];
+    if (flow < states_.size()) states_[flow].window.fetch(s.psn);
+  }
   /// Judges what is still open and gives the result away.
   Traffic finish();
   Traffic& traffic() { return traffic_; }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "analysis/capture/time_sort.h"
 #include "analysis/traffic/traffic_sighting.h"
 
 namespace mrclab::analysis {
@@ -16,17 +17,18 @@ class TrafficOrder {
   TrafficOrder() { held_.reserve(2 * window_); }
 
   /// Room for the next sighting, to be filled before the next call; `sink` gets what comes out
-  /// meanwhile, in order.
-  template <class Sink>
-  TrafficSighting& next(const Sink& sink) {
+  /// meanwhile, in order. `foresee` is shown it a little earlier, to fetch what `sink` will look at.
+  template <class Sink, class Foresee>
+  TrafficSighting& next(const Sink& sink, const Foresee& foresee) {
     close();
-    if (keys_.size() >= 2 * window_) emit(window_, sink);
+    if (keys_.size() >= 2 * window_) emit(window_, sink, foresee);
     if (free_.empty()) {
       open_ = static_cast<uint32_t>(held_.size());
       return held_.emplace_back();
     }
     open_ = free_.back();
     free_.pop_back();
+    if (!free_.empty()) fetch<1>(free_.back());  // will be written next
     return held_[open_];
   }
   /// Takes back what next() gave.
@@ -34,10 +36,10 @@ class TrafficOrder {
     free_.push_back(open_);
     open_ = kNone;
   }
-  template <class Sink>
-  void finish(const Sink& sink) {
+  template <class Sink, class Foresee>
+  void finish(const Sink& sink, const Foresee& foresee) {
     close();
-    emit(keys_.size(), sink);
+    emit(keys_.size(), sink, foresee);
   }
   /// Sightings that came out behind a later one, because they lay too far from their place.
   uint64_t out_of_order() const { return late_; }
@@ -54,11 +56,13 @@ class TrafficOrder {
   };
 
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
-  static constexpr size_t kAhead = 6;  // so long before it comes out a sighting is fetched
+  // So long before it comes out a sighting is fetched, and so long it is foreseen.
+  static constexpr size_t kAhead = 8, kForeseen = 4;
 
+  template <int kToWrite>
   void fetch(uint32_t place) const {
     const auto* at = reinterpret_cast<const char*>(&held_[place]);
-    for (size_t i = 0; i < sizeof(TrafficSighting); i += 64) __builtin_prefetch(at + i);
+    for (size_t i = 0; i < sizeof(TrafficSighting); i += 64) __builtin_prefetch(at + i, kToWrite);
   }
 
   static uint32_t rank_of(const TrafficSighting& s) {
@@ -78,19 +82,20 @@ class TrafficOrder {
   /// Brings the new ones into the order of the others, which equal ones come behind.
   void sort_new() {
     const auto middle = keys_.begin() + static_cast<std::ptrdiff_t>(sorted_);
-    if (!std::is_sorted(middle, keys_.end())) std::stable_sort(middle, keys_.end());
+    sort_by_time(std::span(middle, keys_.end()), sort_room_, [](const Key& key) { return key.t; });
     if (middle != keys_.end()) {
       std::inplace_merge(std::upper_bound(keys_.begin(), middle, *middle), middle, keys_.end());
     }
     sorted_ = keys_.size();
   }
 
-  template <class Sink>
-  void emit(size_t count, const Sink& sink) {
+  template <class Sink, class Foresee>
+  void emit(size_t count, const Sink& sink, const Foresee& foresee) {
     sort_new();
     const uint64_t late_before = late_;
     for (size_t i = 0; i < count; ++i) {
-      if (i + kAhead < keys_.size()) fetch(keys_[i + kAhead].place);
+      if (i + kAhead < keys_.size()) fetch<0>(keys_[i + kAhead].place);
+      if (i + kForeseen < count) foresee(held_[keys_[i + kForeseen].place]);
       late_ += keys_[i].t < last_ ? 1 : 0;
       last_ = std::max(last_, keys_[i].t);
       sink(held_[keys_[i].place]);
@@ -109,8 +114,9 @@ class TrafficOrder {
   std::vector<TrafficSighting> held_;
   std::vector<uint32_t> free_;  // places of held_ in which no sighting waits
   std::vector<Key> keys_;       // one for each sighting that waits
-  size_t sorted_ = 0;           // so many of them, from the front, are in order
-  uint32_t open_ = kNone;       // the place that next() gave last
+  SortRoom<Key> sort_room_;
+  size_t sorted_ = 0;      // so many of them, from the front, are in order
+  uint32_t open_ = kNone;  // the place that next() gave last
   int64_t last_ = INT64_MIN;
   uint64_t late_ = 0;
 };

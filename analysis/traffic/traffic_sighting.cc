@@ -1,8 +1,18 @@
 #include "analysis/traffic/traffic_sighting.h"
 
 #include "fabric/base/byte_order.h"
+#include "fabric/topology/same_address.h"
 
 namespace mrclab::analysis {
+namespace {
+
+bool is_between(const Conversation& c, const Ipv6Address& source, const Ipv6Address& destination,
+                Qpn qp) {
+  return same_address(c.source, source) && same_address(c.destination, destination) && c.qp == qp;
+}
+
+}  // namespace
+
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   size_t left = 0;
   while (left < 6 && load_be<uint16_t>(&carrier[4 + 2 * left]) != 0) ++left;
@@ -39,7 +49,7 @@ uint32_t ConversationTable::find(const Ipv6Address& source, const Ipv6Address& d
   const uint32_t found = index_.find(conversation_key(source, destination, qp));
   if (found == kNone) return kNone;
   const Conversation& c = all_[found];
-  return c.source == source && c.destination == destination && c.qp == qp ? found : kNone;
+  return is_between(c, source, destination, qp) ? found : kNone;
 }
 
 uint32_t ConversationTable::find_or_add(uint64_t key, const Ipv6Address& source,
@@ -51,7 +61,7 @@ uint32_t ConversationTable::find_or_add(uint64_t key, const Ipv6Address& source,
     return found;
   }
   const Conversation& c = all_[found];  // two that share a 64-bit key: the second is not followed
-  return c.source == source && c.destination == destination && c.qp == qp ? found : kNone;
+  return is_between(c, source, destination, qp) ? found : kNone;
 }
 
 bool names_host_port(std::string_view interface) {

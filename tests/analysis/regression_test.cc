@@ -256,7 +256,7 @@ TEST_CASE("a damaged verdict is refused or read, and nothing else happens") {
   const std::string whole = to_json(plain_verdict());
   std::mt19937_64 random(7);
   const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
-  constexpr std::string_view kBytes = "{}[]\":,0-9eE.\\x\xff\x00tn";
+  constexpr std::string_view kOddText = "{}[]\":,0-9eE.\\x\xff\x00tn";
   size_t refused = 0;
   for (int i = 0; i < 3000; ++i) {
     std::string text = whole;
@@ -266,7 +266,7 @@ TEST_CASE("a damaged verdict is refused or read, and nothing else happens") {
         text.erase(at, 1 + below(40));
         if (text.empty()) text = "{";
       } else {
-        text[at] = kBytes[below(kBytes.size())];
+        text[at] = kOddText[below(kOddText.size())];
       }
     }
     try {
