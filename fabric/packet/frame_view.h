@@ -134,10 +134,10 @@ class FrameView {
   std::span<const uint8_t> payload_;
   size_t payload_length_ = 0;
   FrameLayout at_{};
-  size_t original_ =
-      0;  // bytes from the Ethernet header, as the lengths say: before a switch trimmed it
-  size_t on_wire_ = 0;    // now
-  size_t available_ = 0;  // bytes of on_wire_ that we hold
+  // Bytes from the Ethernet header on: as the lengths say, before a switch trimmed it; now; of those, what we hold.
+  size_t original_ = 0;
+  size_t on_wire_ = 0;
+  size_t available_ = 0;
   Encapsulation encapsulation_ = Encapsulation::kSrv6;
   Reached reached_ = Reached::kNothing;
   Opcode opcode_ = Opcode::kWriteOnly;

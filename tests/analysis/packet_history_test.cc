@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
 
@@ -53,6 +55,29 @@ TEST_CASE("a delivered packet has a start, a path, an arrival and its payload") 
   CHECK(h.deliveries()[0].plane == 0);
   CHECK(h.flows()[0].source == 0);
   CHECK(h.flows()[0].destination == 2);
+}
+
+TEST_CASE("hosts whose addresses end in the same byte are told apart, whatever was read before") {
+  const Topology topology = build_topology(test::shape_of("many", 2, 5, 2, 64));
+  SyntheticRun run(topology);
+  FabricTime start = kStart;
+  uint32_t psn = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const uint32_t source : {1u, 257u, 1u}) {
+      SyntheticRun::Sent sent = packet(psn++, kA, start);
+      sent.source = source;
+      sent.destination = 258 - source;
+      run.delivered(sent);
+      start += FabricTime::from_us(5);
+    }
+  }
+  const PacketHistory h = history_of(topology, run);
+  std::map<uint32_t, uint32_t> packets;
+  for (const Packet& sent : h.packets()) {
+    CHECK(h.flows()[sent.flow].destination == 258 - h.flows()[sent.flow].source);
+    ++packets[h.flows()[sent.flow].source];
+  }
+  CHECK(packets == std::map<uint32_t, uint32_t>{{1, 4}, {257, 2}});
 }
 
 TEST_CASE("a drop record names cause and place, also when only 128 bytes of the frame are left") {
