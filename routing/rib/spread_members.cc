@@ -18,6 +18,7 @@ std::vector<PortId> spread_members(std::span<const WeightedHop> hops) {
     return left != right ? left < right : a.port < b.port;
   });
   std::vector<PortId> ports;
+  ports.reserve(members.size());
   for (const Member& member : members) ports.push_back(member.port);
   return ports;
 }
