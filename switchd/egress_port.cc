@@ -37,8 +37,8 @@ QueueRules::QueueRules(const EgressSettings& settings)
       lossless_room_(settings.lossless_room),
       dscps_(settings.wire.dscps),
       limits_(settings.queues) {
-  for (uint8_t dscp = 0; dscp < classes_.size(); ++dscp) {
-    classes_[dscp] = queue_class_of(dscps_, dscp);
+  for (size_t dscp = 0; dscp < classes_.size(); ++dscp) {
+    classes_[dscp] = queue_class_of(dscps_, static_cast<uint8_t>(dscp));
   }
   apply_limits();
 }
