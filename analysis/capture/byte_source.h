@@ -40,8 +40,8 @@ class ByteSource {
 
   /// To be called before anything is skipped, where the checksum will be asked for.
   void keep_checksum() { summing_ = true; }
-  /// Of everything that was skipped (fabric/history/evidence_seal.h). It is summed up only when it is asked for or
-  /// when the buffer is needed again: per byte, long pieces cost half of what pieces of one record do.
+  /// The checksum of all bytes that were skipped so far (fabric/history/evidence_seal.h). The source sums them up only
+  /// when it is asked or refills its buffer, because long pieces cost half as much per byte as pieces of one record.
   uint32_t checksum_of_skipped() {
     checksum_ = checksum(checksum_, {unsummed_, view_.data()});
     unsummed_ = view_.data();

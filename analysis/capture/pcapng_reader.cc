@@ -217,12 +217,6 @@ std::optional<FabricTime> PcapngReader::to_fabric_time(uint32_t number, uint64_t
         seconds, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max())));
   }
   const uint64_t ps_per_unit = interface_uses_[number].ps_per_unit;
-  if (ps_per_unit > 0 && interface.offset_seconds == base_seconds()) {  // our own captures
-    uint64_t usual = 0;
-    if (__builtin_mul_overflow(units, ps_per_unit, &usual)) return std::nullopt;
-    if (usual >= static_cast<uint64_t>(FabricTime::never().ps())) return std::nullopt;
-    return FabricTime::from_ps(static_cast<int64_t>(usual));
-  }
   SignedWide ps = (SignedWide{interface.offset_seconds} - base_seconds()) * kPsPerSecond;
   if (ps_per_unit > 0) {
     ps += SignedWide{units} * ps_per_unit;  // no division, which would cost as much as all else

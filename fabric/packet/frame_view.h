@@ -1,7 +1,7 @@
 #pragma once
-// A frame of MRC or RC looked at where it lies: all that parse_mrc_frame() checks is checked, and of the fields only
-// those are read that somebody asks for. For whoever sees millions of frames and needs a little of each; MrcPacket
-// is what has all of a frame at once, and is made from this.
+// A view of a frame of MRC or RC, which stays where it lies. open() checks all that parse_mrc_frame() checks; each
+// accessor then reads one field. The analyzers use it because they see millions of frames and need a few fields of
+// each. parse_mrc_frame() opens a view, too, and decodes all of it into an MrcPacket.
 
 #include <array>
 #include <cstdint>
@@ -55,7 +55,7 @@ class FrameView {
  public:
   /// Looks at any bytes at all, which must outlive the view. What it returns is what parse_mrc_frame() returns.
   ParseError open(std::span<const uint8_t> frame, ParseOptions options = {});
-  /// All of it. Of a frame that is none, what there was in front of what is wrong.
+  /// Decodes all headers into `packet`. If open() refused the frame, `packet` has the headers in front of the wrong one.
   void decode(MrcPacket& packet) const;
 
   // The members of MrcPacket, by their names there. Only of a frame of which open() said kNone.
@@ -100,10 +100,11 @@ class FrameView {
   EntropyValue entropy() const { return entropy_of(frame_, encapsulation_); }
   /// What follows BTH.
   void read_extension(Extension& extension) const;
-  /// Of a write of MRC that has it.
+  /// Requires a write of MRC for which has_tseth() is true.
   Tseth tseth() const;
-  /// Of a write of MRC that is not trimmed.
+  /// Requires a write of MRC.
   Meth meth() const;
+  /// Requires a write of MRC that is not trimmed, because a trimmed one ends before its RETH does.
   Reth reth() const;
 
   /// The addresses of IPv4 as all of the project holds them (RFC 4291 section 2.5.5.2).

@@ -58,6 +58,14 @@ std::vector<uint8_t> data_by_codec(const PathMapper& paths, const DataPacket& pa
   return written_by_codec(spec, packet.payload);
 }
 
+/// What makes the packets of the first host of octet.
+struct Sender {
+  const Topology topology = test::octet();
+  const TopologyPaths paths{topology, topology.host(0)};
+  FramePool pool;
+  PacketMaker maker{pool, paths, 0, {}};
+};
+
 const std::vector<EntropyValue>& some_values() {
   static const std::vector<EntropyValue> kValues{ev_of({0, 0}),
                                                  ev_of({7, 3}),
@@ -70,10 +78,7 @@ const std::vector<EntropyValue>& some_values() {
 }
 
 TEST_CASE("a data frame made from a template is the frame that the codec writes") {
-  const Topology topology = test::octet();
-  const TopologyPaths paths(topology, topology.host(0));
-  FramePool pool;
-  PacketMaker maker(pool, paths, 0, {});
+  Sender sender;
   std::vector<uint8_t> memory(4096);
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i * 7);
   uint32_t number = 0;
@@ -99,9 +104,9 @@ TEST_CASE("a data frame made from a template is the frame that the codec writes"
         const PacketMaker::Address to{1 + number % 7, Qpn{0xABC000 + number}};
         const FabricTime now = FabricTime::from_ns(1000 * number);
         INFO("EV ", ev.value, ", opcode ", static_cast<int>(opcode));
-        const Frame made = maker.data(packet, to, now);
+        const Frame made = sender.maker.data(packet, to, now);
         REQUIRE(made);
-        const std::vector<uint8_t> expected = data_by_codec(paths, packet, to, now);
+        const std::vector<uint8_t> expected = data_by_codec(sender.paths, packet, to, now);
         CHECK(std::vector<uint8_t>(made.bytes().begin(), made.bytes().end()) == expected);
       }
     }
@@ -109,10 +114,7 @@ TEST_CASE("a data frame made from a template is the frame that the codec writes"
 }
 
 TEST_CASE("a SACK made from a template is the frame that the codec writes") {
-  const Topology topology = test::octet();
-  const TopologyPaths paths(topology, topology.host(0));
-  FramePool pool;
-  PacketMaker maker(pool, paths, 0, {});
+  Sender sender;
   uint32_t number = 0;
   for (int round = 0; round < 2; ++round) {
     for (const EntropyValue ev : some_values()) {
@@ -133,14 +135,14 @@ TEST_CASE("a SACK made from a template is the frame that the codec writes") {
       seth.receiver_penalty = static_cast<uint8_t>(number * 5);
       seth.received_units = 0xFF'FF00 + number;
       const PacketMaker::Address to{1 + number % 7, Qpn{0xABC000 + number}};
-      MrcFrameSpec spec = addressed(paths, ev, to);
+      MrcFrameSpec spec = addressed(sender.paths, ev, to);
       spec.dscp = DscpMap{}.control;
       spec.ecn = kEcnNotEct;
       spec.bth.opcode = Opcode::kSack;
       spec.bth.psn = seth.cumulative;
       spec.extension = seth;
       INFO("EV ", ev.value);
-      const Frame made = maker.sack(seth, ev, to);
+      const Frame made = sender.maker.sack(seth, ev, to);
       REQUIRE(made);
       const std::vector<uint8_t> expected = written_by_codec(spec, {});
       CHECK(std::vector<uint8_t>(made.bytes().begin(), made.bytes().end()) == expected);
@@ -155,10 +157,7 @@ struct Travels {
 };
 
 TEST_CASE("control frames and those of RC are the frames that the codec writes") {
-  const Topology topology = test::octet();
-  const TopologyPaths paths(topology, topology.host(0));
-  FramePool pool;
-  PacketMaker maker(pool, paths, 0, {});
+  Sender sender;
   std::vector<uint8_t> memory(1000, 0x5C);
   const DscpMap dscps;
   uint32_t number = 0;
@@ -167,7 +166,7 @@ TEST_CASE("control frames and those of RC are the frames that the codec writes")
     const auto check = [&](const Frame& made, const Travels& how, const Bth& bth,
                            const Extension& extension, ConstMemory payload) {
       INFO("EV ", ev.value, ", opcode ", static_cast<int>(bth.opcode));
-      MrcFrameSpec spec = addressed(paths, ev, to);
+      MrcFrameSpec spec = addressed(sender.paths, ev, to);
       spec.dscp = how.dscp;
       spec.ecn = how.ecn;
       spec.bth = bth;
@@ -188,18 +187,18 @@ TEST_CASE("control frames and those of RC are the frames that the codec writes")
 
     Bth bth = bth_of(Opcode::kNack);
     const Neth neth{.reason = static_cast<uint8_t>(1 + number % 3), .entropy = ev};
-    check(maker.control(bth.opcode, bth.psn, neth, ev, to), in_control, bth, neth, {});
+    check(sender.maker.control(bth.opcode, bth.psn, neth, ev, to), in_control, bth, neth, {});
     bth = bth_of(Opcode::kProbeRequest);
     const Peth peth{.probe_id = static_cast<uint16_t>(number * 771)};
-    check(maker.control(bth.opcode, bth.psn, peth, ev, to), {dscps.no_trim, kEcnEct0}, bth, peth,
-          {});
+    check(sender.maker.control(bth.opcode, bth.psn, peth, ev, to), {dscps.no_trim, kEcnEct0}, bth,
+          peth, {});
     bth = bth_of(Opcode::kRcAcknowledge);
     const Aeth aeth{.syndrome = static_cast<uint8_t>(number), .msn = 0x00AB'CD00 + number};
-    check(maker.rc_control(bth.opcode, bth.psn, aeth, ev, to), in_control, bth, aeth, {});
+    check(sender.maker.rc_control(bth.opcode, bth.psn, aeth, ev, to), in_control, bth, aeth, {});
     bth = bth_of(Opcode::kCongestionNotification);
     bth.variant_reserved = kBecn;
-    check(maker.rc_control(bth.opcode, bth.psn, CnpHeader{}, ev, to), {dscps.cnp, kEcnEct0}, bth,
-          CnpHeader{}, {});
+    check(sender.maker.rc_control(bth.opcode, bth.psn, CnpHeader{}, ev, to), {dscps.cnp, kEcnEct0},
+          bth, CnpHeader{}, {});
 
     for (const Opcode opcode :
          {Opcode::kRcWriteFirst, Opcode::kRcWriteMiddle, Opcode::kRcWriteOnlyImm}) {
@@ -211,7 +210,7 @@ TEST_CASE("control frames and those of RC are the frames that the codec writes")
       packet.payload = ConstMemory(memory).subspan(0, memory.size() - number % 4);
       if (is_first(opcode)) packet.headers.reth = {0x1122'3344'5566'7700, 0xAB00'0000 + number, 99};
       if (has_immediate(opcode)) packet.headers.immediate = 0x8090'A0B0 + number;
-      check(maker.rc_data(packet, ev, to), {dscps.lossless, kEcnEct0}, bth, packet.headers,
+      check(sender.maker.rc_data(packet, ev, to), {dscps.lossless, kEcnEct0}, bth, packet.headers,
             packet.payload);
     }
   }

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "lab/live/live_lab.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/open_vswitch.h"
+#include "tests/lab/support/process_end.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/texts.h"
@@ -32,18 +32,6 @@ size_t largest_send_buffer(const std::string& sockets) {
     largest = std::max<size_t>(largest, std::stoul(sockets.substr(at + 3)));
   }
   return largest;
-}
-
-/// Gone, or waiting for its parent to notice.
-bool ends(pid_t pid) {
-  for (int i = 0; i < 1000 && ::kill(pid, 0) == 0; ++i) {
-    std::string stat;
-    std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    std::getline(file, stat);
-    if (test::mentions(stat, ") Z ")) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return ::kill(pid, 0) != 0;
 }
 
 /// What a switch's own uSID has ended, by `inspect --json`.
@@ -118,7 +106,7 @@ TEST_SUITE("root: labs of Open vSwitch") {
         const auto& name = entry.first;
         const auto pid = entry.second;
         CAPTURE(name);
-        CHECK(ends(pid));
+        CHECK(test::process_ends(pid));
       }
     }
   }

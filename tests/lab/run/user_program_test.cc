@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "lab/run/scenario_run.h"
+#include "tests/lab/support/process_end.h"
 #include "tests/lab/support/temporary_runs.h"
 
 using namespace mrclab;
@@ -110,13 +111,7 @@ TEST_CASE("a program's output is bounded, its last line kept, and its group ends
   const auto parent = run(command("sleep 1000 & echo $!", runs.path()));
   CHECK(parent->status()->clean());
   const pid_t left_behind = std::stoi(text_of(runs.path() / "log"));
-  for (int i = 0; i < 1000 && ::kill(left_behind, 0) == 0; ++i) {
-    std::ifstream stat("/proc/" + std::to_string(left_behind) + "/stat");  // gone, or a zombie
-    std::string pid, name, state;
-    if (!(stat >> pid >> name >> state) || state == "Z") break;
-    std::this_thread::sleep_for(milliseconds(1));
-    CHECK(i < 999);
-  }
+  CHECK(test::process_ends(left_behind));
 }
 
 TEST_CASE("a program is ended when its time is up, also one that ignores SIGTERM") {
