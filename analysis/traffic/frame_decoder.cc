@@ -178,7 +178,6 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   out.source = packet.source();
   out.destination = packet.destination();
   out.qp = packet.destination_qp();
-  out.conversation = conversation_key(out.source, out.destination, out.qp);
   bool host_port = place.host_port;
   if (!record.comment.empty() && record.comment.starts_with(kDropWord)) {
     host_port = names_host_port(port_in_drop(record.comment));
@@ -213,8 +212,7 @@ Decoded ConversationJoiner::join(const DecodedFrame& frame, const ForeignFrame* 
                                  TrafficSighting& s) {
   s = frame.sighting;
   const size_t known = conversations_.all().size();
-  s.conversation =
-      conversations_.find_or_add(frame.conversation, frame.source, frame.destination, frame.qp);
+  s.conversation = conversations_.find_or_add(frame.source, frame.destination, frame.qp);
   if (s.conversation == ConversationTable::kNone) return Decoded::kTooMany;
   Conversation& c = conversations_[s.conversation];
   if (s.conversation == known) c.foreign = foreign != nullptr && foreign->likely;

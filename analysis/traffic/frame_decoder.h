@@ -34,7 +34,6 @@ struct DecodedFrame {
   FabricTime left;      ///< when its last bit left: by the trailer, or as captured
   FabricTime flight;    ///< from then to its arrival; zero without trailer
   Ipv6Address source{}, destination{};
-  uint64_t conversation = 0;  ///< conversation_key()
   Qpn qp;
   uint32_t interface = 0, original_length = 0;
   Decoded decoded = Decoded::kNotMrc;

@@ -29,7 +29,7 @@ struct TrafficAttempt {
   bool rtx : 1 = false;           ///< its retransmission bit
   bool timed : 1 = false;         ///< it has a timestamp
   uint16_t timestamp = 0;         ///< the sender's
-  EntropyValue path;              ///< the path that it took, as FlowPath::ev names it
+  uint32_t path = kNone;          ///< the path that it took: its number in Traffic::paths
 
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
 };

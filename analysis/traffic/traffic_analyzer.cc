@@ -113,16 +113,17 @@ void TrafficAnalyzer::add(const TrafficSighting& s) {
 /// nearest to the receiver, count; of two that are equally near, the first that
 /// turned up, as long as its file goes on (captures are cut into several).
 TrafficAnalyzer::Side TrafficAnalyzer::side_of(const TrafficSighting& s,
-                                               Conversation::Vantage vantage, PathState& path) {
+                                               Conversation::Vantage vantage, uint32_t path) {
+  PathPoints& counting = path_points_[path];
   const auto counts = [&](uint32_t& point) {
     const std::vector<CapturePoint>& points = traffic_.points;
     if (point == kNone || (point < points.size() && s.ended > points[point].ended)) point = s.point;
     return point == s.point;
   };
   Side side;
-  if (sent_rank(s) == vantage.sent) side.sent = counts(path.sent_point);
+  if (sent_rank(s) == vantage.sent) side.sent = counts(counting.sent);
   if (vantage.arrived > 0 && arrived_rank(s) == vantage.arrived) {
-    side.arrived = counts(path.arrived_point);
+    side.arrived = counts(counting.arrived);
   }
   if (!side.sent && !side.arrived) ++traffic_.counters.passing;
   return side;
@@ -157,8 +158,17 @@ uint32_t TrafficAnalyzer::path_of_flow(uint32_t flow, const TrafficSighting& s) 
     added.ev = name;
     added.plane = s.foreign ? s.plane : plane_number(name);
     path_states_.emplace_back();
+    path_points_.emplace_back();
   }
   return path;
+}
+
+/// path_of_flow(). Of a packet's many sightings only the first needs to look for it.
+uint32_t TrafficAnalyzer::path_of_data(uint32_t flow, const TrafficSighting& s) {
+  PsnWindow& window = states_[flow].window;
+  const PsnSlot* const slot = window.find(window.number_of(s.psn));
+  const bool same = slot != nullptr && slot->attempts > 0 && slot->first.ev == s.ev && !s.foreign;
+  return same ? slot->first.path : path_of_flow(flow, s);
 }
 
 PlaneTraffic& TrafficAnalyzer::plane(uint32_t number) {
@@ -174,12 +184,12 @@ PsnSlot* TrafficAnalyzer::open_slot(uint32_t flow, Psn psn) {
 
 void TrafficAnalyzer::on_data(const TrafficSighting& s) {
   const uint32_t flow = flow_of(s.conversation);
-  const uint32_t path = path_of_flow(flow, s);
+  const uint32_t path = path_of_data(flow, s);
   if (path == kNone) {
     ++traffic_.counters.over_limit;
     return;
   }
-  const Side side = side_of(s, conversations_[s.conversation].data, path_states_[path]);
+  const Side side = side_of(s, conversations_[s.conversation].data, path);
   TrafficFlow& f = traffic_.flows[flow];
   f.first_seen = std::min(f.first_seen, s.t);
   f.last_seen = std::max(f.last_seen, s.t);
@@ -207,7 +217,8 @@ void TrafficAnalyzer::note_place(const TrafficSighting& s, uint32_t flow) {
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
 }
 
-TrafficAttempt TrafficAnalyzer::attempt_of(const TrafficSighting& s, int64_t sent, bool there) {
+TrafficAttempt TrafficAnalyzer::attempt_of(const TrafficSighting& s, uint32_t path, int64_t sent,
+                                           bool there) {
   TrafficAttempt attempt;
   attempt.sent = sent;
   attempt.ev = s.ev;
@@ -215,7 +226,7 @@ TrafficAttempt TrafficAnalyzer::attempt_of(const TrafficSighting& s, int64_t sen
   attempt.rtx = s.retransmission;
   attempt.timed = s.has_timestamp;
   attempt.timestamp = s.timestamp;
-  attempt.path = s.foreign ? s.path : s.ev;
+  attempt.path = path;
   return attempt;
 }
 
@@ -240,7 +251,7 @@ void TrafficAnalyzer::on_sent(const TrafficSighting& s, uint32_t flow, uint32_t 
     f.resent += s.retransmission ? 1 : 0;
     return;
   }
-  const TrafficAttempt attempt = attempt_of(s, s.t.ps(), slot->finished());
+  const TrafficAttempt attempt = attempt_of(s, path, s.t.ps(), slot->finished());
   if (slot->attempts > 0) {
     if (is_copy(s, *slot)) {
       ++traffic_.counters.copies;
@@ -304,7 +315,7 @@ void TrafficAnalyzer::on_arrived(const TrafficSighting& s, uint32_t flow, uint32
   TrafficAttempt* attempt = choice.open().value_or(nullptr);
   if (s.foreign && attempt != nullptr && attempt->sent != TrafficAttempt::kUnseen) {
     // The carrier was whole where the packet left; here switches have taken part of it.
-    if (const uint32_t left_on = known_path(flow, attempt->path); left_on != kNone) path = left_on;
+    path = attempt->path;
   }
   if (s.ecn == kEcnCe) {
     ++traffic_.paths[path].marked;
@@ -321,7 +332,7 @@ void TrafficAnalyzer::on_arrived(const TrafficSighting& s, uint32_t flow, uint32
   }
   if (attempt == nullptr) {
     ++traffic_.counters.unmatched;
-    const TrafficAttempt unseen = attempt_of(s, TrafficAttempt::kUnseen, false);
+    const TrafficAttempt unseen = attempt_of(s, path, TrafficAttempt::kUnseen, false);
     if (slot->attempts == 0) {
       slot->first = unseen;
       slot->attempts = 1;

@@ -68,8 +68,12 @@ class TrafficAnalyzer {
     int64_t last_answer = -1;   // when its last SACK came, in ps
     int64_t acknowledged = -1;  // SACKs cover all packet numbers up to this one
   };
+  /// The capture points at which frames count that leave on a path, and that arrive. Apart from PathState, because every
+  /// sighting asks for them: those of all paths fit into a cache.
+  struct PathPoints {
+    uint32_t sent = kNone, arrived = kNone;
+  };
   struct PathState {
-    uint32_t sent_point = kNone, arrived_point = kNone;
     uint64_t last_turn = 0;                     // the flow's packets at the last use
     int64_t losing_since = -1, last_good = -1;  // sending times, ps
     int64_t probe_sent = -1, probe_answered = -1;
@@ -80,9 +84,10 @@ class TrafficAnalyzer {
   };
 
   bool wanted(const TrafficSighting& s) const;
-  Side side_of(const TrafficSighting& s, Conversation::Vantage vantage, PathState& path);
+  Side side_of(const TrafficSighting& s, Conversation::Vantage vantage, uint32_t path);
   uint32_t flow_of(uint32_t conversation);
   uint32_t path_of_flow(uint32_t flow, const TrafficSighting& s);
+  uint32_t path_of_data(uint32_t flow, const TrafficSighting& s);
   uint32_t known_path(uint32_t flow, EntropyValue path) const {
     return path_index_.find(uint64_t{flow} << 32 | path.value);
   }
@@ -92,7 +97,8 @@ class TrafficAnalyzer {
   void on_sent(const TrafficSighting& s, uint32_t flow, uint32_t path);
   void on_first_sent(const TrafficSighting& s, uint32_t flow, uint32_t path);
   void note_place(const TrafficSighting& s, uint32_t flow);
-  static TrafficAttempt attempt_of(const TrafficSighting& s, int64_t sent, bool there);
+  static TrafficAttempt attempt_of(const TrafficSighting& s, uint32_t path, int64_t sent,
+                                   bool there);
   std::optional<EntropyValue> shown_entropy(EntropyValue path) const;
   bool is_copy(const TrafficSighting& s, const PsnSlot& slot);
   void on_arrived(const TrafficSighting& s, uint32_t flow, uint32_t path);
@@ -163,6 +169,7 @@ class TrafficAnalyzer {
   std::vector<uint32_t> answered_by_conversation_;  // flow that its answers are about
   std::vector<FlowState> states_;
   std::vector<PathState> path_states_;
+  std::vector<PathPoints> path_points_;
   FlatIndex path_index_{kMaxFlowPaths};
   FlatIndex pair_index_{ConversationTable::kMax};  // (source, destination) -> flows_between_
   std::vector<std::vector<uint32_t>> flows_between_;

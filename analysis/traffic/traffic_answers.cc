@@ -70,7 +70,7 @@ void TrafficAnalyzer::take_answer(const TrafficSighting& s, uint32_t flow) {
     ++counters.over_limit;
     return;
   }
-  const Side side = side_of(s, conversations_[s.conversation].answers, path_states_[path]);
+  const Side side = side_of(s, conversations_[s.conversation].answers, path);
   if (side.sent && !s.probe && s.opcode == Opcode::kSack) {
     PsnWindow& window = states_[flow].window;
     const PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
@@ -103,7 +103,7 @@ void TrafficAnalyzer::on_endpoint_answer(const TrafficSighting& s) {
     ++traffic_.counters.over_limit;
     return;
   }
-  const Side side = side_of(s, c.answers, path_states_[way]);
+  const Side side = side_of(s, c.answers, way);
   if (c.answers.arrived > 0 ? !side.arrived : !side.sent) return;
   ++traffic_.counters.probe_answers;
   path_states_[path].probe_answered = s.t.ps();
@@ -160,9 +160,7 @@ void TrafficAnalyzer::take_rtt(const TrafficSighting& s, uint32_t flow) {
   if (slot->first.sent == TrafficAttempt::kUnseen || s.t.ps() < slot->first.sent) return;
   const int64_t rtt = s.t.ps() - slot->first.sent;
   traffic_.rtt_ns.add(static_cast<uint64_t>(rtt) / 1000);
-  if (const uint32_t path = known_path(flow, slot->first.path); path != kNone) {
-    plane(traffic_.paths[path].plane).rtt_ns.add(static_cast<uint64_t>(rtt) / 1000);
-  }
+  plane(traffic_.paths[slot->first.path].plane).rtt_ns.add(static_cast<uint64_t>(rtt) / 1000);
   f.rtt_min_ps = f.rtts == 0 ? rtt : std::min(f.rtt_min_ps, rtt);
   f.rtt_max_ps = std::max(f.rtt_max_ps, rtt);
   f.rtt_sum_ps += rtt;
@@ -179,15 +177,15 @@ void TrafficAnalyzer::on_probe(const TrafficSighting& s) {
     return;
   }
   const Conversation& c = conversations_.all()[s.conversation];
-  PathState& state = path_states_[path];
   const bool request = s.opcode == Opcode::kEndpointRequest;
-  if (!side_of(s, request ? c.answers : c.data, state).sent) return;
+  if (!side_of(s, request ? c.answers : c.data, path).sent) return;
   if (!s.probe) {
     ++traffic_.counters.port_updates;
     return;
   }
   ++traffic_.counters.probes;
   ++traffic_.flows[flow].probes;
+  PathState& state = path_states_[path];
   state.probe_sent = s.t.ps();
   state.probe_id = s.answer.probe_id;
   // A foreign answer need not name the path that its probe took, so the probe's number is kept.

@@ -34,9 +34,9 @@ void TrafficAnalyzer::on_drop(const TrafficSighting& s) {
     ++traffic_.flows[flow].resent;
     ++traffic_.paths[path].resent;
     ++plane(traffic_.paths[path].plane).resent;
-    attempt = add_attempt(*slot, attempt_of(s, s.t.ps(), slot->finished()));
+    attempt = add_attempt(*slot, attempt_of(s, path, s.t.ps(), slot->finished()));
   } else if (attempt == nullptr) {
-    slot->first = attempt_of(s, s.t.ps(), false);
+    slot->first = attempt_of(s, path, s.t.ps(), false);
     slot->attempts = 1;
     slot->payload = static_cast<uint16_t>(std::min<uint32_t>(s.payload, UINT16_MAX));
     attempt = &slot->first;

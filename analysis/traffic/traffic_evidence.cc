@@ -59,10 +59,9 @@ void TrafficAnalyzer::learn_from_nack(const TrafficSighting& s, uint32_t flow) {
   attempt->fate = Fate::kTrimmed;
   ++traffic_.flows[flow].trimmed;
   ++(last_hop ? traffic_.counters.trimmed_last_hop : traffic_.counters.trimmed_inside);
-  const uint32_t path = known_path(flow, attempt->path);
-  if (path == kNone) return;
-  ++traffic_.paths[path].trimmed;
-  ++plane(traffic_.paths[path].plane).trimmed;
+  FlowPath& path = traffic_.paths[attempt->path];
+  ++path.trimmed;
+  ++plane(path.plane).trimmed;
 }
 
 void TrafficAnalyzer::learn_from_sack(const TrafficSighting& s, uint32_t flow) {

@@ -30,7 +30,7 @@ AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const TrafficSightin
   AttemptChoice<TrafficAttempt*> choice;
   const auto offer = [&](TrafficAttempt& attempt) {
     if (!attempt.mark().agrees(s.mark())) return;
-    if (s.foreign && !may_lead_to(attempt.path, s.path)) return;
+    if (s.foreign && !may_lead_to(traffic_.paths[attempt.path].ev, s.path)) return;
     choice.offer(&attempt, attempt.fate == Fate::kInFlight);
   };
   unsigned walked = 0;
@@ -68,17 +68,15 @@ void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
 void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
                                     const TrafficAttempt& attempt) {
   TrafficFlow& f = traffic_.flows[flow];
-  const uint32_t index = known_path(flow, attempt.path);
-  if (index == kNone) return;
-  PathState& state = path_states_[index];
+  PathState& state = path_states_[attempt.path];
   if (attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed) {
     state.last_good = std::max(state.last_good, attempt.sent);
     return;
   }
   if (attempt.cut) {  // and its header did not arrive, or not yet
     ++f.trimmed;
-    ++traffic_.paths[index].trimmed;
-    ++plane(traffic_.paths[index].plane).trimmed;
+    ++traffic_.paths[attempt.path].trimmed;
+    ++plane(traffic_.paths[attempt.path].plane).trimmed;
   }
   const bool named = attempt.fate == Fate::kDropped;
   const bool overdue =
@@ -87,7 +85,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
     ++f.open;
     return;
   }
-  FlowPath& path = traffic_.paths[index];
+  FlowPath& path = traffic_.paths[attempt.path];
   ++f.lost;
   ++path.lost;
   ++plane(path.plane).lost;

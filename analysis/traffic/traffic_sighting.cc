@@ -1,17 +1,6 @@
 #include "analysis/traffic/traffic_sighting.h"
 
-#include "fabric/base/byte_order.h"
-#include "fabric/topology/same_address.h"
-
 namespace mrclab::analysis {
-namespace {
-
-bool is_between(const Conversation& c, const Ipv6Address& source, const Ipv6Address& destination,
-                Qpn qp) {
-  return same_address(c.source, source) && same_address(c.destination, destination) && c.qp == qp;
-}
-
-}  // namespace
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
   size_t left = 0;
@@ -52,9 +41,10 @@ uint32_t ConversationTable::find(const Ipv6Address& source, const Ipv6Address& d
   return is_between(c, source, destination, qp) ? found : kNone;
 }
 
-uint32_t ConversationTable::find_or_add(uint64_t key, const Ipv6Address& source,
-                                        const Ipv6Address& destination, Qpn qp) {
-  const uint32_t found = index_.find_or_add(key, static_cast<uint32_t>(all_.size()));
+uint32_t ConversationTable::find_or_add_by_key(const Ipv6Address& source,
+                                               const Ipv6Address& destination, Qpn qp) {
+  const uint32_t found = index_.find_or_add(conversation_key(source, destination, qp),
+                                            static_cast<uint32_t>(all_.size()));
   if (found == kNone) return kNone;
   if (found == all_.size()) {
     all_.push_back({source, destination, qp, false, {}, {}});

@@ -8,11 +8,14 @@
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_streambuf.hpp>
+#include <set>
 #include <sstream>
 
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
+#include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/spray_statistic.h"
+#include "analysis/traffic/traffic_analyzer.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/packet/trailer.h"
 #include "tests/analysis/traffic_samples.h"
@@ -371,6 +374,37 @@ TEST_CASE("ten times the packets take no more memory, and what is out of bounds 
   ConversationTable many;
   for (uint32_t i = 0; i < ConversationTable::kMax; ++i) many.find_or_add({1}, {2}, Qpn{i});
   CHECK(many.find_or_add({1}, {2}, Qpn{0xFFFFFF}) == ConversationTable::kNone);
+}
+
+TEST_CASE("conversations that differ in any part are different, however often they are found") {
+  // All of them are looked for at one place among the recent ones, where only lower halves of addresses count.
+  Ipv6Address a{1}, b{2};
+  ConversationTable table;
+  const uint32_t first = table.find_or_add(a, b, Qpn{3});
+  const uint32_t other_source = table.find_or_add({7}, b, Qpn{3});
+  const uint32_t other_destination = table.find_or_add(a, {7}, Qpn{3});
+  CHECK(std::set{first, other_source, other_destination}.size() == 3);
+  CHECK(table.find_or_add(a, b, Qpn{3}) == first);
+  CHECK(table.find_or_add({7}, b, Qpn{3}) == other_source);
+  CHECK(table.find_or_add(a, {7}, Qpn{3}) == other_destination);
+  CHECK(table.all().size() == 3);
+}
+
+TEST_CASE("sightings of one foreign packet with different carriers are on different paths") {
+  ConversationTable conversations;
+  TrafficAnalyzer analyzer(conversations, {});
+  TrafficSighting s;
+  s.conversation = conversations.find_or_add({1}, {2}, Qpn{3});
+  conversations[s.conversation].data.sent = 0;
+  s.foreign = true;
+  for (const auto& [stage, carrier] : {std::pair{Stage::kHostUp, 0u}, {Stage::kSpineUp, 1u}}) {
+    s.stage = stage;
+    s.path = EntropyValue{ForeignPaths::kFirst + carrier};
+    analyzer.add(s);
+  }
+  const Traffic traffic = analyzer.finish();
+  REQUIRE(traffic.paths.size() == 2);
+  CHECK(traffic.paths[1].ev == s.path);
 }
 
 }  // namespace
