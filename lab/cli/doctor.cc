@@ -20,6 +20,7 @@
 #include "lab/console/json_print.h"
 #include "lab/console/terminal.h"
 #include "lab/speakers/speaker_process.h"
+#include "netio/kernel/bpf_program.h"
 #include "netio/kernel/forked_process.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
@@ -29,6 +30,7 @@
 #include "netio/kernel/send_ring.h"
 #include "netio/kernel/shaper.h"
 #include "netio/kernel/system_error.h"
+#include "switchd/bpf/usid_switch_object.h"
 
 namespace mrclab::lab {
 namespace {
@@ -90,6 +92,12 @@ void try_egress_filter() {
   filter.set("p0", {"numgen random mod 100 < 10 drop"});
 }
 
+void try_bpf_switch() {
+  const NetworkNamespace here = enter_with_veth();
+  const auto program = netio::BpfProgram::load(switchd::usid_switch_object(), "usid_switch");
+  program.attach_to_ingress(static_cast<int>(netio::NamespaceNetlink(here).ifindex("p0")));
+}
+
 Diagnosis attempt(const std::string& what, const std::function<void()>& trial, Finding otherwise,
                   const std::string& advice) {
   const std::optional<std::string> problem = netio::try_in_child(trial);
@@ -115,6 +123,17 @@ uint64_t available_memory() {
     if (key == "MemAvailable:") return kib * 1024;
   }
   return 0;
+}
+
+/// Its program must be part of this build, the kernel must take it, and let it stand at a port.
+Diagnosis bpf_switches() {
+  const std::string what = "kernel: BPF switches";
+  const std::string only = "only fabrics with 'forwarding: bpf' need it";
+  if (const auto why = netio::why_no_bpf(switchd::usid_switch_object())) {
+    return {what, Finding::kLimited, *why, only};
+  }
+  return attempt(what, try_bpf_switch, Finding::kLimited,
+                 only + "; it takes CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS");
 }
 
 /// All of its programs are needed, and which release it is.
@@ -175,6 +194,7 @@ std::vector<Diagnosis> examine_machine() {
       attempt(
           "kernel: egress filter", try_egress_filter, Finding::kLimited,
           only_faults + "it takes Linux 5.16 with CONFIG_NFT_NETDEV and CONFIG_NETFILTER_EGRESS"),
+      bpf_switches(),
       open_vswitch(),
       bgp_speaker(SpeakerProgram::kFrr),
       bgp_speaker(SpeakerProgram::kBird),
