@@ -6,6 +6,7 @@ namespace mrclab::faults {
 namespace {
 
 std::string forwarder_words(const NodeSite& site) {
+  if (site.forwarding == Forwarding::kBpf) return "a BPF program forwards";
   return site.forwarding == Forwarding::kKernel ? "the kernel forwards" : "Open vSwitch forwards";
 }
 
@@ -46,10 +47,12 @@ class Limits {
     return {};
   }
   Answer operator()(const SwitchTrim& effect) const {
+    if (marks_and_trims(topology_.node(effect.node).forwarding)) return {};
     return on_switch(effect.node, "a fault of trimming",
                      "a switch of ours: this one never trims, it drops what its queue cannot take");
   }
   Answer operator()(const SwitchEcn& effect) const {
+    if (marks_and_trims(topology_.node(effect.node).forwarding)) return {};
     return on_switch(effect.node, "a fault of ECN marking",
                      "a switch of ours: this one never marks");
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Effects that switches which are not ours cannot execute. The kernel and Open vSwitch forward,
-// drop, slow down and corrupt; they cannot delay, mark or trim.
+// Effects that switches which are not our daemon's cannot execute. The kernel and Open vSwitch forward,
+// drop, slow down and corrupt; they cannot delay, mark or trim. Our program in the kernel marks and trims, too.
 
 #include <optional>
 #include <string>

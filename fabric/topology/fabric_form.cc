@@ -142,8 +142,9 @@ const ValueForm& fabric_form() {
         off_or(Form::map({{"t0_downlinks", Form::integer(1, kMaxLinksPerOptic),
                            "links of a T0 to hosts that share a transceiver", Key::kRequired}})),
         "transceivers that several links share"},
-       {"forwarding", word_by_switch({"switchd", "kernel", "ovs"}),
-        "who forwards: our switch, the kernel's SRv6, Open vSwitch; or by plane and switch"},
+       {"forwarding", word_by_switch({"switchd", "kernel", "ovs", "bpf"}),
+        "who forwards: our switch, the kernel's SRv6, Open vSwitch, a program in the kernel; or by "
+        "plane and switch"},
        {"routing", routing_form(), "how packets find their way"},
        {"speaker", word_by_switch({"bgpd", "frr", "bird", "exabgp"}),
         "fare: the BGP of kernel switches: ours over sockets, FRR, BIRD, ExaBGP"},

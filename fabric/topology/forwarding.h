@@ -1,6 +1,6 @@
 #pragma once
-// Which program forwards the frames of a switch: our switch daemon, the kernel's SRv6, or Open
-// vSwitch. A fabric may mix them; the carriers and what must become of them are the same.
+// Which program forwards the frames of a switch: our switch daemon, the kernel's SRv6, Open vSwitch, or a BPF
+// program of ours in the kernel. A fabric may mix them; the carriers and what must become of them are the same.
 
 #include <cstdint>
 #include <string>
@@ -9,18 +9,24 @@
 
 namespace mrclab {
 
-enum class Forwarding : uint8_t { kSwitchd, kKernel, kOvs };
+enum class Forwarding : uint8_t { kSwitchd, kKernel, kOvs, kBpf };
 
 inline constexpr Forwarding kForwardings[] = {Forwarding::kSwitchd, Forwarding::kKernel,
-                                              Forwarding::kOvs};
+                                              Forwarding::kOvs, Forwarding::kBpf};
 
 constexpr std::string_view name_of(Forwarding forwarding) {
   switch (forwarding) {
     case Forwarding::kSwitchd: return "switchd";
     case Forwarding::kKernel: return "kernel";
     case Forwarding::kOvs: return "ovs";
+    case Forwarding::kBpf: return "bpf";
   }
   return "";
+}
+
+/// Do switches of this kind mark packets and trim them, where their queues are long?
+constexpr bool marks_and_trims(Forwarding forwarding) {
+  return forwarding == Forwarding::kSwitchd || forwarding == Forwarding::kBpf;
 }
 
 /// A choice for all switches and exceptions from it, of which the last that matches counts.

@@ -48,11 +48,11 @@ Forwarding read_forwarding_word(const YamlValue& value) {
   return kForwardings[read_word(value, fabric_form().at("forwarding").parts[0])];
 }
 
-/// A switch with hosts that Open vSwitch forwards for; empty if there is none.
-std::string leaf_of_ovs(const FabricShape& shape) {
+/// A switch with hosts that `by` forwards for; empty if there is none.
+std::string leaf_of(const FabricShape& shape, Forwarding by) {
   std::string leaf;
   any_switch(shape, [&](const std::string& plane, const std::string& name, bool has_hosts) {
-    const bool found = has_hosts && shape.forwarding.of(plane, name) == Forwarding::kOvs;
+    const bool found = has_hosts && shape.forwarding.of(plane, name) == by;
     if (found) leaf = name;
     return found;
   });
@@ -229,8 +229,9 @@ std::string routing_text(const RoutingChoice& choice) {
 
 std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
   if (shape.routing.is_fare()) {
-    if (has_forwarding(shape, Forwarding::kOvs)) {
-      return {{"routing", "fare, beside switches of Open vSwitch",
+    for (const Forwarding by : {Forwarding::kOvs, Forwarding::kBpf}) {
+      if (!has_forwarding(shape, by)) continue;
+      return {{"routing", "fare, beside \"forwarding: " + std::string(name_of(by)) + "\"",
                "\"forwarding: switchd\" or kernel: only for those is there a speaker"}};
     }
     if (const std::string spine = spine_of_exabgp(shape); !spine.empty()) {
@@ -265,26 +266,29 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
              "\"routing: fare\" beside it"}};
   }
   if (shape.routing.by_default == Routing::kEcmp) {
-    if (has_forwarding(shape, Forwarding::kKernel)) {
-      return {{"routing", "ecmp, beside \"forwarding: kernel\"",
-               "srv6: switches of the kernel get routes for carriers only"}};
+    for (const Forwarding by : {Forwarding::kKernel, Forwarding::kBpf}) {
+      if (!has_forwarding(shape, by)) continue;
+      return {{"routing", "ecmp, beside \"forwarding: " + std::string(name_of(by)) + "\"",
+               "srv6: such switches get routes for carriers only"}};
     }
     if (!shape.graph.empty()) {
       return {{"routing", "ecmp", "srv6: only switches of regular planes hash"}};
     }
   }
-  const std::string leaf = shape.decap == Decap::kLeaf ? leaf_of_ovs(shape) : "";
-  if (!leaf.empty()) {
-    return {
-        {"decap",
-         "decap: leaf, where " + leaf + " is of Open vSwitch, which cannot strip IPv6 from IPv6",
-         "decap: nic, or forwarding: switchd or kernel for the T0s"}};
+  for (const Forwarding by : {Forwarding::kOvs, Forwarding::kBpf}) {
+    const std::string leaf = shape.decap == Decap::kLeaf ? leaf_of(shape, by) : "";
+    if (leaf.empty()) continue;
+    return {{"decap",
+             "decap: leaf, where " + leaf + " has \"forwarding: " + std::string(name_of(by)) +
+                 "\", which does not strip IPv6 from IPv6",
+             "decap: nic, or forwarding: switchd or kernel for the T0s"}};
   }
-  const bool foreign =
-      has_forwarding(shape, Forwarding::kKernel) || has_forwarding(shape, Forwarding::kOvs);
+  const bool foreign = std::any_of(
+      std::begin(kForwardings), std::end(kForwardings),
+      [&](Forwarding by) { return by != Forwarding::kSwitchd && has_forwarding(shape, by); });
   if (shape.wires == WireMode::kFast && foreign) {
-    return {{"wires", in_quotes("fast"),
-             "veth: the kernel and Open vSwitch forward over nothing else"}};
+    return {
+        {"wires", in_quotes("fast"), "veth: others than our switches forward over nothing else"}};
   }
   return std::nullopt;
 }

@@ -40,7 +40,15 @@ bool Topology::has_forwarding(Forwarding by) const {
 }
 
 bool Topology::carries_time() const {
-  return !has_forwarding(Forwarding::kKernel) && !has_forwarding(Forwarding::kOvs);
+  return std::none_of(std::begin(kForwardings), std::end(kForwardings), [this](Forwarding by) {
+    return by != Forwarding::kSwitchd && has_forwarding(by);
+  });
+}
+
+bool Topology::marks_and_trims() const {
+  return std::any_of(std::begin(kForwardings), std::end(kForwardings), [this](Forwarding by) {
+    return mrclab::marks_and_trims(by) && has_forwarding(by);
+  });
 }
 
 std::optional<NodeId> Topology::find_node(std::string_view wanted) const {

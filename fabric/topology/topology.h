@@ -191,6 +191,8 @@ class Topology {
   bool has_forwarding(Forwarding by) const;
   /// Are all switches ours, so that frames carry fabric time from end to end?
   bool carries_time() const;
+  /// Is there a switch that marks packets and trims them?
+  bool marks_and_trims() const;
 
   bool regular() const { return graph == nullptr; }
   uint32_t host_count() const { return hosts; }

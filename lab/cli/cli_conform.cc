@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <nlohmann/json.hpp>
 
 #include "fabric/topology/fabric_file.h"
@@ -14,7 +15,9 @@
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/scenario/shipped_files.h"
+#include "netio/kernel/bpf_program.h"
 #include "netio/kernel/open_vswitch.h"
+#include "switchd/bpf/usid_switch_object.h"
 
 namespace mrclab::lab {
 namespace {
@@ -25,13 +28,19 @@ struct ConformOptions {
   bool as_json = false;
 };
 
+/// Why this machine has no such switches, and what to do about it; empty: it has.
+std::optional<std::string> why_without(Forwarding by) {
+  if (by == Forwarding::kBpf) return netio::why_no_bpf(switchd::usid_switch_object());
+  if (by != Forwarding::kOvs || netio::missing_ovs_programs().empty()) return std::nullopt;
+  return "apt-get install openvswitch-switch";
+}
+
+/// Those that are named, or all that this machine has.
 std::vector<Forwarding> chosen(const std::vector<std::string>& words) {
   std::vector<Forwarding> forwarders;
   for (const Forwarding by : kForwardings) {
     const bool named = std::find(words.begin(), words.end(), name_of(by)) != words.end();
-    if (words.empty() ? by != Forwarding::kOvs || netio::missing_ovs_programs().empty() : named) {
-      forwarders.push_back(by);
-    }
+    if (words.empty() ? !why_without(by) : named) forwarders.push_back(by);
   }
   return forwarders;
 }
@@ -52,8 +61,11 @@ int conform(const ConformOptions& options) {
   progress.clear();
   fmt::print("{}", options.as_json ? printed(to_json(report), "conformance") + "\n"
                                    : conformance_text(report));
-  if (options.forwarders.empty() && check.forwarders.size() < std::size(kForwardings)) {
-    fmt::print(stderr, "without Open vSwitch: apt-get install openvswitch-switch\n");
+  for (const Forwarding by : kForwardings) {
+    if (!options.forwarders.empty()) break;
+    if (const auto why = why_without(by)) {
+      fmt::print(stderr, "without {}: {}\n", name_of(by), *why);
+    }
   }
   return report.passed() ? 0 : 1;
 }
@@ -63,10 +75,10 @@ int conform(const ConformOptions& options) {
 void add_conform_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<ConformOptions>();
   CLI::App* verb = app.add_subcommand(
-      "conform", "Compare our switch, the kernel and Open vSwitch on a fabric's carriers");
+      "conform", "Compare our switch, the kernel, Open vSwitch and BPF on a fabric's carriers");
   verb->add_option("FABRIC", options->fabric, "fabric file or name")->capture_default_str();
   verb->add_option("--forwarding", options->forwarders, "these alone")
-      ->check(CLI::IsMember({"switchd", "kernel", "ovs"}))
+      ->check(CLI::IsMember({"switchd", "kernel", "ovs", "bpf"}))
       ->delimiter(',');
   verb->add_flag("--json", options->as_json, "as JSON");
   verb->footer(

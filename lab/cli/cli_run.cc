@@ -61,9 +61,10 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--seed", options->seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
-  run->add_option("--forwarding", options->forwarding,
-                  "who forwards in all switches: switchd, or kernel or ovs (by the wall clock)")
-      ->check(CLI::IsMember({"switchd", "kernel", "ovs"}));
+  run->add_option(
+         "--forwarding", options->forwarding,
+         "who forwards in all switches: switchd, or kernel, ovs or bpf (by the wall clock)")
+      ->check(CLI::IsMember({"switchd", "kernel", "ovs", "bpf"}));
   run->add_option("--transport", options->transport,
                   "as in 'compare', or a contrast of the scenario, which then says what must hold");
   run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");

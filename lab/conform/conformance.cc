@@ -101,7 +101,7 @@ ForwarderReport check_forwarder(const Topology& topology, const FabricShape& sha
 std::string wrong_cell(const ForwarderReport::Wrong& wrong) {
   std::string text = wrong.switches == 0 ? "dropped" : fmt::format("{}", wrong.switches);
   if (wrong.switches > 0) text += fmt::format(", {}", wrong.hop_limit);
-  if (wrong.changed) text += ", rewritten";
+  if (wrong.changed) text += " *";
   return wrong.as_known ? text : "! " + text;
 }
 
@@ -208,7 +208,8 @@ std::string conformance_text(const ConformanceReport& report) {
       rows.back().push_back(wrong_cell(f.wrong[i]));
   }
   return text + "\n" + table(rows) +
-         "\nswitches crossed, and the hop limit then; ! is not as known\n" +
+         "\nswitches crossed, and the hop limit then; * is rewritten behind the outer\nheader, ! "
+         "is not as known\n" +
          (notes.empty() ? "" : "\n") + notes;
 }
 

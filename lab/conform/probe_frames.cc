@@ -96,9 +96,9 @@ class WrongFrames {
     if (topology_.regular()) {
       add("to a host, without a carrier", host_address(topology_, destination_), {3, 61}, {},
           {3, 61},
-          "our switch and the OpenFlow rules also route by host, for ECMP; the kernel's switches "
-          "have routes "
-          "for carriers only");
+          "our switch and the OpenFlow rules also route by host, for ECMP; switches in the kernel "
+          "have routes for carriers only")
+          .known[static_cast<size_t>(Forwarding::kBpf)] = {};
     }
     hop_limits();
     segment_routing_headers();
@@ -126,7 +126,7 @@ class WrongFrames {
     ProbeFrame frame = datagram(topology_, 0, destination_, path_, label_++);
     std::copy(destination.begin(), destination.end(), frame.bytes.begin() + kDestinationAt);
     frame.name = std::move(name);
-    probes_.push_back({std::move(frame), {ours, kernel, ovs}, std::move(why)});
+    probes_.push_back({std::move(frame), {ours, kernel, ovs, ours}, std::move(why)});
     return probes_.back();
   }
 

@@ -49,8 +49,8 @@ struct Reach {
 
 struct WrongProbe {
   ProbeFrame frame;
-  std::array<Reach, 3> known;  ///< by Forwarding
-  std::string why;             ///< reason of a difference; empty if there is none
+  std::array<Reach, std::size(kForwardings)> known;  ///< by Forwarding
+  std::string why;  ///< reason of a difference; empty if there is none
   std::optional<Forwarding> rewritten_by =
       std::nullopt;  ///< what is behind the outer header comes out changed
 };

@@ -18,12 +18,13 @@ constexpr double kLinkAheadNs = 40e6;
 
 }  // namespace
 
-ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
+ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitches* bpf,
                                  const std::vector<ScheduledEffect>& schedule, double dilation,
                                  std::function<FabricTime()> clock)
     : fabric_(fabric),
       topology_(fabric.topology()),
       ovs_(ovs),
+      bpf_(bpf),
       dilation_(dilation),
       clock_(std::move(clock)) {
   for (const NodeSite& site : topology_.nodes) {
@@ -32,8 +33,7 @@ ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
     if (is_ours(site)) continue;
     trouble_[site.id] = trouble_of(topology_, site.id, {});
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      const PortRef port{site.id, PortId{i}};
-      fabric.queue_shaper(port, shaper_of(topology_, port, {}, dilation));
+      set_port({site.id, PortId{i}}, {});
     }
     fabric.netlink(site.id).flush();
   }
@@ -254,7 +254,7 @@ netio::PacketFilter& ForeignSwitches::filter(NodeId node) {
 void ForeignSwitches::remember(NodeId node) {
   if (before_.contains(node)) return;
   try {
-    before_[node] = take_snapshot(fabric_, node, filter(node), ovs_);
+    before_[node] = take_snapshot(fabric_, node, filter(node), ovs_, bpf_);
   } catch (const std::exception& error) {
     problems_.push_back(topology_.node(node).name + ": " + error.what());
   }
@@ -279,9 +279,11 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
     const netio::Shaper shaper = shaper_of(topology_, port, wanted.ports[i], dilation_);
-    if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
-      fabric_.queue_shaper(port, shaper);
+    if (wanted.ports[i] != actual.ports[i]) {
+      set_port(port, wanted.ports[i]);
       fabric_.netlink(node).flush();
+    }
+    if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
       note("kernel_rate", fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
                                       shaper.bytes_per_second, shaper.queue));
     }
@@ -311,6 +313,15 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
   actual.routes = std::move(routes);  // in their order
 }
 
+/// Its shaper, which the node's netlink is to flush, and the account that a BPF program keeps of it.
+void ForeignSwitches::set_port(PortRef port, const PortTrouble& trouble) {
+  const netio::Shaper shaper = shaper_of(topology_, port, trouble, dilation_);
+  fabric_.queue_shaper(port, shaper);
+  if (bpf_ != nullptr && topology_.node(port.node).forwarding == Forwarding::kBpf) {
+    bpf_->set_port(port, trouble, shaper);
+  }
+}
+
 /// `wanted` null: as built.
 void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wanted) {
   const std::optional<PortId> built = port_toward(topology_, node, usid);
@@ -321,6 +332,8 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
   if (port && port->value >= site.ports.size()) return;
   if (shares_namespace(site)) {
     ovs_->set_route(node, usid, port);
+  } else if (site.forwarding == Forwarding::kBpf) {
+    bpf_->set_route(node, usid, port);
   } else {
     netio::RouteBatch batch(fabric_.netlink(node));
     // The kernel takes no route to a port that is down; what is wanted comes back with the link.
@@ -353,7 +366,8 @@ bool ForeignSwitches::is_untroubled(NodeId node) {
 
 std::optional<std::string> ForeignSwitches::difference_from_before(NodeId node) {
   try {
-    return first_difference(before_.at(node), take_snapshot(fabric_, node, filter(node), ovs_));
+    return first_difference(before_.at(node),
+                            take_snapshot(fabric_, node, filter(node), ovs_, bpf_));
   } catch (const std::exception& error) {
     return error.what();
   }

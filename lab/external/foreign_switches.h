@@ -40,9 +40,9 @@ class ForeignSwitches {
  public:
   static constexpr size_t kMaxNotes = 65536;
 
-  /// Puts the shapers on. `ovs` is null without such switches; all outlive this. `clock`: the
+  /// Puts the shapers on. `ovs` and `bpf` are null without such switches; all outlive this. `clock`: the
   /// fabric time by the clock.
-  ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs,
+  ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitches* bpf,
                   const std::vector<ScheduledEffect>& schedule, double dilation,
                   std::function<FabricTime()> clock);
   ~ForeignSwitches();
@@ -82,6 +82,7 @@ class ForeignSwitches {
   /// Puts the node's objects in place, as the effects in force want them; false: they are.
   bool bring_into_line(NodeId node);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted);
+  void set_port(PortRef port, const PortTrouble& trouble);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
   void tell_too_late(const std::string& what, FabricTime from, FabricTime until);
@@ -98,6 +99,7 @@ class ForeignSwitches {
   LiveFabric& fabric_;
   const Topology& topology_;
   OvsSwitches* ovs_;
+  BpfSwitches* bpf_;
   double dilation_;
   std::function<FabricTime()> clock_;
   std::vector<ScheduledEffect> schedule_;

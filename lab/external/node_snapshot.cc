@@ -36,7 +36,7 @@ std::string route_text(const netio::InstalledRoute& route) {
 }  // namespace
 
 NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter& filter,
-                           const OvsSwitches* ovs) {
+                           const OvsSwitches* ovs, const BpfSwitches* bpf) {
   const NodeSite& site = fabric.topology().node(node);
   netio::NamespaceNetlink& netlink = fabric.netlink(node);
   std::set<std::string> devices;
@@ -77,6 +77,9 @@ NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter&
   }
   if (shares_namespace(site) && ovs != nullptr) {
     for (const std::string& rule : ovs->rules_of(node)) lines.push_back("rule " + rule);
+  }
+  if (site.forwarding == Forwarding::kBpf && bpf != nullptr && site.role != NodeRole::kHost) {
+    for (const std::string& rule : bpf->rules_of(node)) lines.push_back("rule " + rule);
   }
   std::sort(lines.begin(), lines.end());
   return lines;

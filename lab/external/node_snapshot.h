@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/bringup/bring_up.h"
+#include "lab/external/bpf_switches.h"
 #include "lab/external/ovs_switches.h"
 #include "netio/kernel/packet_filter.h"
 
@@ -15,9 +16,9 @@ namespace mrclab::lab {
 using NodeSnapshot = std::vector<std::string>;  ///< sorted
 
 /// Leaves out links between nodes of ours: their interfaces follow fabric time (kernel_mirror.h).
-/// `ovs` may be null if Open vSwitch does not forward for the node.
+/// `ovs` and `bpf` may be null if they do not forward for the node.
 NodeSnapshot take_snapshot(LiveFabric& fabric, NodeId node, netio::PacketFilter& filter,
-                           const OvsSwitches* ovs);
+                           const OvsSwitches* ovs, const BpfSwitches* bpf);
 
 /// The first difference in words: "missing: ...", "new: ..."; empty if there is none.
 std::optional<std::string> first_difference(const NodeSnapshot& before, const NodeSnapshot& after);

@@ -15,6 +15,7 @@
 #include "lab/bringup/node_plan.h"
 #include "lab/bringup/process_names.h"
 #include "lab/console/switch_rows.h"
+#include "lab/external/bpf_switches.h"
 #include "lab/external/ovs_switches.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"
@@ -147,6 +148,7 @@ json switch_table(const Topology& topology, const LabRecord& record, NodeId node
   switch (site.forwarding) {
     case Forwarding::kSwitchd: return table_of_switch(site, said_by_ours(site, folder));
     case Forwarding::kKernel: return table_of_rows(site, rows_of_kernel(site, record.lab));
+    case Forwarding::kBpf: return table_of_rows(site, rows_of_bpf(site, record.lab));
     case Forwarding::kOvs: break;
   }
   return table_of_rows(site, rows_of_ovs(topology, site, folder));

@@ -64,6 +64,14 @@ class Collector {
     if (e.node != site_.id) return;
     for (PortTrouble& port : trouble.ports) port.buffer_lost = e.lost;
   }
+  void operator()(const SwitchTrim& e) {
+    if (e.node != site_.id) return;
+    for (PortTrouble& port : trouble.ports) port.trim_off = e.off;
+  }
+  void operator()(const SwitchEcn& e) {
+    if (e.node != site_.id) return;
+    for (PortTrouble& port : trouble.ports) port.ecn = e.kind;
+  }
   void operator()(const SwitchRoute& e) {
     if (e.node == site_.id) trouble.routes.push_back(e);
   }

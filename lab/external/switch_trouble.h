@@ -8,7 +8,9 @@
 //   bit errors on a wire                               rules that drop a share, by the frame's length
 //   bit errors inside a switch                         rules that overwrite a byte behind the headers of
 //                                                      the outer packet: only the ICRC can find it
-//   rate, buffer                                       the shaper: its rate, its queue
+//   rate, buffer                                       the shaper: its rate, its queue; where a BPF program
+//                                                      forwards also its account of that queue
+//   trimming, marks                                    the program's account of the queue
 //   wrong or missing route                             a route replaced or deleted
 
 #include <string>
@@ -29,6 +31,8 @@ struct PortTrouble {
   BitErrorRate corruption;  ///< inside the switch
   BitRate rate;             ///< zero: the link's own
   Probability buffer_lost;
+  bool trim_off = false;  ///< only switches that trim, and mark, are troubled by these two
+  EcnKind ecn = EcnKind::kAsBuilt;
   bool operator==(const PortTrouble&) const = default;
 };
 

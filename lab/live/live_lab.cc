@@ -68,12 +68,14 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
   fabric_->connect(progress);
   gate_.tell_of_links();
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
+  if (topology.has_forwarding(Forwarding::kBpf)) bpf_ = std::make_unique<BpfSwitches>(*fabric_);
   if (topology.routing.is_fare() && topology.has_forwarding(Forwarding::kKernel)) {
     speakers_ = std::make_unique<FabricSpeakers>(*fabric_, program_directory(options_.programs));
   }
   if (!topology.carries_time()) {
-    foreign_ = std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), options_.schedule,
-                                                 *options_.dilation, [this] { return clock(); });
+    foreign_ =
+        std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), bpf_.get(), options_.schedule,
+                                          *options_.dilation, [this] { return clock(); });
   }
   outside_ =
       std::make_unique<OutsideWatch>(OutsideWatch::Subjects{*fabric_, ovs_.get(), speakers_.get(),
@@ -168,6 +170,7 @@ void LiveLab::tear_down() {
   foreign_.reset();
   speakers_.reset();
   ovs_.reset();
+  bpf_.reset();
   if (fabric_) fabric_->tear_down();
   fabric_.reset();
 }

@@ -10,6 +10,7 @@
 
 #include "lab/bringup/bring_up.h"
 #include "lab/bringup/ordinary_routes.h"
+#include "lab/external/bpf_switches.h"
 #include "lab/external/foreign_switches.h"
 #include "lab/external/ovs_switches.h"
 #include "lab/live/commit_limit.h"
@@ -98,6 +99,7 @@ class LiveLab {
   PowerCycle power_;
   OrdinaryRoutes ordinary_routes_;
   std::unique_ptr<OvsSwitches> ovs_;          ///< where there are some; goes before the fabric
+  std::unique_ptr<BpfSwitches> bpf_;          ///< likewise
   std::unique_ptr<FabricSpeakers> speakers_;  ///< likewise
   std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
   OutsideFaults outside_faults_;

@@ -42,8 +42,8 @@ void check_elided_live(const Scenario& scenario) {
   const Topology& topology = scenario.topology;
   const std::string found = scenario.name + ": found \"payload: elided\" beside ";
   if (!scenario.programs.empty()) throw InputError(found + "\"exec\": expected real");
-  for (const Forwarding other : {Forwarding::kKernel, Forwarding::kOvs}) {
-    if (!topology.has_forwarding(other)) continue;
+  for (const Forwarding other : kForwardings) {
+    if (other == Forwarding::kSwitchd || !topology.has_forwarding(other)) continue;
     throw InputError(found + "\"forwarding: " + std::string(name_of(other)) +
                      "\": expected real, or --world sim");
   }

@@ -51,9 +51,9 @@ class ExpectationCheck {
   void operator()(const analysis::ExpectTrims& expect) const {
     check_interval(expect);
     check_hosts(expect.flows);
-    if (expect.at_least == 0 || scenario_.topology.has_forwarding(Forwarding::kSwitchd)) return;
-    entry_.fail("packets that are trimmed, in a fabric where others than our switches forward",
-                "\"at_most\", or \"forwarding: switchd\": the kernel and Open vSwitch do not trim");
+    if (expect.at_least == 0 || scenario_.topology.marks_and_trims()) return;
+    entry_.fail("packets that are trimmed, in a fabric where the kernel and Open vSwitch forward",
+                "\"at_most\", or \"forwarding: switchd\" or bpf: those do not trim");
   }
   void operator()(const analysis::ExpectHealed&) const { require_heals("healed"); }
   void operator()(const analysis::ExpectLiveness&) const { require_heals("liveness"); }

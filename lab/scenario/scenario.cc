@@ -79,7 +79,7 @@ void exchange_switches(Forwarding by, const YamlValue& document, FabricShape& fa
   fabric.forwarding = by;
   if (by == Forwarding::kSwitchd) return;
   fabric.wires = WireMode::kVeth;
-  fabric.queues.ecn = fabric.queues.trim = false;
+  if (!marks_and_trims(by)) fabric.queues.ecn = fabric.queues.trim = false;
   if (const auto misfit = forwarding_misfit(fabric)) {
     document.require("fabric").fail(misfit->found, misfit->expected);
   }
@@ -122,14 +122,14 @@ void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, 
 
 /// What an incident shows with the help of ECN or trimming, the kernel and Open vSwitch cannot show.
 void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
-  if (scenario.topology.has_forwarding(Forwarding::kSwitchd)) return;
+  if (scenario.topology.marks_and_trims()) return;
   for (const std::string name : {"ecn", "trim"}) {
     const auto& needed = scenario.fails_without;
     if (std::find(needed.begin(), needed.end(), name) == needed.end()) continue;
     document.require("fails_without")
         .fail("a scenario that needs " + name +
-                  ", in a fabric where others than our switches forward",
-              "\"forwarding: switchd\": the kernel and Open vSwitch neither mark nor trim");
+                  ", in a fabric where the kernel and Open vSwitch forward",
+              "\"forwarding: switchd\" or bpf: those neither mark nor trim");
   }
 }
 
@@ -181,7 +181,10 @@ void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
   }
   if (!topology.regular() && !fare)
     routing.fail_expecting("srv6: only switches of regular planes hash");
-  if (fare || !topology.has_forwarding(Forwarding::kKernel)) return;
+  if (fare || (!topology.has_forwarding(Forwarding::kKernel) &&
+               !topology.has_forwarding(Forwarding::kBpf))) {
+    return;
+  }
   routing.fail("ecmp in a fabric with switches of the kernel",
                "srv6: those switches get routes for carriers only");
 }
@@ -218,7 +221,9 @@ std::optional<std::string_view> why_without_roce(const Topology& topology) {
     return "a listed fabric whose NICs have several ports";
   }
   if (topology.routing.underlay == Underlay::kIpv4) return "an IPv4 underlay";
-  if (topology.has_forwarding(Forwarding::kKernel)) return "switches of the kernel";
+  for (const Forwarding by : {Forwarding::kKernel, Forwarding::kBpf}) {
+    if (topology.has_forwarding(by)) return "switches of the kernel";
+  }
   return std::nullopt;
 }
 

@@ -4,11 +4,14 @@
 //   ours     host == T0 (== T1 == T0) == host                 SwitchNode behind AF_PACKET rings, at
 //                                                             wall-clock speed, one child process
 //   kernel   the same, seg6local End with next-csid and routes
+//   bpf      the same, our program in the kernel, with a shaper at each port
 //   outside  the same, somebody else forwards in the switches' namespaces (Open vSwitch)
 //
 //   switch_path MODE HOPS BYTES WINDOW SECONDS
 //
-// Prints one JSON line with the namespaces and carriers, waits for a line of process ids whose CPU
+//   switch_path why-no-bpf
+//
+// prints why there is no `bpf` here, or an empty line. Else it prints one JSON line with the namespaces and carriers, waits for a line of process ids whose CPU
 // counts as the switches', then measures and prints the result. Every process is on core 0. The
 // window bounds the frames under way, so nothing is lost unless a switch has no room for them.
 
@@ -31,8 +34,12 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "lab/bringup/bring_up.h"
+#include "lab/external/bpf_switches.h"
+#include "lab/external/switch_trouble.h"
+#include "netio/kernel/bpf_program.h"
 #include "netio/kernel/route.h"
 #include "netio/runtime/wall_driver.h"
+#include "switchd/bpf/usid_switch_object.h"
 #include "switchd/switch_node.h"
 
 namespace {
@@ -276,10 +283,32 @@ json over_wire(const Options& options, const Topology& topology) {
   return measure(traffic, options, {});
 }
 
+Forwarding forwarding_of(const std::string& mode) {
+  if (mode == "kernel") return Forwarding::kKernel;
+  return mode == "bpf" ? Forwarding::kBpf : Forwarding::kSwitchd;
+}
+
+/// The kernel's shapers at all ports of the program's switches, and the program's account of them. A hundredth of the
+/// modelled rate: the kernel reckons a shaper's bursts in nanoseconds, of which a frame takes 3 at 10 Tb/s. It is still more
+/// than one core sends.
+void shape(lab::LiveFabric& fabric, lab::BpfSwitches& switches) {
+  for (const NodeSite& site : fabric.topology().nodes) {
+    if (site.role == NodeRole::kHost) continue;
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const PortRef port{site.id, PortId{i}};
+      const netio::Shaper shaper = lab::shaper_of(fabric.topology(), port, {}, 100);
+      fabric.queue_shaper(port, shaper);
+      switches.set_port(port, {}, shaper);
+    }
+    fabric.netlink(site.id).flush();
+  }
+}
+
 json over_switches(const Options& options) {
-  const Topology topology = path_of_hops(
-      options.hops, options.mode == "kernel" ? Forwarding::kKernel : Forwarding::kSwitchd);
-  const lab::LiveFabric fabric(topology, "path");
+  const Topology topology = path_of_hops(options.hops, forwarding_of(options.mode));
+  lab::LiveFabric fabric(topology, "path");
+  std::optional<lab::BpfSwitches> in_kernel;
+  if (options.mode == "bpf") shape(fabric, in_kernel.emplace(fabric));
   pid_t child = 0;
   if (options.mode == "ours") {
     child = netio::check_system_call("fork", ::fork());
@@ -305,8 +334,13 @@ void pin_to_first_core() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "why-no-bpf") {
+    std::puts(netio::why_no_bpf(switchd::usid_switch_object()).value_or("").c_str());
+    return 0;
+  }
   if (argc != 6) {
-    std::fputs("usage: switch_path wire|ours|kernel|outside HOPS BYTES WINDOW SECONDS\n", stderr);
+    std::fputs("usage: switch_path wire|ours|kernel|bpf|outside HOPS BYTES WINDOW SECONDS\n",
+               stderr);
     return 2;
   }
   try {

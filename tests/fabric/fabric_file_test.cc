@@ -199,12 +199,12 @@ TEST_CASE("bad fabric files get an exact error") {
               "0: a frame needs a lookahead"},
           Row{"forwarding: kernal\n", "f.yaml:6:13: found \"kernal\": expected \"kernel\""},
           Row{"forwarding: kernel\nwires: fast\n",
-              "f.yaml:7:8: found \"fast\": expected veth: the kernel and Open vSwitch forward "
-              "over nothing else"},
+              "f.yaml:7:8: found \"fast\": expected veth: others than our switches forward over "
+              "nothing else"},
           Row{"routing: bgp\n", "f.yaml:6:10: found \"bgp\": expected one of srv6, ecmp, fare"},
           Row{"forwarding: {p0: kernel}\nrouting: ecmp\n",
-              "f.yaml:7:10: found ecmp, beside \"forwarding: kernel\": expected srv6: switches of "
-              "the kernel get routes for carriers only"},
+              "f.yaml:7:10: found ecmp, beside \"forwarding: kernel\": expected srv6: such "
+              "switches get routes for carriers only"},
           Row{"routing: {underlay: ipv5}\n", "f.yaml:6:21: found \"ipv5\": expected \"ipv6\""},
           Row{"routing: {default: ecmp, spray: flow}\n",
               "f.yaml:6:26: found \"spray\": expected \"default: fare\" beside it"},
@@ -219,7 +219,7 @@ TEST_CASE("bad fabric files get an exact error") {
           Row{"routing: {default: fare, ready: 0us}\n",
               "f.yaml:6:33: found \"0us\": expected a time above 0"},
           Row{"forwarding: {p0: ovs}\nrouting: fare\n",
-              "f.yaml:7:10: found fare, beside switches of Open vSwitch: expected \"forwarding: "
+              "f.yaml:7:10: found fare, beside \"forwarding: ovs\": expected \"forwarding: "
               "switchd\" or kernel: only for those is there a speaker"},
           Row{"speaker: frr\n",
               "f.yaml:6:10: found a speaker in a fabric whose switches do not route by themselves: "

@@ -1,5 +1,5 @@
-// Our switch, the kernel and Open vSwitch make the same of every carrier, and of wrong frames what is
-// known of each: real namespaces, single frames, what arrives at each port.
+// Our switch, the kernel, Open vSwitch and our program in the kernel make the same of every carrier, and of wrong frames
+// what is known of each: real namespaces, single frames, what arrives at each port.
 
 #include "lab/conform/conformance.h"
 
@@ -21,12 +21,12 @@ using namespace mrclab::lab;
 
 namespace {
 
-/// Everything is as computed and known, by three forwarders, and nothing is left on the machine.
+/// Everything is as computed and known, by four forwarders, and nothing is left on the machine.
 void check_same(const std::string& fabric, bool wrong_frames) {
   enter_sandbox();
   const auto before = kernel_snapshot();
   const auto report = mrclab_json({"conform", fabric, "--json"}, std::chrono::minutes(10));
-  REQUIRE(report.at("forwarders").size() == 3);
+  REQUIRE(report.at("forwarders").size() == 4);
   for (const auto& f : report.at("forwarders")) {
     CHECK(f.at("paths").get<size_t>() > 0);
     CHECK(f.at("as_computed") == f.at("paths"));
@@ -39,7 +39,7 @@ void check_same(const std::string& fabric, bool wrong_frames) {
 
 TEST_SUITE("root: conformance") {
   TEST_CASE(
-      "three forwarders send every carrier of a fabric the same way, and wrong ones as known") {
+      "four forwarders send every carrier of a fabric the same way, and wrong ones as known") {
     check_same("pair", true);
   }
 

@@ -183,8 +183,13 @@ TEST_CASE("what such switches cannot do is refused with its place and the reason
   CHECK(refused("kernel", "lossy_ev: {host: h0, path: p1/u1, loss: 20%, for: 5us}") == "accepted");
   CHECK(refused("{p1: kernel}", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}") == "accepted");
   CHECK(refused("{p1: kernel}", "trim_off: {switch: p0.t1-0, for: 5us}") == "accepted");
+  // A BPF program trims and marks, and so can be kept from it.
+  CHECK(refused("bpf", "trim_off: {switch: p1.t1-0, for: 5us}") == "accepted");
+  CHECK(refused("bpf", "ecn_always: {switch: p1.t1-0, for: 5us}") == "accepted");
+  CHECK(test::mentions(refused("bpf", "delay: {link: \"p0.t0-0:u0\", by: 2us, for: 5us}"),
+                       "where a BPF program forwards in p0.t0-0"));
   CHECK_THROWS_WITH_AS(scenario_with("kernel", "end: 40us\nexpect:\n  - trims: {at_least: 1}\n"),
-                       doctest::Contains("the kernel and Open vSwitch do not trim"), InputError);
+                       doctest::Contains("those do not trim"), InputError);
 }
 
 TEST_CASE(
@@ -209,11 +214,10 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(load_scenario("incast-victim", overrides),
                        doctest::Contains("a scenario that needs trim"), InputError);
   CHECK_THROWS_WITH_AS(load_scenario("ai-backend-spine", overrides),
-                       doctest::Contains("which cannot strip IPv6 from IPv6"), InputError);
+                       doctest::Contains("does not strip IPv6 from IPv6"), InputError);
   overrides.forwarding = Forwarding::kKernel;
   CHECK_THROWS_WITH_AS(load_scenario("ecmp-rehash", overrides),
-                       doctest::Contains("switches of the kernel get routes for carriers only"),
-                       InputError);
+                       doctest::Contains("such switches get routes for carriers only"), InputError);
 }
 
 TEST_SUITE("root: faults of switches that are not ours") {
@@ -235,7 +239,7 @@ faults:
 end: 160us
 expect: [no_qp_error, memory_intact]
 )";
-    for (const std::string forwarding : {"kernel", "ovs"}) {
+    for (const std::string forwarding : {"kernel", "ovs", "bpf"}) {
       CAPTURE(forwarding);
       const test::TemporaryRuns folder;
       const Scenario scenario = scenario_with(forwarding, kFaults);
@@ -315,7 +319,7 @@ expect: [no_qp_error, memory_intact]
     }
     LiveFabric fabric(topology, "t_undo_" + std::to_string(::getpid()));
     FabricTime clock;
-    ForeignSwitches switches(fabric, nullptr, schedule, 1000,
+    ForeignSwitches switches(fabric, nullptr, nullptr, schedule, 1000,
                              [&clock] { return clock += FabricTime::from_ps(1); });
     const auto step = [&](int us) {
       clock = at(us);
@@ -355,7 +359,7 @@ expect: [no_qp_error, memory_intact]
         {at(40), PortCarrier{link.b, true}, 5, 1, true}};
     LiveFabric fabric(topology, "t_late_" + std::to_string(::getpid()));
     FabricTime clock;
-    ForeignSwitches switches(fabric, nullptr, schedule, 1000, [&clock] { return clock; });
+    ForeignSwitches switches(fabric, nullptr, nullptr, schedule, 1000, [&clock] { return clock; });
     const auto problems_after = [&](int us) {
       clock = at(us);
       switches.step();
@@ -398,7 +402,9 @@ expect: [no_qp_error, memory_intact]
         {Forwarding::kKernel,
          {"ev-contention", "incast-victim", "random-loss", "ecmp-beside-srv6", "ecmp-rehash"}},
         {Forwarding::kOvs,
-         {"ev-contention", "incast-victim", "random-loss", "ai-backend-spine", "ai-backend-nic"}}};
+         {"ev-contention", "incast-victim", "random-loss", "ai-backend-spine", "ai-backend-nic"}},
+        {Forwarding::kBpf,
+         {"ai-backend-spine", "ai-backend-nic", "ecmp-beside-srv6", "ecmp-rehash"}}};
     for (const auto& entry : refuse) {
       for (const std::string& incident : mrclab::lab::shipped_names("incidents")) {
         if (!test::nightly() || entry.second.contains(incident)) continue;

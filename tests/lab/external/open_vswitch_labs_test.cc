@@ -54,7 +54,7 @@ TEST_SUITE("root: labs of Open vSwitch") {
     const OvsSwitches switches(fabric);
     const NodeId t0 = *topology.find_node("p0.t0-0");
     netio::PacketFilter filter(fabric.network_namespace(t0));
-    const NodeSnapshot snapshot = take_snapshot(fabric, t0, filter, &switches);
+    const NodeSnapshot snapshot = take_snapshot(fabric, t0, filter, &switches, nullptr);
     const auto count = [&](const std::string& part) {
       return std::count_if(snapshot.begin(), snapshot.end(),
                            [&](const std::string& line) { return test::mentions(line, part); });
