@@ -4,8 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <optional>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli.h"
