@@ -16,6 +16,14 @@ namespace {
 /// a frame that leaves before is refused.
 constexpr double kLinkAheadNs = 40e6;
 
+/// What a BPF program is told of a port, beside the shaper: "no trims, marks none".
+std::string queue_words(const PortTrouble& trouble) {
+  const std::string_view marks = trouble.ecn == EcnKind::kOff      ? "marks none"
+                                 : trouble.ecn == EcnKind::kAlways ? "marks all"
+                                                                   : "marks as built";
+  return fmt::format("{}, {}", trouble.trim_off ? "no trims" : "trims as built", marks);
+}
+
 }  // namespace
 
 ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitches* bpf,
@@ -33,7 +41,10 @@ ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitch
     if (is_ours(site)) continue;
     trouble_[site.id] = trouble_of(topology_, site.id, {});
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      set_port({site.id, PortId{i}}, {});
+      const PortRef port{site.id, PortId{i}};
+      const netio::Shaper shaper = shaper_of(topology_, port, {}, dilation);
+      fabric.queue_shaper(port, shaper);
+      if (site.forwarding == Forwarding::kBpf) bpf_->set_port(port, {}, shaper);
     }
     fabric.netlink(site.id).flush();
   }
@@ -279,11 +290,16 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
     const netio::Shaper shaper = shaper_of(topology_, port, wanted.ports[i], dilation_);
-    if (wanted.ports[i] != actual.ports[i]) {
-      set_port(port, wanted.ports[i]);
-      fabric_.netlink(node).flush();
+    if (by == Forwarding::kBpf && wanted.ports[i] != actual.ports[i]) {
+      bpf_->set_port(port, wanted.ports[i], shaper);
+      const std::string words = queue_words(wanted.ports[i]);
+      if (words != queue_words(actual.ports[i])) {
+        note("kernel_queue", topology_.port_name(port) + ": " + words);
+      }
     }
     if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
+      fabric_.queue_shaper(port, shaper);
+      fabric_.netlink(node).flush();
       note("kernel_rate", fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
                                       shaper.bytes_per_second, shaper.queue));
     }
@@ -311,15 +327,6 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
     }
   }
   actual.routes = std::move(routes);  // in their order
-}
-
-/// Its shaper, which the node's netlink is to flush, and the account that a BPF program keeps of it.
-void ForeignSwitches::set_port(PortRef port, const PortTrouble& trouble) {
-  const netio::Shaper shaper = shaper_of(topology_, port, trouble, dilation_);
-  fabric_.queue_shaper(port, shaper);
-  if (bpf_ != nullptr && topology_.node(port.node).forwarding == Forwarding::kBpf) {
-    bpf_->set_port(port, trouble, shaper);
-  }
 }
 
 /// `wanted` null: as built.

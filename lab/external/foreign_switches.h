@@ -32,7 +32,7 @@ namespace mrclab::lab {
 struct SwitchNote {
   FabricTime t;        ///< by the clock, when it was done
   std::string kind;    ///< "kernel_link_down", "kernel_link_up", "kernel_filter", "kernel_rate",
-                       ///< "kernel_route", "undo_verified", "undo_failed"
+                       ///< "kernel_queue", "kernel_route", "undo_verified", "undo_failed"
   std::string detail;  ///< "p0.t0-0:d1: counter drop"
 };
 
@@ -82,7 +82,6 @@ class ForeignSwitches {
   /// Puts the node's objects in place, as the effects in force want them; false: they are.
   bool bring_into_line(NodeId node);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted);
-  void set_port(PortRef port, const PortTrouble& trouble);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
   void tell_too_late(const std::string& what, FabricTime from, FabricTime until);

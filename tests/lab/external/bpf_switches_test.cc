@@ -113,7 +113,13 @@ expect: [memory_intact]
     CAPTURE(analysis::to_table(run.verdict));
     CHECK(run.verdict.metrics.trimmed == 0);
     CHECK(marked(run) == 0);
-    CHECK(told(run, "undo_verified") == 8);  // all switches
+    const Topology topology = incast("").topology;
+    size_t ports = 0;
+    for (const NodeSite& site : topology.nodes) {
+      if (site.role != NodeRole::kHost) ports += site.ports.size();
+    }
+    CHECK(told(run, "kernel_queue") == 2 * ports);  // for the fault and for its end
+    CHECK(told(run, "undo_verified") == 8);         // all switches
     CHECK(told(run, "undo_failed") == 0);
   }
 
