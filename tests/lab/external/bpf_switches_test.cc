@@ -4,6 +4,8 @@
 #include "lab/external/bpf_switches.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +14,7 @@
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
+#include "lab/external/foreign_switches.h"
 #include "lab/run/scenario_run.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
@@ -28,7 +31,7 @@ fabric: {name: racks, planes: 2, t0: 2, t1: 2, hosts_per_t0: 8, host_rate: 100Gb
 timing: wall
 dilation: 40000
 workload:
-  - incast: {from: "h[8-9], h10, h11, h12, h13, h14", to: h0, load: 100%, message: 64KiB}
+  - incast: {from: "h[8-9], h10, h11, h12, h13, h14", to: h0, load: 100%, message: 8KiB}
 end: 120us
 )" + rest,
                                        "incast.yaml"));
@@ -121,6 +124,39 @@ expect: [memory_intact]
     CHECK(told(run, "kernel_queue") == 2 * ports);  // for the fault and for its end
     CHECK(told(run, "undo_verified") == 8);         // all switches
     CHECK(told(run, "undo_failed") == 0);
+  }
+
+  TEST_CASE("a route that is missing or leads elsewhere is so in the tables of the program") {
+    enter_sandbox();
+    const Topology topology = incast("").topology;
+    const NodeId t0 = *topology.find_node("p0.t0-0");
+    const Usid spine = topology.node(*topology.find_node("p0.t1-1")).usid;
+    const PortId built = topology.find_port("p0.t0-0:u1")->port,
+                 other = topology.find_port("p0.t0-0:u0")->port;
+    const auto at = [](int us) { return FabricTime::from_us(us); };
+    const auto route = [&](RouteKind kind) { return SwitchRoute{t0, spine, kind, other}; };
+    const std::vector<ScheduledEffect> schedule{{at(1), route(RouteKind::kMissing), 0, 0, false},
+                                                {at(2), route(RouteKind::kWrong), 1, 0, false},
+                                                {at(3), SwitchRoute{t0, spine}, 2, 0, true}};
+    LiveFabric fabric(topology, "t_bpf_" + std::to_string(::getpid()));
+    BpfSwitches programs(fabric);
+    FabricTime clock;
+    ForeignSwitches switches(fabric, nullptr, &programs, schedule, 1000,
+                             [&clock] { return clock; });
+    const auto leads_to_at = [&](int us) {
+      clock = at(us);
+      switches.step();
+      const std::string start = fmt::format("{:04x} action {} port ", spine.value, 2);
+      for (const std::string& line : programs.rules_of(t0)) {
+        if (line.starts_with(start)) return line.substr(start.size());
+      }
+      return std::string("nowhere");
+    };
+    CHECK(leads_to_at(0) == std::to_string(built.value));
+    CHECK(leads_to_at(1) == "nowhere");
+    CHECK(leads_to_at(2) == std::to_string(other.value));
+    CHECK(leads_to_at(3) == std::to_string(built.value));
+    CHECK(switches.take_problems().empty());
   }
 
   TEST_CASE("inspect shows the routes of such a switch with what they have counted") {
