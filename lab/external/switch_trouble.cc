@@ -53,24 +53,19 @@ class Collector {
       on(topology_.port(e.port).out, [](auto& port) { port.dark = true; });
   }
   void operator()(const SwitchState& e) {
-    if (e.node != site_.id) return;
-    for (PortTrouble& port : trouble.ports) port.dark = true;
+    on_all_ports(e.node, [](PortTrouble& port) { port.dark = true; });
   }
   void operator()(const SwitchErrors& e) {
-    if (e.node != site_.id) return;
-    for (PortTrouble& port : trouble.ports) port.corruption = e.rate;
+    on_all_ports(e.node, [&](PortTrouble& port) { port.corruption = e.rate; });
   }
   void operator()(const SwitchBuffer& e) {
-    if (e.node != site_.id) return;
-    for (PortTrouble& port : trouble.ports) port.buffer_lost = e.lost;
+    on_all_ports(e.node, [&](PortTrouble& port) { port.buffer_lost = e.lost; });
   }
   void operator()(const SwitchTrim& e) {
-    if (e.node != site_.id) return;
-    for (PortTrouble& port : trouble.ports) port.trim_off = e.off;
+    on_all_ports(e.node, [&](PortTrouble& port) { port.trim_off = e.off; });
   }
   void operator()(const SwitchEcn& e) {
-    if (e.node != site_.id) return;
-    for (PortTrouble& port : trouble.ports) port.ecn = e.kind;
+    on_all_ports(e.node, [&](PortTrouble& port) { port.ecn = e.kind; });
   }
   void operator()(const SwitchRoute& e) {
     if (e.node == site_.id) trouble.routes.push_back(e);
@@ -80,6 +75,9 @@ class Collector {
   SwitchTrouble trouble;
 
  private:
+  void on_all_ports(NodeId node, auto change) {
+    if (node == site_.id) std::for_each(trouble.ports.begin(), trouble.ports.end(), change);
+  }
   void on(WireId id, auto change) {
     const Wire& wire = topology_.wire(id);
     if (wire.from.node != site_.id) return;

@@ -166,6 +166,11 @@ void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& name
   }
 }
 
+/// Is there a switch that has routes for carriers only?
+bool has_carrier_routes_alone(const Topology& topology) {
+  return topology.has_forwarding(Forwarding::kKernel) || topology.has_forwarding(Forwarding::kBpf);
+}
+
 /// Packets without a carrier need switches that know hosts, which those of regular planes do.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
@@ -181,10 +186,7 @@ void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
   }
   if (!topology.regular() && !fare)
     routing.fail_expecting("srv6: only switches of regular planes hash");
-  if (fare || (!topology.has_forwarding(Forwarding::kKernel) &&
-               !topology.has_forwarding(Forwarding::kBpf))) {
-    return;
-  }
+  if (fare || !has_carrier_routes_alone(topology)) return;
   routing.fail("ecmp in a fabric with switches of the kernel",
                "srv6: those switches get routes for carriers only");
 }
@@ -221,9 +223,7 @@ std::optional<std::string_view> why_without_roce(const Topology& topology) {
     return "a listed fabric whose NICs have several ports";
   }
   if (topology.routing.underlay == Underlay::kIpv4) return "an IPv4 underlay";
-  for (const Forwarding by : {Forwarding::kKernel, Forwarding::kBpf}) {
-    if (topology.has_forwarding(by)) return "switches of the kernel";
-  }
+  if (has_carrier_routes_alone(topology)) return "switches of the kernel";
   return std::nullopt;
 }
 

@@ -21,7 +21,8 @@ namespace {
 /// The place of our program among the filters of an interface, by which it is replaced and found.
 constexpr uint32_t kFilterHandle = 1, kFilterPriority = 1;
 
-constexpr size_t kMaxSaid = 4096;  ///< of what libbpf says: the end, which has the reason
+/// Bytes. Of longer messages keep_what_is_said() keeps the end, because the verifier gives its reason there.
+constexpr size_t kMaxSaid = 4096;
 constexpr size_t kMaxLastWords = 1000;
 constexpr size_t kMaxLastLines = 8;
 
@@ -93,7 +94,7 @@ BpfObject load_object(std::span<const uint8_t> bytes, const std::string& name) {
   return object;
 }
 
-/// Of a program in a loaded object, which closes it.
+/// The descriptor of a program in a loaded object. It belongs to `object`, whose deleter closes it.
 int descriptor_of(const BpfObject& object, const std::string& name) {
   const bpf_program* program = ::bpf_object__find_program_by_name(object.get(), name.c_str());
   if (program == nullptr) throw SystemError("find the BPF program " + name, ENOENT);

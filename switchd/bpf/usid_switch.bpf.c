@@ -52,7 +52,7 @@ struct {
 #define AT_PAYLOAD_LENGTH 18
 #define AT_HOP_LIMIT 21
 #define AT_DESTINATION 38
-#define AT_ARGUMENT 42  // of the carrier: behind its block, 5f00:0::/32
+#define AT_ARGUMENT 42  // the uSIDs, which follow the carrier's block 5f00:0::/32
 #define HEADERS 54
 #define PS_PER_NS 1000
 
@@ -79,7 +79,7 @@ static __always_inline void count(struct usid_route* route, __u32 length) {
   __sync_fetch_and_add(&route->bytes, length);
 }
 static __always_inline int refuse(struct usid_route* route) {
-  if (route) __sync_fetch_and_add(&route->errors, 1);
+  __sync_fetch_and_add(&route->errors, 1);
   return TC_ACT_SHOT;
 }
 
