@@ -147,7 +147,7 @@ bool is_rc_request(Opcode opcode);  ///< SEND or WRITE of RC
 bool is_rc(Opcode opcode);          ///< any packet of an RC queue pair
 /// A packet with payload of its sender's, of either transport.
 inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
-// Of a packet that carries data:
+// The next four are to be asked only of a packet that carries data.
 bool is_send(Opcode opcode);
 bool has_immediate(Opcode opcode);
 bool is_first(Opcode opcode);  ///< FIRST or ONLY

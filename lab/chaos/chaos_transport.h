@@ -23,7 +23,7 @@ struct DrawnTransport {
   ChaosTransport transport = ChaosTransport::kMrc;
   endpoint::TransportChoice choice;
   uint32_t qps = 1;  ///< of each connection of RC
-  /// Of the switches, where they pause RoCE's data.
+  /// What the switches' watchdogs do, if the switches pause RoCE's data.
   WatchdogAction watchdog = WatchdogAction::kOff;
   FabricTime detect, restore;
 };

@@ -37,7 +37,7 @@ std::string outcome(const ComparedRun& first, const ComparedRun& run) {
                      *share < 100 ? "less" : "more", first.transport);
 }
 
-/// Of flows that keep to one path, how they collide; of those that spray, nothing.
+/// How flows that keep to one path collide. Empty if all flows spray.
 std::string collisions(const analysis::Metrics& metrics) {
   const auto& spread = metrics.spread;
   if (!spread || spread->one_path == 0) return "";

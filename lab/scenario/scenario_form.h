@@ -6,7 +6,7 @@
 namespace mrclab::lab {
 
 const ValueForm& scenario_form();
-/// Of an `exec:` entry of a workload, and of a `program:` entry of what is expected.
+/// The forms of an `exec:` entry of a workload and of a `program:` entry of the expectations.
 const ValueForm& exec_form();
 const ValueForm& check_program_form();
 

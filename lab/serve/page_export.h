@@ -24,7 +24,7 @@ struct PageSimulator {
 PageSimulator read_page_simulator();
 
 /// One script with what these ES modules say, each in a scope of its own, those first that others import from.
-/// Of the language of modules it knows what page/ uses: imports of names on one line, exports of declarations.
+/// It understands the parts of the module syntax that page/ uses: imports of names on one line, exports of declarations.
 /// Throws std::invalid_argument for anything else, for a module that is missing, and for a circle.
 std::string bundled_modules(std::span<const PageFile> files, std::string_view first);
 

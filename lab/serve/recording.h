@@ -29,7 +29,7 @@ class Recording {
     uint16_t lost = 0, trimmed = 0, marked = 0, again = 0;
     bool operator==(const PlaneSums&) const = default;
   };
-  /// Of one wire over one bin.
+  /// What one wire carried during one bin.
   struct WireSums {
     uint32_t bytes = 0;  ///< that left over it
     uint32_t queue = 0;  ///< bytes in front of the packet that had to wait longest

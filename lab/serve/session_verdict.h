@@ -16,8 +16,8 @@ nlohmann::json verdict_of(const FabricSession& session, const std::string& expec
                           const FabricSession::GoOn& go_on = {});
 /// The same of any scenario.
 nlohmann::json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on = {});
-/// Of the text of a scenario, by these expectations: how lessons are checked. Where they cannot be asked of it
-/// (no fault yet to measure from), the result is "fail", and the one check says why.
+/// Judges the scenario in this text by these expectations, which is how lessons are checked. If an expectation cannot
+/// be judged because there is no fault yet to measure from, the result is "fail" and its one check says why.
 nlohmann::json verdict_of(const std::string& scenario_yaml, const std::string& expect,
                           const FabricSession::GoOn& go_on = {});
 

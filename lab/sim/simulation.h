@@ -37,7 +37,7 @@ class Simulation {
   bool is_here(NodeId node) const { return world_.is_here(node); }
   /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;
-  /// Of the hosts of this rank.
+  /// The reports of the hosts that this rank simulates.
   analysis::HostReports hosts() const;
   /// `node` must be a switch.
   const switchd::SwitchNode& switch_at(NodeId node) const;

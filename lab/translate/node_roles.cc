@@ -36,7 +36,7 @@ constexpr std::array<RoleWord, 28> kWords{{
     {"t2", Role::kSwitch, 2},          {"superspine", Role::kSwitch, 2},
     {"superspines", Role::kSwitch, 2}, {"core", Role::kSwitch, 2},
 }};
-/// Of the label, which is ours: no other words.
+/// The words that our own label takes for a role.
 const std::vector<std::string> kRoleWords{"host", "t0", "t1", "t2", "leaf", "spine", "switch"};
 
 /// Kinds that are neither a network operating system nor plain Linux: traffic generators, virtual machines.

@@ -19,7 +19,7 @@ struct NodeSetup {
   std::vector<std::string> commands;
 };
 
-/// Of a host, or of a switch that the kernel forwards for.
+/// `node` must be a host, or a switch that the kernel forwards for.
 NodeSetup node_setup(const ExportedFabric& fabric, NodeId node);
 
 /// A route of the plan with that lab's interfaces and next hops.

@@ -14,7 +14,7 @@ namespace {
 
 /// Rings are opened and closed by so many threads, which spend their time waiting.
 constexpr size_t kSocketThreads = 32;
-/// Of a node: its namespace, at most four rings, the sending socket, two of netlink.
+/// What a node takes: its namespace, at most four rings, the sending socket, two sockets of netlink.
 constexpr size_t kDescriptors = 8;
 constexpr size_t kOtherDescriptors = 64;  // of a daemon: some ten, and one for each file of records
 

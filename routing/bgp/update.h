@@ -28,8 +28,8 @@ struct AttributeFault {
 struct Update {
   std::vector<Prefix> withdrawn;
   std::vector<Prefix> announced;
-  /// Of what is announced. Shared by the paths of all those prefixes in a table, which would otherwise hold
-  /// a copy each: 100,000 of them.
+  /// Those of the announced prefixes. The paths of all these prefixes in a table share them, because a table
+  /// of 100,000 prefixes would otherwise hold 100,000 copies.
   std::shared_ptr<const PathAttributes> attributes;
   bool end_of_rib = false;  ///< of IPv6 unicast (RFC 4724 section 2)
   std::vector<AttributeFault> faults;

@@ -16,7 +16,8 @@ constexpr size_t kTcpAndIpv6Bytes = 60;
 constexpr size_t kHeaderRoomBytes = kAfterBthOffset + 36 + kIcrcBytes;
 constexpr size_t kEthertypeOffset = 12;
 constexpr size_t kDestinationOffset = kOuterOffset + 24;
-/// Of a session that is lost in other ways than by carrier; our choice, in the measure of a fabric's microseconds.
+/// How long a session waits to connect again when something else than its carrier was lost. Our choice, because
+/// BGP's own 120 s (RFC 4271 section 10) are longer than any run.
 constexpr FabricTime kConnectRetry = FabricTime::from_ms(1);
 
 SpeakerTiming timing_of(FareDelays delays) {

@@ -45,7 +45,6 @@ function(mrclab_bpf_object target source header namespace function)
                        COMMAND ${MRCLAB_BPF_CLANG} ${flags} -MD -MF ${object}.d -c ${source} -o ${object}
                        ${strip} DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
   endif()
-  set(embed ${CMAKE_SOURCE_DIR}/analysis/page/embed.cmake)
   add_custom_command(OUTPUT ${made}.cc
                      COMMAND ${CMAKE_COMMAND} -DOUT=${made}.cc -DHEADER=${header} -DNAMESPACE=${namespace}
                              -DBYTES=${function} -DFILES=${files} -P ${embed}

@@ -86,7 +86,7 @@ class TwoCores {
       busier_ += std::max(core[0], core[1]);
     };
   }
-  /// Of a step that took so much CPU time in all: how long the busier core was, with what only one of them
+  /// How long the busier core worked during a step that took `cpu_seconds` of both, including what only one core
   /// can do.
   double busiest(double cpu_seconds) const { return cpu_seconds - all_ + busier_; }
 

@@ -2,7 +2,7 @@
 # Makes a source file with the bytes of these files. A name is that of a string_view; one that starts with a
 # slash is a path, and all of these are in the table that the function -DTABLE=... returns, whose rows are of -DTYPE=...
 # With -DBYTES=... there is one file, called `object`, or none: the function of that name returns a span of its bytes.
-set(source "// Made at build time by analysis/page/embed.cmake.\n#include \"${HEADER}\"\n\n#include <array>\n\nnamespace ${NAMESPACE} {\n\n")
+set(source "// Made at build time by packaging/embed.cmake.\n#include \"${HEADER}\"\n\n#include <array>\n\nnamespace ${NAMESPACE} {\n\n")
 set(rows "")
 set(count 0)
 foreach(entry ${FILES})
