@@ -4,17 +4,12 @@
 
 #include <algorithm>
 
-#include "analysis/capture/capture_reader.h"
-#include "fabric/base/byte_order.h"
-#include "fabric/packet/headers.h"
-
 namespace mrclab::analysis {
 namespace {
 
 // Link types of https://www.tcpdump.org/linktypes.html that MRC can stand in.
 constexpr uint16_t kLinkNull = 0, kLinkRaw = 101, kLinkLoop = 108, kLinkCooked = 113,
                    kLinkIpv6 = 229, kLinkCooked2 = 276;
-constexpr uint16_t kVlanTag = 0x8100, kServiceTag = 0x88A8;
 constexpr size_t kMaxTags = 2;     // IEEE 802.1ad: a service tag and a customer's
 constexpr uint16_t kSentByUs = 4;  // packet type of the cooked headers
 constexpr size_t kCookedBytes = 16, kCooked2Bytes = 20, kLoopbackBytes = 4, kAddressBytes = 12;
@@ -55,17 +50,12 @@ std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t lin
 
 }  // namespace
 
-std::optional<std::span<const uint8_t>> LinkLayer::as_ethernet(std::span<const uint8_t> bytes,
-                                                               uint16_t link_type, WireEnd& end) {
-  if (link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes) {  // nearly all
-    const uint16_t ethertype = load_be<uint16_t>(&bytes[kAddressBytes]);
-    if (ethertype != kVlanTag && ethertype != kServiceTag) return bytes;
-  }
+std::optional<std::span<const uint8_t>> LinkLayer::converted(std::span<const uint8_t> bytes,
+                                                             uint16_t link_type, WireEnd& end) {
   std::optional<LinkHeader> header = header_of(bytes, link_type, end);
   if (!header) return std::nullopt;
   size_t tags = 0;
-  for (; tags < kMaxTags && header->bytes + 4 <= bytes.size() &&
-         (header->ethertype == kVlanTag || header->ethertype == kServiceTag);
+  for (; tags < kMaxTags && header->bytes + 4 <= bytes.size() && is_tag(header->ethertype);
        ++tags) {
     header->ethertype = load_be<uint16_t>(&bytes[header->bytes + 2]);
     header->bytes += 4;

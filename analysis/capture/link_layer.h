@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "analysis/capture/capture_reader.h"
+#include "fabric/base/byte_order.h"
+#include "fabric/packet/headers.h"
+
 namespace mrclab::analysis {
 
 /// Which end of a wire a capture stood at.
@@ -19,9 +23,18 @@ class LinkLayer {
   /// shorter than its link header. Nothing for a link type that is not read. Where the header says
   /// whether this machine sent it, `end` is set.
   std::optional<std::span<const uint8_t>> as_ethernet(std::span<const uint8_t> bytes,
-                                                      uint16_t link_type, WireEnd& end);
+                                                      uint16_t link_type, WireEnd& end) {
+    const bool ready = link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes &&
+                       !is_tag(load_be<uint16_t>(&bytes[kEthernetBytes - 2]));
+    return ready ? bytes : converted(bytes, link_type, end);  // nearly all are ready
+  }
 
  private:
+  /// The ethertypes of a customer's tag and of a service tag (IEEE 802.1Q, 802.1ad).
+  static bool is_tag(uint16_t ethertype) { return ethertype == 0x8100 || ethertype == 0x88A8; }
+
+  std::optional<std::span<const uint8_t>> converted(std::span<const uint8_t> bytes,
+                                                    uint16_t link_type, WireEnd& end);
   void keep_addresses(std::span<const uint8_t> bytes, uint16_t link_type);
   std::vector<uint8_t> scratch_;
 };

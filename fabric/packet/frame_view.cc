@@ -263,8 +263,6 @@ void FrameView::read_extension(Extension& extension) const {
 
 Meth FrameView::meth() const { return decode_header<kMethTable>(after_bth()); }
 
-Tseth FrameView::tseth() const { return decode_header<kTsethTable>(after_bth() + kMethBytes); }
-
 Reth FrameView::reth() const {
   return decode_header<kRethTable>(after_bth() + kMethBytes + (has_tseth_ ? kTsethBytes : 0));
 }

@@ -100,8 +100,12 @@ class FrameView {
   EntropyValue entropy() const { return entropy_of(frame_, encapsulation_); }
   /// What follows BTH.
   void read_extension(Extension& extension) const;
-  /// Requires a write of MRC for which has_tseth() is true.
-  Tseth tseth() const;
+  /// Requires a write of MRC for which has_tseth() is true. Inline, because who needs one field then reads that alone.
+  Tseth tseth() const {
+    Tseth tseth;
+    read_header<kTsethTable>(after_bth() + kMethTable.bytes(), tseth);
+    return tseth;
+  }
   /// Requires a write of MRC.
   Meth meth() const;
   /// Requires a write of MRC that is not trimmed, because a trimmed one ends before its RETH does.

@@ -11,17 +11,6 @@
 
 namespace mrclab {
 
-bool is_write(Opcode opcode) {
-  return opcode >= Opcode::kWriteFirst && opcode <= Opcode::kWriteOnlyImm;
-}
-
-bool is_rc_request(Opcode opcode) { return opcode <= Opcode::kRcWriteOnlyImm; }
-
-bool is_rc(Opcode opcode) {
-  return is_rc_request(opcode) || opcode == Opcode::kRcAcknowledge ||
-         opcode == Opcode::kCongestionNotification;
-}
-
 namespace {
 
 /// InfiniBand specification 9.2.2: the operation's place among FIRST, MIDDLE, LAST, LAST with immediate,

@@ -142,9 +142,17 @@ enum class Opcode : uint8_t {
   kProbeRequest = 0xDE,
 };
 std::string_view name_of(Opcode opcode);
-bool is_write(Opcode opcode);       ///< of MRC
-bool is_rc_request(Opcode opcode);  ///< SEND or WRITE of RC
-bool is_rc(Opcode opcode);          ///< any packet of an RC queue pair
+/// A write of MRC.
+inline bool is_write(Opcode opcode) {
+  return opcode >= Opcode::kWriteFirst && opcode <= Opcode::kWriteOnlyImm;
+}
+/// A SEND or WRITE of RC.
+inline bool is_rc_request(Opcode opcode) { return opcode <= Opcode::kRcWriteOnlyImm; }
+/// Any packet of an RC queue pair.
+inline bool is_rc(Opcode opcode) {
+  return is_rc_request(opcode) || opcode == Opcode::kRcAcknowledge ||
+         opcode == Opcode::kCongestionNotification;
+}
 /// A packet with payload of its sender's, of either transport.
 inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
 // The next four are to be asked only of a packet that carries data.

@@ -86,12 +86,13 @@ std::vector<json::json_pointer> keys_of(const json& value) {
 
 std::vector<size_t> record_bounds(FileKind kind, std::string_view bytes) {
   std::vector<size_t> bounds;
-  for (size_t at = 0; at < bytes.size();) {
+  size_t at = 0;
+  while (at < bytes.size()) {
     bounds.push_back(at);
     size_t length = bytes.size() - at;
     if (kind == FileKind::kCapture) {
       uint32_t block = 0;
-      REQUIRE(length >= 12);
+      if (length < 12) break;
       std::memcpy(&block, bytes.data() + at + 4, 4);
       length = block;
     } else if (kind == FileKind::kRecords) {
@@ -101,10 +102,10 @@ std::vector<size_t> record_bounds(FileKind kind, std::string_view bytes) {
       const size_t end = bytes.find('\n', at);
       length = std::min(end, bytes.size() - 1) + 1 - at;
     }
-    REQUIRE(length > 0);
+    if (length == 0 || length > bytes.size() - at) break;
     at += length;
-    REQUIRE(at <= bytes.size());
   }
+  REQUIRE(at == bytes.size());  // once, as a file has many records
   bounds.push_back(bytes.size());
   return bounds;
 }
