@@ -93,6 +93,9 @@ BpfSwitches::BpfSwitches(LiveFabric& fabric) : fabric_(fabric) {
     usid_route end{};
     end.action = USID_END;
     routes.set(uint32_t{site.usid.value}, end);
+    usid_route none{};
+    none.action = USID_DROP;
+    routes.set(uint32_t{0}, none);
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       const PortRef port{site.id, PortId{i}};
       ports.set(i, port_of(fabric, port, {}, 0));
@@ -155,21 +158,30 @@ nlohmann::json rows_of_bpf(const NodeSite& site, const std::string& lab) {
   }
   std::vector<uint32_t> usids = routes->keys<uint32_t>();
   std::sort(usids.begin(), usids.end());
-  nlohmann::json own = nlohmann::json::array(), rows = nlohmann::json::array();
+  // The switch's own uSID first and what has no route last, as `inspect` shows a switch of ours.
+  nlohmann::json own = nlohmann::json::array(), via = own, dropped = own;
   for (const uint32_t usid : usids) {
     const auto route = routes->get<usid_route>(usid);
     if (!route) continue;
-    const bool end = route->action == USID_END;
-    nlohmann::json row = end ? switch_row(usid_text(static_cast<uint16_t>(usid)), "End")
-                             : switch_row(usid_text(static_cast<uint16_t>(usid)),
-                                          route->action == USID_LINK ? "End.X" : "via",
-                                          switch_port_name(site, route->port));
+    const std::string name = usid_text(static_cast<uint16_t>(usid));
+    const std::string port = switch_port_name(site, route->port);
+    nlohmann::json row;
+    switch (route->action) {
+      case USID_DROP: row = switch_row("", "drop"); break;
+      case USID_END: row = switch_row(name, "End"); break;
+      case USID_LINK: row = switch_row(name, "End.X", port); break;
+      default: row = switch_row(name, "via", port);
+    }
     row["packets"] = route->packets;
     row["bytes"] = route->bytes;
-    if (end || route->action == USID_LINK) row["errors"] = route->errors;
-    (end ? own : rows).push_back(std::move(row));
+    if (route->action == USID_END || route->action == USID_LINK) row["errors"] = route->errors;
+    (route->action == USID_DROP  ? dropped
+     : route->action == USID_END ? own
+                                 : via)
+        .push_back(std::move(row));
   }
-  own.insert(own.end(), rows.begin(), rows.end());
+  own.insert(own.end(), via.begin(), via.end());
+  own.insert(own.end(), dropped.begin(), dropped.end());
   return own;
 }
 

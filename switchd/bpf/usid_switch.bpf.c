@@ -78,6 +78,12 @@ static __always_inline void count(struct usid_route* route, __u32 length) {
   __sync_fetch_and_add(&route->packets, 1);
   __sync_fetch_and_add(&route->bytes, length);
 }
+/// As in switchd/usid_counts.h packets without a route count for the uSID 0.
+static __always_inline int drop_unrouted(__u32 length) {
+  struct usid_route* none = route_of(0);
+  if (none) count(none, length);
+  return TC_ACT_SHOT;
+}
 static __always_inline int refuse(struct usid_route* route) {
   __sync_fetch_and_add(&route->errors, 1);
   return TC_ACT_SHOT;
@@ -186,7 +192,9 @@ int usid_switch(struct __sk_buff* skb) {
     shift(&a);
     route = route_of(active(&a));
   }
-  if (!route || route->action == USID_END) return TC_ACT_SHOT;
+  if (!route || route->action == USID_END || route->action == USID_DROP) {
+    return drop_unrouted(skb->len);
+  }
   const int link = route->action == USID_LINK;
   if (link && ends(&a)) return refuse(route);
   if (shifts == 0 || link) {  // not shifted yet: an ordinary /48 route costs a hop as well

@@ -8,6 +8,7 @@
 
 /// Table "routes", by uSID: what becomes of a frame whose carrier has that uSID in front.
 enum usid_action {
+  USID_DROP = 0,  ///< of uSID 0 alone: it counts carriers whose uSID has no route
   USID_END = 1,   ///< the switch's own uN: shift
   USID_VIA = 2,   ///< leave by the port
   USID_LINK = 3,  ///< a uA: shift and leave by the port (End.X)
@@ -15,7 +16,7 @@ enum usid_action {
 struct usid_route {
   __u32 action;
   __u32 port;            ///< index into the tables of ports
-  __u64 packets, bytes;  ///< that were shifted, or sent by this route
+  __u64 packets, bytes;  ///< that were shifted, sent by this route, or dropped
   __u64 errors;          ///< whose carrier ended here, or that had no hop left
 };
 

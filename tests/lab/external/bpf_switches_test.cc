@@ -174,9 +174,17 @@ expect: [{trims: {at_most: 0, until: 95us}}]
     };
     said({"up", fabric, "--name", "kernelwise"});
     said({"exec", "h0", "--", "ping", "-c", "1", "-W", "20", "h2"});
+    // A carrier with a uSID that no switch has, to whatever hears it.
+    said({"exec", "h0", "--", "ip", "neigh", "add", "fe80::77", "lladdr", "02:00:00:00:00:77",
+          "dev", "p0"});
+    said({"exec", "h0", "--", "ip", "route", "add", "5f00:0:7777::/48", "via", "fe80::77", "dev",
+          "p0"});
+    CHECK(mrclab({"exec", "h0", "--", "ping", "-c", "1", "-W", "1", "5f00:0:7777::"}).code != 0);
     const auto table = mrclab_json({"inspect", "kernelwise", "p0.t0-0", "--json"});
     CHECK(table.at("forwarding") == "bpf");
     size_t ends = 0, routes = 0;
+    CHECK(table.at("rows").back().at("action") == "drop");
+    CHECK(table.at("rows").back().at("packets") == 1);
     for (const auto& row : table.at("rows")) {
       if (row.at("action") == "via") ++routes;
       if (row.at("action") != "End") continue;
