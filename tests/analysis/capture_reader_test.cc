@@ -269,6 +269,24 @@ TEST_CASE("a file larger than the read buffer is read whole") {
   CHECK(std::all_of(seen.begin(), seen.end(), [&](const Seen& s) { return s.bytes == bytes; }));
 }
 
+TEST_CASE(
+    "a seal is told to who wants it, however long the file; without it the records are the same") {
+  CaptureWriter writer;
+  writer.interface("a");
+  const std::vector<uint8_t> bytes(160, 0x5A);
+  EvidenceSeal seal;
+  seal.records = 5'000;  // over a megabyte, so the checksum is made of several buffers
+  for (uint64_t i = 0; i < seal.records; ++i) writer.packet(0, kInbound, i, bytes, 4242);
+  const ScratchFile file("sealed.pcapng");
+  writer.save_sealed(file.path(), seal);
+  for (const bool wants_seal : {true, false}) {
+    CAPTURE(wants_seal);
+    const auto reader = CaptureReader::open(file.path(), {.wants_seal = wants_seal});
+    CHECK(read_all(*reader).size() == seal.records);
+    CHECK(reader->seal() == (wants_seal ? std::optional(seal) : std::nullopt));
+  }
+}
+
 TEST_CASE("a file that is missing, empty or no capture is an error that names it") {
   const ScratchFile missing("missing.pcapng");
   CHECK_THROWS_AS(CaptureReader::open(missing.path()), CaptureError);
