@@ -26,7 +26,7 @@ class LinkLayer {
                                                       uint16_t link_type, WireEnd& end) {
     const bool ready = link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes &&
                        !is_tag(load_be<uint16_t>(&bytes[kEthernetBytes - 2]));
-    return ready ? bytes : converted(bytes, link_type, end);  // nearly all are ready
+    return ready ? bytes : converted(bytes, link_type, end);  // nearly every frame is
   }
 
  private:

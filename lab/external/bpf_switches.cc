@@ -165,20 +165,17 @@ nlohmann::json rows_of_bpf(const NodeSite& site, const std::string& lab) {
     if (!route) continue;
     const std::string name = usid_text(static_cast<uint16_t>(usid));
     const std::string port = switch_port_name(site, route->port);
-    nlohmann::json row;
+    const auto counted = [&](nlohmann::json row, bool errors) {
+      row.update({{"packets", route->packets}, {"bytes", route->bytes}});
+      if (errors) row["errors"] = route->errors;
+      return row;
+    };
     switch (route->action) {
-      case USID_DROP: row = switch_row("", "drop"); break;
-      case USID_END: row = switch_row(name, "End"); break;
-      case USID_LINK: row = switch_row(name, "End.X", port); break;
-      default: row = switch_row(name, "via", port);
+      case USID_DROP: dropped.push_back(counted(switch_row("", "drop"), false)); break;
+      case USID_END: own.push_back(counted(switch_row(name, "End"), true)); break;
+      case USID_LINK: via.push_back(counted(switch_row(name, "End.X", port), true)); break;
+      default: via.push_back(counted(switch_row(name, "via", port), false));
     }
-    row["packets"] = route->packets;
-    row["bytes"] = route->bytes;
-    if (route->action == USID_END || route->action == USID_LINK) row["errors"] = route->errors;
-    (route->action == USID_DROP  ? dropped
-     : route->action == USID_END ? own
-                                 : via)
-        .push_back(std::move(row));
   }
   own.insert(own.end(), via.begin(), via.end());
   own.insert(own.end(), dropped.begin(), dropped.end());

@@ -78,7 +78,7 @@ static __always_inline void count(struct usid_route* route, __u32 length) {
   __sync_fetch_and_add(&route->packets, 1);
   __sync_fetch_and_add(&route->bytes, length);
 }
-/// As in switchd/usid_counts.h packets without a route count for the uSID 0.
+/// Our own switch counts packets without a route for the uSID 0 as well (switchd/switch_node.h).
 static __always_inline int drop_unrouted(__u32 length) {
   struct usid_route* none = route_of(0);
   if (none) count(none, length);

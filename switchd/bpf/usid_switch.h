@@ -8,7 +8,7 @@
 
 /// Table "routes", by uSID: what becomes of a frame whose carrier has that uSID in front.
 enum usid_action {
-  USID_DROP = 0,  ///< of uSID 0 alone: it counts carriers whose uSID has no route
+  USID_DROP = 0,  ///< at uSID 0: the switch drops carriers without a route, and counts them here
   USID_END = 1,   ///< the switch's own uN: shift
   USID_VIA = 2,   ///< leave by the port
   USID_LINK = 3,  ///< a uA: shift and leave by the port (End.X)

@@ -16,6 +16,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "lab/external/foreign_switches.h"
 #include "lab/run/scenario_run.h"
+#include "switchd/bpf/usid_switch.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/texts.h"
@@ -148,7 +149,7 @@ expect: [{trims: {at_most: 0, until: 95us}}]
     const auto leads_to_at = [&](int us) {
       clock = at(us);
       switches.step();
-      const std::string start = fmt::format("{:04x} action {} port ", spine.value, 2);
+      const std::string start = fmt::format("{:04x} action {} port ", spine.value, int{USID_VIA});
       for (const std::string& line : programs.rules_of(t0)) {
         if (line.starts_with(start)) return line.substr(start.size());
       }
@@ -174,7 +175,7 @@ expect: [{trims: {at_most: 0, until: 95us}}]
     };
     said({"up", fabric, "--name", "kernelwise"});
     said({"exec", "h0", "--", "ping", "-c", "1", "-W", "20", "h2"});
-    // A carrier with a uSID that no switch has, to whatever hears it.
+    // h0 sends a carrier whose uSID no switch has. The switch looks at no MAC address, so any neighbour will do.
     said({"exec", "h0", "--", "ip", "neigh", "add", "fe80::77", "lladdr", "02:00:00:00:00:77",
           "dev", "p0"});
     said({"exec", "h0", "--", "ip", "route", "add", "5f00:0:7777::/48", "via", "fe80::77", "dev",
