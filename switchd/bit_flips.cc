@@ -32,7 +32,7 @@ bool flip(Frame& frame, uint32_t bit) {
   const bool elided = frame.modelled_size().value > frame.size();
   const bool ipv4 = encapsulation_of(frame.bytes()) == Encapsulation::kIpv4;
   const bool covered = elided && under_icrc(frame.bytes(), bit);
-  if (byte < frame.size()) frame.bytes()[byte] ^= static_cast<uint8_t>(0x80 >> bit % 8);
+  if (byte < frame.size()) frame.writable_bytes()[byte] ^= static_cast<uint8_t>(0x80 >> bit % 8);
   if (covered) frame.add_damage(bit);
   const size_t length = ipv4 ? kTotalLengthOffset : kPayloadLengthOffset;
   return byte != length && byte != length + 1;

@@ -234,7 +234,7 @@ Departure EgressPort::depart(FabricTime now) {
   Waiting next = pop(departure.queue);
   departure.ingress = next.ingress;
   if (marks_next(departure.queue, next.frame)) {
-    mark_ce(next.frame.bytes());
+    mark_ce(next.frame.hop_bytes());
     departure.ecn_marked = true;
   }
   departure.frame = std::move(next.frame);

@@ -78,7 +78,7 @@ inline void mark_ce(std::span<uint8_t> frame) {
 /// Takes an outer IPv6 header off.
 inline void strip_outer(Frame& frame) {
   const Bytes modelled = frame.modelled_size() - Bytes{kIpv6Bytes};
-  const std::span<uint8_t> bytes = frame.bytes();
+  const std::span<uint8_t> bytes = frame.writable_bytes();
   std::memmove(&bytes[kOuterOffset], &bytes[kInnerOffset], bytes.size() - kInnerOffset);
   frame.resize(bytes.size() - kIpv6Bytes);
   frame.set_modelled_size(modelled);
@@ -105,7 +105,7 @@ inline void trim(Frame& frame, bool last_hop, const DscpMap& dscps) {
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
   frame.repair();  // a trimmed frame's ICRC is never checked
-  const std::span<uint8_t> bytes = frame.bytes();
+  const std::span<uint8_t> bytes = frame.writable_bytes();
   const bool ipv4 = is_ipv4(bytes);
   store_be<uint16_t>(
       bytes.data() + (ipv4 ? kTotalLengthOffset : kPayloadLengthOffset),

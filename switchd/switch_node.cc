@@ -153,7 +153,7 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& 
   // All that arrives at one instant is heard before anything is decided and told.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
   const std::optional<UsidCarrier> carrier = carrier_of(frame);
-  const ForwardingDecision decision = table_.forward(frame.bytes(), frame.modelled_size());
+  const ForwardingDecision decision = table_.forward(frame.hop_bytes(), frame.modelled_size());
   if (carrier) count_usids(*carrier, decision.drop, frame.modelled_size());
   if (decision.drop != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);

@@ -26,7 +26,7 @@ Frame PacketMaker::make_packet(const Way& way, Bth bth, size_t extension, const 
   const bool headers_only = (payload.elided() || content.lent) && !payload.empty();
   Frame frame = frames_.make(headers_only ? header_size : size);
   if (!frame) return frame;
-  uint8_t* const out = frame.bytes().data();
+  uint8_t* const out = frame.writable_bytes().data();
   headers.write({.path = path,
                  .destination = paths_.address_in(path.encapsulation, way.to.host),
                  .ev = paths_.on_wire(way.ev),
@@ -133,13 +133,13 @@ Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool
   // As many bytes as the history of packets looks at.
   Frame frame = frames_.make(elided ? std::min(size, at.after_bth) : size);
   if (!frame) return frame;
-  write_datagram(spec, size, frame.bytes());
+  write_datagram(spec, size, frame.writable_bytes());
   frame.set_modelled_size({size});
   return frame;
 }
 
 void PacketMaker::finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const {
-  const std::span<uint8_t> bytes = frame.bytes();
+  const std::span<uint8_t> bytes = frame.writable_bytes();
   if (bytes.size() == header_size) {
     frame.set_modelled_size({size});
     if (!payload.elided()) {

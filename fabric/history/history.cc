@@ -22,7 +22,12 @@ namespace {
 constexpr size_t kStreamsMax = 1u << 22;  // bound on what a report may hold
 constexpr size_t kNameBytesMax = 255;
 
-constexpr std::array<size_t, 2> kStreamHashBytesOf{32, kStreamHashBytes};  // by version, from 1
+/// The version of a stream's hash; 0 for none that this program knows.
+uint32_t version_of(std::span<const uint8_t> hash) {
+  if (hash.size() == 32) return 1;
+  if (hash.size() == 16) return 2;
+  return hash.size() == kStreamHashBytes && hash[0] == kHistoryVersion ? kHistoryVersion : 0;
+}
 
 std::string to_hex(std::span<const uint8_t> hash) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -58,54 +63,53 @@ std::optional<HistoryStream> parse_line(std::string_view line) {
       std::from_chars(line.data() + first + 1, line.data() + second, stream.count);
   if (error != std::errc{} || end != line.data() + second) return std::nullopt;
   const std::string_view hash = line.substr(second + 1);
-  const auto version =
-      std::find(kStreamHashBytesOf.begin(), kStreamHashBytesOf.end(), hash.size() / 2);
-  if (version == kStreamHashBytesOf.end()) return std::nullopt;
-  stream.hash.resize(*version);
-  if (!from_hex(hash, stream.hash)) return std::nullopt;
+  stream.hash.resize(std::min<size_t>(hash.size() / 2, 32));
+  if (!from_hex(hash, stream.hash) || version_of(stream.hash) == 0) return std::nullopt;
   return stream;
 }
 
-/// A record as it is written, and where its fields are (history.h).
-using RecordPlace = uint8_t*;
-constexpr size_t kTrafficClassAt = 11, kWireLengthAt = 12, kCarrierAt = 16, kHostsAt = 32,
-                 kBthAt = 64, kPsnAt = 76, kEvAt = 80;
+// What is hashed is in two parts (history.h): what changes from port to port, and what does not. Where the fields are in
+// their part, and where in the record the PSN is, which is not hashed apart:
+constexpr size_t kHopBytes = 32, kContentBytes = 48;
+constexpr size_t kEventAt = 8, kCarrierAt = 16;
+constexpr size_t kHostsAt = 0, kBthAt = 32, kEvAt = 44;
+constexpr size_t kPsnInRecord = 76, kEvInRecord = 80;
+constexpr size_t kContentHashBytes = 8;
+using ContentBytes = std::array<uint8_t, kContentBytes>;
 
-/// Writes the part of a record behind the IP header, for an MRC frame: its last 20 bytes.
-inline void put_transport(std::span<const uint8_t> frame, Encapsulation kind, RecordPlace out) {
+/// Writes the part of the content behind the IP header, for an MRC frame: its last 16 bytes.
+inline void put_transport(std::span<const uint8_t> frame, Encapsulation kind, uint8_t* out) {
   const FrameLayout at = layout_of(kind);
   const uint8_t* const udp = frame.data() + at.udp;
   const uint16_t port = load_be<uint16_t>(udp + 2);
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return;
   const uint8_t* const bth = frame.data() + at.bth;
-  std::memcpy(out + kBthAt, bth, kBthBytes);
-  store_be<uint32_t>(out + kPsnAt, load_be<uint32_t>(bth + 8) & 0xFF'FFFF);
-  store_be<uint32_t>(out + kEvAt, entropy_of(frame, kind).value);
+  // In the pieces that the hash reads.
+  std::memcpy(out + kBthAt, bth, 8);
+  store_be<uint64_t>(out + kBthAt + 8,
+                     uint64_t{load_be<uint32_t>(bth + 8)} << 32 | entropy_of(frame, kind).value);
 }
 
-/// Writes the addresses and transport of an IPv4 frame. It has one destination, which is written
-/// where the carrier would stand and again as the host's, so the record says as much as SRv6's.
-[[gnu::noinline]] void put_ipv4(std::span<const uint8_t> frame, RecordPlace out) {
+void put_mapped(const uint8_t* ipv4_address, uint8_t* out) {  // RFC 4291 §2.5.5.2
+  std::memset(out, 0, 10);
+  out[10] = out[11] = 0xFF;
+  std::memcpy(out + 12, ipv4_address, 4);
+}
+
+/// An IPv4 frame has one destination, which is written where the carrier would stand and again as the host's, so the
+/// record says as much as SRv6's.
+[[gnu::noinline]] void put_ipv4(std::span<const uint8_t> frame, uint8_t* out) {
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;
-  out[kTrafficClassAt] = ip[1];
-  const auto put_mapped = [out](size_t at, const uint8_t* address) {  // RFC 4291 §2.5.5.2
-    out[at + 10] = out[at + 11] = 0xFF;
-    std::memcpy(out + at + 12, address, 4);
-  };
-  const uint8_t *const source = ip + 12, *const destination = ip + 16;
-  put_mapped(kCarrierAt, destination);
-  put_mapped(kHostsAt, source);
-  put_mapped(kHostsAt + 16, destination);
+  put_mapped(ip + 12, out + kHostsAt);
+  put_mapped(ip + 16, out + kHostsAt + 16);
   const bool whole = frame.size() >= layout_of(Encapsulation::kIpv4).after_bth;
   if (whole && encapsulation_of(frame)) put_transport(frame, Encapsulation::kIpv4, out);
 }
 
-/// Writes what a record says of an IPv6 frame with at least `kInnerOffset` bytes.
-inline void put_ipv6(std::span<const uint8_t> frame, RecordPlace out) {
+/// For an IPv6 frame with at least `kInnerOffset` bytes.
+inline void put_ipv6(std::span<const uint8_t> frame, uint8_t* out) {
   const uint8_t* const outer = frame.data() + kOuterOffset;
-  out[kTrafficClassAt] = static_cast<uint8_t>(outer[0] << 4 | outer[1] >> 4);  // DSCP and ECN
-  std::memcpy(out + kCarrierAt, outer + 24, 16);
   if (outer[6] == kNextHeaderUdp) {
     std::memcpy(out + kHostsAt, outer + 8, 32);
     const bool whole = frame.size() >= layout_of(Encapsulation::kIpv6).after_bth;
@@ -119,33 +123,91 @@ inline void put_ipv6(std::span<const uint8_t> frame, RecordPlace out) {
   put_transport(frame, Encapsulation::kSrv6, out);
 }
 
-/// Writes all bytes of a record.
-inline void put_record(const PacketRecord& record, RecordPlace out) {
-  store_be<uint64_t>(out, static_cast<uint64_t>(record.t.ps()));
-  std::memset(out + 8, 0, kHistoryRecordBytes - 8);
-  out[8] = static_cast<uint8_t>(record.event);
-  out[9] = static_cast<uint8_t>(record.cause);
-  out[10] = static_cast<uint8_t>(record.queue);
-  if (!record.frame) return;
-  store_be<uint32_t>(out + kWireLengthAt, static_cast<uint32_t>(record.frame.wire_length().value));
-  const std::span<const uint8_t> bytes = record.frame.bytes();
-  if (bytes.size() < kEthernetBytes) return;
-  const uint16_t ethertype = load_be<uint16_t>(bytes.data() + 12);
+/// Who sends what to whom.
+ContentBytes content_bytes(std::span<const uint8_t> frame) {
+  ContentBytes out{};
+  if (frame.size() < kEthernetBytes) return out;
+  const uint16_t ethertype = load_be<uint16_t>(frame.data() + 12);
   if (ethertype == kEthertypeIpv6) {
-    if (bytes.size() >= kInnerOffset) put_ipv6(bytes, out);
+    if (frame.size() >= kInnerOffset) put_ipv6(frame, out.data());
   } else if (ethertype == kEthertypeIpv4) {
-    put_ipv4(bytes, out);
-  } else if (const std::optional<uint16_t> quanta = lossless_quanta(bytes)) {
-    std::memcpy(out + kCarrierAt, bytes.data() + kEthernetBytes, 16);
-    store_be<uint32_t>(out + kEvAt, *quanta);
+    put_ipv4(frame, out.data());
+  } else if (const std::optional<uint16_t> quanta = lossless_quanta(frame)) {
+    store_be<uint32_t>(out.data() + kEvAt, *quanta);
   }
+  return out;
+}
+
+/// What the first part of a record says of a frame that is not IPv6.
+[[gnu::noinline]] void put_other_hop(std::span<const uint8_t> frame, uint8_t& traffic_class,
+                                     uint8_t* carrier) {
+  std::memset(carrier, 0, 16);
+  if (frame.size() < kEthernetBytes) return;
+  const uint8_t* const behind = frame.data() + kEthernetBytes;
+  if (load_be<uint16_t>(frame.data() + 12) == kEthertypeIpv4) {
+    if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
+    traffic_class = behind[1];
+    put_mapped(behind + 16, carrier);
+  } else if (lossless_quanta(frame)) {
+    std::memcpy(carrier, behind, 16);
+  }
+}
+
+/// Writes the first part of a record.
+inline void put_hop(const PacketRecord& record, uint8_t* out) {
+  store_be<uint64_t>(out, static_cast<uint64_t>(record.t.ps()));
+  std::span<const uint8_t> bytes;
+  uint32_t wire_length = 0;
+  if (record.frame) {
+    bytes = record.frame.bytes();
+    wire_length = static_cast<uint32_t>(record.frame.wire_length().value);
+  }
+  uint8_t traffic_class = 0;
+  if (bytes.size() >= kInnerOffset && load_be<uint16_t>(bytes.data() + 12) == kEthertypeIpv6) {
+    const uint8_t* const outer = bytes.data() + kOuterOffset;
+    traffic_class = static_cast<uint8_t>(load_be<uint16_t>(outer) >> 4);  // DSCP and ECN
+    std::memcpy(out + kCarrierAt, outer + 24, 16);
+  } else {
+    put_other_hop(bytes, traffic_class, out + kCarrierAt);
+  }
+  const uint32_t kind = static_cast<uint32_t>(record.event) << 24 |
+                        static_cast<uint32_t>(record.cause) << 16 |
+                        static_cast<uint32_t>(record.queue) << 8 | traffic_class;
+  // In one piece, as the hash reads it: a processor waits for two stores before it can load both at once.
+  store_be<uint64_t>(out + kEventAt, uint64_t{kind} << 32 | wire_length);
+}
+
+uint64_t hash_of_content(const ContentBytes& content) {
+  return ::XXH3_64bits(content.data(), content.size());
+}
+
+/// Hashes the content of a frame, and leaves the hash with it for its next ports.
+[[gnu::noinline]] uint64_t find_content(const Frame& frame) {
+  const std::span<const uint8_t> bytes = frame ? frame.bytes() : std::span<const uint8_t>();
+  const uint64_t hash = hash_of_content(content_bytes(bytes));
+  // Without an inner header the destination of a packet may be its carrier, which switches change.
+  const bool stays = bytes.size() >= kUdpOffset &&
+                     load_be<uint16_t>(bytes.data() + 12) == kEthertypeIpv6 &&
+                     bytes[kOuterOffset + 6] == kNextHeaderIpv6;
+  if (stays) frame.set_content(hash);
+  return hash;
+}
+
+inline uint64_t content_hash(const Frame& frame) {
+  return frame && frame.content() != 0 ? frame.content() : find_content(frame);
 }
 
 }  // namespace
 
 HistoryBytes history_record(const PacketRecord& record) {
   HistoryBytes out;
-  put_record(record, out.data());
+  put_hop(record, out.data());
+  const ContentBytes content =
+      content_bytes(record.frame ? record.frame.bytes() : std::span<const uint8_t>());
+  std::copy_n(content.begin(), kEvAt, out.begin() + kHopBytes);
+  out[kPsnInRecord] = 0;
+  std::copy_n(content.begin() + kBthAt + 9, 3, &out[kPsnInRecord + 1]);
+  std::copy(content.begin() + kEvAt, content.end(), &out[kEvInRecord]);
   return out;
 }
 
@@ -155,14 +217,19 @@ HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime e
 void HistoryDigest::packet(const PacketRecord& record) {
   if (record.t > end_) return;
   ChainedRecord chained;
-  put_record(record, chained.data() + kStreamHashBytes);
+  put_hop(record, chained.data() + kHashBytes);
+  store_be<uint64_t>(chained.data() + kHashBytes + kHopBytes, content_hash(record.frame));
   append(record, chained);
 }
 
 void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes) {
   if (record.t > end_) return;
   ChainedRecord chained;
-  std::memcpy(chained.data() + kStreamHashBytes, bytes.data(), kHistoryRecordBytes);
+  std::copy_n(bytes.begin(), kHopBytes, chained.begin() + kHashBytes);
+  ContentBytes content;
+  std::copy_n(bytes.begin() + kHopBytes, kEvAt, content.begin());
+  std::copy_n(bytes.begin() + kEvInRecord, kContentBytes - kEvAt, content.begin() + kEvAt);
+  store_be<uint64_t>(chained.data() + kHashBytes + kHopBytes, hash_of_content(content));
   append(record, chained);
 }
 
@@ -170,11 +237,12 @@ void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
   assert(index < streams_.size());
   Stream& stream = streams_[index];
-  std::memcpy(chained.data(), stream.hash.data(), kStreamHashBytes);
+  static_assert(kHashBytes + kHopBytes + kContentHashBytes == sizeof(ChainedRecord));
+  std::memcpy(chained.data(), stream.hash.data(), kHashBytes);
   XXH128_canonical_t hash;
   ::XXH128_canonicalFromHash(&hash, ::XXH3_128bits(chained.data(), chained.size()));
-  static_assert(sizeof hash.digest == kStreamHashBytes);
-  std::memcpy(stream.hash.data(), hash.digest, kStreamHashBytes);
+  static_assert(sizeof hash.digest == kHashBytes);
+  std::memcpy(stream.hash.data(), hash.digest, kHashBytes);
   ++stream.count;
 }
 
@@ -184,9 +252,9 @@ std::vector<HistoryStream> HistoryDigest::streams() const {
   for (uint32_t i = 0; i < streams_.size(); ++i) {
     const std::string port = topology_.port_name({self_, PortId{i / 2}});
     const Stream& stream = streams_[i];
-    result.push_back({port + (i % 2 == 0 ? "/in" : "/out"),
-                      stream.count,
-                      {stream.hash.begin(), stream.hash.end()}});
+    result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), stream.count, {kHistoryVersion}});
+    std::vector<uint8_t>& hash = result.back().hash;
+    hash.insert(hash.end(), stream.hash.begin(), stream.hash.end());
   }
   return result;
 }
@@ -199,7 +267,7 @@ bool HistoryDigest::restore(std::string_view saved) {
   if (history_version(*streams) != kHistoryVersion) return false;
   for (size_t i = 0; i < streams_.size(); ++i) {
     streams_[i].count = (*streams)[i].count;
-    std::copy_n((*streams)[i].hash.begin(), kStreamHashBytes, streams_[i].hash.begin());
+    std::copy_n((*streams)[i].hash.begin() + 1, kHashBytes, streams_[i].hash.begin());
   }
   return true;
 }
@@ -239,7 +307,9 @@ std::optional<std::vector<HistoryStream>> history_from_text(std::string_view tex
     if (end == std::string_view::npos || streams.size() == kStreamsMax) return std::nullopt;
     std::optional<HistoryStream> stream = parse_line(text.substr(0, end));
     if (!stream) return std::nullopt;
-    if (!streams.empty() && stream->hash.size() != streams.front().hash.size()) return std::nullopt;
+    const bool mixed =
+        !streams.empty() && version_of(stream->hash) != version_of(streams.front().hash);
+    if (mixed) return std::nullopt;
     streams.push_back(std::move(*stream));
     text.remove_prefix(end + 1);
   }
@@ -248,9 +318,7 @@ std::optional<std::vector<HistoryStream>> history_from_text(std::string_view tex
 
 uint32_t history_version(std::span<const HistoryStream> streams) {
   if (streams.empty()) return kHistoryVersion;
-  const auto found =
-      std::find(kStreamHashBytesOf.begin(), kStreamHashBytesOf.end(), streams.front().hash.size());
-  return 1 + static_cast<uint32_t>(found - kStreamHashBytesOf.begin());
+  return version_of(streams.front().hash);
 }
 
 }  // namespace mrclab

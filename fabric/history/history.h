@@ -2,18 +2,20 @@
 // The packet history as a digest: whether two runs had the same history, to the
 // picosecond, is one comparison of `history_sha256`.
 //
-// Per port and direction a node hashes fixed-size records in commit order, each with what the ones
-// before gave: h(0) is 16 zero bytes, h(n) is XXH3's 128-bit hash (canonical form, seed 0) of h(n-1)
-// and record n: a fraction of what SHA-256 costs (tests/bench/README.md), and 16 bytes of state. XXH3
-// is no cryptographic hash: a person could make two histories with one digest on purpose, and mrclab does
-// not guard against that. Runs of version 1 have SHA-256 over all records of a stream in its place, so a
-// digest of one version says nothing about one of the other.
-//
 // A record is 84 bytes, network byte order: t_ps 8 | event 1 | cause 1 | queue 1 | outer traffic class (DSCP/ECN) 1 |
 // wire length 4 | carrier 16 | inner source 16 | inner destination 16 | BTH 12 | PSN 4 | EV 4.
 // No payload, ICRC, MAC or trailer. Fields that a frame does not have are zero. Of a pause frame
 // (fabric/packet/pause_frame.h) the 16 bytes behind the ethertype stand in place of the carrier, and the quanta for
 // RoCE's data in place of the EV.
+//
+// Per port and direction a node hashes records in commit order, each with what the ones before gave: h(0) is 16 zero
+// bytes, h(n) is XXH3's 128-bit hash of h(n-1), the first 32 bytes of record n, and XXH3's 64-bit hash of its content:
+// hosts, BTH and EV (both canonical, seed 0; the PSN is in the BTH). No switch changes the content, so a packet in our
+// worlds has it hashed once, not at every port (Frame::content). XXH3 is no cryptographic hash: a person could make two histories with one digest on
+// purpose, and mrclab does not guard against that.
+//
+// That is version 3. In version 2 all 84 bytes were hashed at every port; version 1 had SHA-256 over all records of a
+// stream. A digest of one version says nothing about one of another.
 
 #include <array>
 #include <cstdint>
@@ -34,17 +36,19 @@ namespace mrclab {
 inline constexpr size_t kHistoryRecordBytes = 84;
 using HistoryBytes = std::array<uint8_t, kHistoryRecordBytes>;
 /// The rule by which the digests of this build are made: `history_version` of a verdict.
-inline constexpr uint32_t kHistoryVersion = 2;
-inline constexpr size_t kStreamHashBytes = 16;  ///< 32 in version 1
+inline constexpr uint32_t kHistoryVersion = 3;
+/// Of HistoryStream::hash: the version in one byte, then the hash. In version 2 it was a hash of 16 bytes, in version 1
+/// one of 32, without their version.
+inline constexpr size_t kStreamHashBytes = 17;
 
-/// The record of one packet, as it is hashed.
+/// The record of one packet.
 HistoryBytes history_record(const PacketRecord& record);
 
 /// The digest of one port in one direction: how many records, and the hash over them.
 struct HistoryStream {
   std::string name;  ///< "p0.t0-0:d1/in", "h3:p2/out"
   uint64_t count = 0;
-  std::vector<uint8_t> hash{};  ///< kStreamHashBytes, or 32 bytes that a run of version 1 left
+  std::vector<uint8_t> hash{};  ///< kStreamHashBytes, or what a run of an earlier version left
   bool operator==(const HistoryStream&) const = default;
 };
 
@@ -68,12 +72,13 @@ class HistoryDigest {
   bool restore(std::string_view saved);
 
  private:
+  static constexpr size_t kHashBytes = 16;
   struct Stream {
-    std::array<uint8_t, kStreamHashBytes> hash{};
+    std::array<uint8_t, kHashBytes> hash{};
     uint64_t count = 0;
   };
-  /// A stream's hash, and the record that it is to be hashed with.
-  using ChainedRecord = std::array<uint8_t, kStreamHashBytes + kHistoryRecordBytes>;
+  /// A stream's hash, and what of a record it is to be hashed with.
+  using ChainedRecord = std::array<uint8_t, kHashBytes + 32 + 8>;
   void append(const PacketRecord& record, ChainedRecord& chained);
 
   const Topology& topology_;

@@ -8,9 +8,10 @@ namespace mrclab {
 void Frame::give_back() { buffer_->pool->give_back(buffer_); }
 
 void Frame::resize(size_t size) {
-  assert(size <= buffer_->room);
+  assert(size <= storage().size());
   buffer_->size = static_cast<uint16_t>(size);
   buffer_->modelled_size = buffer_->size;
+  buffer_->content = 0;
 }
 
 Frame Frame::twin() const {
@@ -18,6 +19,7 @@ Frame Frame::twin() const {
   if (!twin) return twin;
   twin.set_modelled_size(modelled_size());
   twin.buffer_->damage = buffer_->damage;
+  twin.buffer_->content = buffer_->content;
   twin.lend(lent());
   return twin;
 }
@@ -25,7 +27,7 @@ Frame Frame::twin() const {
 FramePool::FramePool(size_t limit, FrameRoom room)
     : limit_(limit),
       room_(room),
-      stride_((sizeof(FrameBuffer) + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
+      stride_((kFrameHeadBytes + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
               kCacheLine) {
   assert(room.frame + room.trailer <= std::numeric_limits<uint16_t>::max());
 }
@@ -43,13 +45,16 @@ Frame FramePool::make(size_t size) {
   buffer->size = static_cast<uint16_t>(size);
   buffer->modelled_size = buffer->size;
   buffer->damage = 0;
+  buffer->content = 0;
   buffer->lent = nullptr;
   return Frame(buffer);
 }
 
 Frame FramePool::copy(std::span<const uint8_t> bytes) {
   Frame frame = make(bytes.size());
-  if (frame && !bytes.empty()) std::memcpy(frame.bytes().data(), bytes.data(), bytes.size());
+  if (frame && !bytes.empty()) {
+    std::memcpy(frame.writable_bytes().data(), bytes.data(), bytes.size());
+  }
   return frame;
 }
 
@@ -71,7 +76,6 @@ void FramePool::grow() {
   for (size_t i = kSlab; i-- > 0;) {
     auto* const buffer = new (slab + i * stride_) FrameBuffer;
     buffer->pool = this;
-    buffer->room = static_cast<uint16_t>(room_.frame + room_.trailer);
     free_.push_back(buffer);
   }
 }

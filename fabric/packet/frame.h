@@ -26,7 +26,7 @@ struct FrameRoom {
 };
 /// For worlds that carry no payload: all headers of a write with immediate are 142 bytes, a SACK is
 /// 154; nothing is written behind them.
-inline constexpr FrameRoom kHeaderRoom{160, 0};
+inline constexpr FrameRoom kHeaderRoom{155, 0};
 
 /// The payload of a frame that has no copy of it, only says where it lies: between the headers that the
 /// frame holds and the pad and ICRC that whoever looks at them makes (fabric/packet/whole_frame.h).
@@ -39,19 +39,22 @@ struct LentPayload {
 class FramePool;
 
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
-/// with the first headers. With 32 bytes and kHeaderRoom a buffer takes three lines.
+/// with the first headers. With kFrameHeadBytes and kHeaderRoom a buffer takes three lines, of which a switch that
+/// knows `content` looks at two.
 struct FrameBuffer {
   FramePool* pool = nullptr;      ///< returns here when its frame is destroyed
   const uint8_t* lent = nullptr;  ///< see LentPayload, here and below
+  uint64_t content = 0;           ///< see Frame::content; 0: not known
   uint32_t modelled_size = 0;     ///< bytes that the modelled hardware would carry (>= size)
   uint32_t damage = 0;            ///< see Frame::damage
   uint16_t size = 0;              ///< bytes present
-  uint16_t room = 0;              ///< bytes that follow
   uint16_t lent_size = 0;
   bool lent_icrc = false;
 
-  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
+  inline uint8_t* bytes();
 };
+inline constexpr size_t kFrameHeadBytes = offsetof(FrameBuffer, lent_icrc) + sizeof(bool);
+inline uint8_t* FrameBuffer::bytes() { return reinterpret_cast<uint8_t*>(this) + kFrameHeadBytes; }
 
 /// A move-only handle; the buffer goes back to its pool when the handle dies.
 class Frame {
@@ -82,10 +85,21 @@ class Frame {
   }
 
   explicit operator bool() const { return buffer_ != nullptr; }
-  std::span<uint8_t> bytes() { return {buffer_->bytes(), buffer_->size}; }
   std::span<const uint8_t> bytes() const { return {buffer_->bytes(), buffer_->size}; }
-  /// The whole buffer, for writing a trailer behind the frame.
-  std::span<uint8_t> storage() { return {buffer_->bytes(), buffer_->room}; }
+  /// For who may change any of them.
+  std::span<uint8_t> writable_bytes() {
+    buffer_->content = 0;
+    return {buffer_->bytes(), buffer_->size};
+  }
+  /// The same for who changes only what every switch does: MAC addresses, carriers, hop limits, traffic classes.
+  /// content() stays.
+  std::span<uint8_t> hop_bytes() { return {buffer_->bytes(), buffer_->size}; }
+  /// The whole buffer, for writing a payload or a trailer behind the headers.
+  inline std::span<uint8_t> storage();
+  /// A hash of what no switch changes (fabric/history/history.h), as it was last set; 0: not known since.
+  uint64_t content() const { return buffer_->content; }
+  /// May be set whenever it is known: a frame is the same with and without it.
+  void set_content(uint64_t hash) const { buffer_->content = hash; }
   size_t size() const { return buffer_->size; }
   Bytes modelled_size() const { return {buffer_->modelled_size}; }
   /// Length on the wire including FCS, preamble and gap.
@@ -176,5 +190,9 @@ class FramePool {
   size_t in_use_ = 0;
   uint64_t exhausted_ = 0;
 };
+
+inline std::span<uint8_t> Frame::storage() {
+  return {buffer_->bytes(), buffer_->pool->room_.frame + buffer_->pool->room_.trailer};
+}
 
 }  // namespace mrclab

@@ -49,7 +49,7 @@ Frame make_pause(FramePool& pool, const MacAddress& source, uint16_t quanta) {
   PauseFrame pause;
   pause.classes = 1u << kLosslessPriority;
   pause.quanta[kLosslessPriority] = quanta;
-  write_pause(pause, source, frame.bytes().first<kPauseFrameBytes>());
+  write_pause(pause, source, frame.writable_bytes().first<kPauseFrameBytes>());
   frame.set_modelled_size({kPauseFrameBytes});
   return frame;
 }

@@ -97,7 +97,7 @@ Frame make_void_frame(FramePool& pool, const Frame& lost) {
   const size_t count = std::min(bytes.size(), kVoidHeaderBytes);
   Frame frame = pool.make(kVoidPreludeBytes + count);
   if (!frame) return frame;
-  uint8_t* out = frame.bytes().data();
+  uint8_t* out = frame.writable_bytes().data();
   std::fill_n(out, kVoidPreludeBytes, uint8_t{0});
   std::copy_n(bytes.begin(), std::min<size_t>(bytes.size(), 12), out);  // both MAC addresses
   store_be<uint16_t>(out + 12, kVoidEthertype);

@@ -126,7 +126,7 @@ void NodeSpeaker::send(PortId port, Octets packet, FabricTime) {
   if (!frame) return;
   const Port& place = environment_.topology.port({environment_.self, port});
   const MacAddress& to = environment_.topology.port(place.peer).mac;
-  const std::span<uint8_t> bytes = frame.bytes();
+  const std::span<uint8_t> bytes = frame.writable_bytes();
   std::copy(to.begin(), to.end(), bytes.begin());
   std::copy(place.mac.begin(), place.mac.end(), bytes.begin() + 6);
   store_be<uint16_t>(&bytes[kEthertypeOffset], kEthertypeIpv6);

@@ -17,7 +17,7 @@ using Octets = std::vector<uint8_t>;
 /// A frame of headers, with the payload of build_frame() lent to it.
 Frame lent_frame(FramePool& pool, const MrcFrameSpec& spec, const Octets& whole, bool icrc) {
   Frame frame = pool.make(mrc_header_size(spec));
-  write_mrc_headers(spec, frame.bytes());
+  write_mrc_headers(spec, frame.writable_bytes());
   frame.set_modelled_size({whole.size()});
   frame.lend({whole.data() + frame.size(), static_cast<uint16_t>(spec.payload_length), icrc});
   return frame;

@@ -103,7 +103,7 @@ struct WireBench {
     const size_t size = 4226;
     spec.payload_length = size - mrc_header_size(spec) - kIcrcBytes;
     Frame frame = pool.make(mrc_header_size(spec));
-    write_mrc_headers(spec, frame.bytes());
+    write_mrc_headers(spec, frame.writable_bytes());
     frame.set_modelled_size({size});
     const FabricTime end = wire.end_of(frame.wire_length(), now);
     const WireFate fate = wire.start(frame, end);

@@ -70,12 +70,12 @@ class Chatter : public Node {
  private:
   void send(FabricTime now, uint8_t kind, FrameSink& out) {
     Frame frame = environment_.frames.make(kFrameBytes);
-    std::fill(frame.bytes().begin(), frame.bytes().end(), uint8_t{0});
-    frame.bytes()[12] = 0x86;
-    frame.bytes()[13] = 0xDD;
-    frame.bytes()[14] = 0x60;
-    frame.bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
-    frame.bytes()[60] = kind;
+    std::fill(frame.writable_bytes().begin(), frame.writable_bytes().end(), uint8_t{0});
+    frame.writable_bytes()[12] = 0x86;
+    frame.writable_bytes()[13] = 0xDD;
+    frame.writable_bytes()[14] = 0x60;
+    frame.writable_bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
+    frame.writable_bytes()[60] = kind;
     free_at_ = std::max(free_at_, now);
     const Wire& wire =
         environment_.topology.wire(environment_.topology.port({environment_.self, PortId{0}}).out);

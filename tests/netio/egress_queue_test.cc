@@ -110,7 +110,7 @@ TEST_CASE("what a frame was lent is read as it leaves, at once for a neighbour t
     const MrcFrameSpec spec = mrclab::test::random_spec(Opcode::kWriteOnly, 3, 64);
     std::vector<uint8_t> memory(64, 1);
     Frame frame = of.frames.make(mrc_header_size(spec));
-    write_mrc_headers(spec, frame.bytes());
+    write_mrc_headers(spec, frame.writable_bytes());
     frame.set_modelled_size({mrc_frame_size(spec)});
     frame.lend({memory.data(), 64, true});
     of.queue.put(of.line, of.host_port(), kIfindex,

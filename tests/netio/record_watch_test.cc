@@ -31,8 +31,8 @@ struct Wires {
     spec.extension = WriteHeaders{.meth = {}, .tseth = {}, .reth = Reth{}, .immediate = {}};
     spec.payload_length = 64;
     Frame frame = frames.make(mrc_frame_size(spec));
-    write_mrc_headers(spec, frame.bytes());
-    finish_mrc_frame(frame.bytes());
+    write_mrc_headers(spec, frame.writable_bytes());
+    finish_mrc_frame(frame.writable_bytes());
     return frame;
   }
 
@@ -83,7 +83,7 @@ TEST_CASE("a record says what the packet was, also if it was none of ours") {
   const Frame frame = wires.packet(0, 1, kPeer);
   watch.packet(wires.topology.host(0), wires.record(frame, Direction::kEgress));
   Frame other = wires.frames.make(60);
-  std::fill(other.bytes().begin(), other.bytes().end(), uint8_t{0});
+  std::fill(other.writable_bytes().begin(), other.writable_bytes().end(), uint8_t{0});
   watch.packet(wires.topology.host(1), wires.record(other, Direction::kIngress));
   const nlohmann::json records = watch.take().at("records");
   REQUIRE(records.size() == 2);

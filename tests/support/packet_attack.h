@@ -129,7 +129,7 @@ class PacketAttack : private PairFabric::Tap {
   void on_frame(uint32_t from, PortId port, Frame frame, FabricTime start,
                 FabricTime arrival) override {
     last_frame_ = start;
-    const auto bytes = frame.bytes();
+    const auto bytes = frame.writable_bytes();
     if (keep_) sent_.push_back({start, from, port.value, {bytes.begin(), bytes.end()}});
     ++by_opcode_[from][bytes[kBthOffset]];
     MrcPacket packet;

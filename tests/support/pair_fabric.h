@@ -94,7 +94,7 @@ class PairFabric {
 
   /// As the switches on its way do.
   void shift(uint32_t to, Transmission& t) {
-    const std::span<uint8_t> bytes = t.frame.bytes();
+    const std::span<uint8_t> bytes = t.frame.writable_bytes();
     Ipv6Address carrier;
     std::copy_n(&bytes[kOuterOffset + 24], carrier.size(), carrier.begin());
     const Usid last =

@@ -167,7 +167,7 @@ TEST_CASE("marks and trims of a packet without a carrier are read by its receive
     Frame frame = pool.copy(frame_of(t, 0, 3, 5));
     CHECK(dscp_of(frame.bytes()) == kDscpTrimmable);
     CHECK(is_ect(frame.bytes()));
-    mark_ce(frame.bytes());
+    mark_ce(frame.hop_bytes());
     MrcPacket packet;
     REQUIRE(parse_mrc_frame(frame.bytes(), packet) == ParseError::kNone);
     CHECK(packet.outer.ecn() == kEcnCe);
@@ -182,7 +182,7 @@ TEST_CASE("marks and trims of a packet without a carrier are read by its receive
     CHECK(packet.outer.ecn() == kEcnCe);
     CHECK_FALSE(icrc_ok(frame.bytes()));
     const ForwardingTable table(t, t.t0(0, 0));
-    CHECK(table.forward(frame.bytes(), frame.modelled_size()).drop == DropCause::kNone);
+    CHECK(table.forward(frame.hop_bytes(), frame.modelled_size()).drop == DropCause::kNone);
   }
 }
 

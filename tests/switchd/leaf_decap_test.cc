@@ -36,15 +36,15 @@ Frame write_frame(const Topology& topology, FramePool& pool, uint8_t ecn = kEcnE
   spec.extension = write;
   spec.payload_length = 500;
   Frame frame = pool.make(mrc_frame_size(spec));
-  const std::span<uint8_t> payload = write_mrc_headers(spec, frame.bytes());
+  const std::span<uint8_t> payload = write_mrc_headers(spec, frame.writable_bytes());
   std::fill(payload.begin(), payload.end(), uint8_t{0x5A});
-  finish_mrc_frame(frame.bytes());
+  finish_mrc_frame(frame.writable_bytes());
   return frame;
 }
 
 ForwardingDecision at(const Topology& topology, const char* name, Frame& frame) {
   const ForwardingTable table(topology, *topology.find_node(name));
-  return table.forward(frame.bytes(), frame.modelled_size());
+  return table.forward(frame.hop_bytes(), frame.modelled_size());
 }
 
 /// Through the first two switches of the path.
@@ -91,7 +91,7 @@ TEST_CASE("a mark of the outer header is not lost with it, unless the inner one 
     FramePool pool;
     Frame frame = write_frame(topology, pool, capable ? kEcnEct0 : kEcnNotEct);
     to_last_leaf(topology, frame);
-    mark_ce(frame.bytes());
+    mark_ce(frame.hop_bytes());
     REQUIRE(at(topology, "leaf3", frame).drop == DropCause::kNone);
     strip_outer(frame);
     CHECK(parsed(frame).inner.ecn() == (capable ? kEcnCe : kEcnNotEct));
@@ -119,7 +119,7 @@ TEST_CASE(
   const auto refused = [&](auto change) {
     Frame frame = write_frame(topology, pool);
     to_last_leaf(topology, frame);
-    change(frame.bytes());
+    change(frame.writable_bytes());
     const std::vector<uint8_t> before(frame.bytes().begin(), frame.bytes().end());
     const DropCause cause = at(topology, "leaf3", frame).drop;
     CHECK(std::equal(before.begin(), before.end(), frame.bytes().begin()));
@@ -152,6 +152,6 @@ TEST_CASE("a link's uSID leads over that link whatever follows, and costs a hop 
   REQUIRE(down.drop == DropCause::kNone);
   CHECK(down.port == topology.find_port("spine6:d2")->port);
   Frame ends = write_frame(topology, pool);
-  std::fill_n(&ends.bytes()[kDestinationOffset + 6], 10, uint8_t{0});
+  std::fill_n(&ends.writable_bytes()[kDestinationOffset + 6], 10, uint8_t{0});
   CHECK(at(topology, "leaf1", ends).drop == DropCause::kEndOfCarrier);
 }

@@ -248,7 +248,7 @@ TEST_CASE("a host takes the note of damage in an elided frame for a wrong ICRC")
     HostNode host({topology, topology.host(4), 1, pool, observer}, config);
     Arrival arrival;
     arrival.frame = maker.data(packet, {4, Qpn{0x123}}, {});
-    const std::span<uint8_t> bytes = arrival.frame.bytes();
+    const std::span<uint8_t> bytes = arrival.frame.writable_bytes();
     Ipv6Address carrier;
     std::copy_n(bytes.begin() + 38, 16, carrier.begin());
     for (int hop = 0; hop < 3; ++hop) shift_carrier(carrier);

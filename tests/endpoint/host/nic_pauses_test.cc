@@ -63,7 +63,7 @@ class LoneHost {
   }
   void arrives(FabricTime arrival, const PauseFrame& pause, uint32_t port = 0) {
     Frame frame = frames_.make(kPauseFrameBytes);
-    write_pause(pause, {}, frame.bytes().first<kPauseFrameBytes>());
+    write_pause(pause, {}, frame.writable_bytes().first<kPauseFrameBytes>());
     arrives(arrival, std::move(frame), port);
   }
   void pauses(FabricTime arrival, uint16_t quanta, uint32_t port = 0) {
@@ -189,7 +189,7 @@ TEST_CASE("broken pause frames are counted and stop nothing") {
     pause.classes = 0xFF;
     pause.quanta.fill(0xFFFF);
     write_pause(pause, {}, whole);
-    std::copy_n(whole.begin(), size, frame.bytes().begin());
+    std::copy_n(whole.begin(), size, frame.writable_bytes().begin());
     host.arrives(us(10), std::move(frame));
   }
   host.run_until(us(20));

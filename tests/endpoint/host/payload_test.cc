@@ -71,7 +71,7 @@ TEST_CASE("a host without payload takes a cut frame only if its length is the mo
     Ipv6Address carrier;
     std::copy_n(made.bytes().begin() + 38, 16, carrier.begin());
     for (int hop = 0; hop < 3; ++hop) shift_carrier(carrier);
-    std::copy(carrier.begin(), carrier.end(), made.bytes().begin() + 38);
+    std::copy(carrier.begin(), carrier.end(), made.writable_bytes().begin() + 38);
     return made;
   };
   struct Case {

@@ -27,7 +27,7 @@ struct Post {
     letter.arrival.lost = DropCause::kWireLoss;
     if (size == 0) return letter;
     letter.arrival.frame = sender.make(size);
-    std::fill_n(letter.arrival.frame.bytes().data(), size, uint8_t{0xA5});
+    std::fill_n(letter.arrival.frame.writable_bytes().data(), size, uint8_t{0xA5});
     letter.arrival.frame.set_modelled_size({4166});
     letter.arrival.frame.add_damage(0);
     letter.arrival.frame.add_damage(77);
