@@ -2,7 +2,8 @@
 // fabric of eight planes, no captures, every packet digested at every port. Prints JSON.
 //
 // Memory of a host or a switch is what its own allocations come to when the run ends (its digest
-// included), frames apart; RSS is the process's peak.
+// included), frames apart; RSS is the process's peak. It is told only where the word "memory" asks for it, because
+// whose code runs must then be noted at every frame.
 
 #include <malloc.h>
 #include <sys/resource.h>
@@ -65,6 +66,7 @@ struct Case {
   FabricTime end;
   bool elided;
   uint32_t threads;
+  bool memory;
   uint32_t hosts() const { return t0 * hosts_per_t0; }
 };
 
@@ -154,13 +156,15 @@ nlohmann::ordered_json measure(const Case& c) {
       [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
         const Owner owner = owner_of(environment.self);
         const Running running(owner);
+        std::unique_ptr<Node> node;
         if (owner == Owner::kSwitch) {
-          return std::make_unique<Metered>(std::make_unique<switchd::SwitchNode>(environment),
-                                           owner);
+          node = std::make_unique<switchd::SwitchNode>(environment);
+        } else {
+          auto host = std::make_unique<endpoint::HostNode>(environment, config);
+          hosts.push_back(host.get());
+          node = std::move(host);
         }
-        auto host = std::make_unique<endpoint::HostNode>(environment, config);
-        hosts.push_back(host.get());
-        return std::make_unique<Metered>(std::move(host), owner);
+        return c.memory ? std::make_unique<Metered>(std::move(node), owner) : std::move(node);
       },
       [&](NodeId node) -> NodeObserver& { return *digests[node.value]; });
   const double build = wall_seconds() - wall;
@@ -197,7 +201,7 @@ nlohmann::ordered_json measure(const Case& c) {
                              {"cpu_s", worked},
                              {"packets_per_s", static_cast<double>(delivered) / ran},
                              {"packets_per_cpu_s", static_cast<double>(delivered) / worked}};
-  if (c.threads == 1) {  // allocations are counted by thread
+  if (c.memory) {
     row["host_kib"] = static_cast<double>(t_held[1]) / 1024 / static_cast<double>(hosts.size());
     row["switch_kib"] = static_cast<double>(t_held[2]) / 1024 / static_cast<double>(switches);
   }
@@ -221,18 +225,20 @@ uint32_t number(const char* word) {
 }
 
 int print_row(int argc, char** argv) {
-  if (argc == 7) {
+  const bool memory = argc == 8 && std::string_view(argv[7]) == "memory";
+  if (argc == 7 || memory) {
     const std::string payload = argv[5];
-    const Case c{number(argv[1]),     number(argv[2]),
-                 number(argv[3]),     FabricTime::from_us(number(argv[4])),
-                 payload == "elided", number(argv[6])};
-    if (c.t0 >= 2 && c.t1 > 0 && c.hosts_per_t0 > 0 && c.end > FabricTime::zero() &&
+    const Case c{
+        number(argv[1]),     number(argv[2]), number(argv[3]), FabricTime::from_us(number(argv[4])),
+        payload == "elided", number(argv[6]), memory};
+    const bool one_thread = !memory || c.threads == 1;  // allocations are counted by thread
+    if (one_thread && c.t0 >= 2 && c.t1 > 0 && c.hosts_per_t0 > 0 && c.end > FabricTime::zero() &&
         c.threads > 0 && (c.elided || payload == "real")) {
       std::printf("%s\n", measure(c).dump().c_str());
       return 0;
     }
   }
-  std::fprintf(stderr, "usage: sim_speed T0 T1 HOSTS_PER_T0 END_US real|elided THREADS\n");
+  std::fprintf(stderr, "usage: sim_speed T0 T1 HOSTS_PER_T0 END_US real|elided THREADS [memory]\n");
   return 2;
 }
 
