@@ -110,7 +110,7 @@ Admission EgressPort::admit_trimmed(Frame& frame, PortId ingress) {
 
 void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, PortId ingress) {
   Queue& queue = queue_of(of);
-  const bool pushed = queue.waiting.push(Waiting(std::move(frame), length, trimmed, ingress));
+  const bool pushed = queue.waiting.emplace(std::move(frame), length, trimmed, ingress);
   assert(pushed);  // no frame is shorter than the one that the ring's bound was computed with
   static_cast<void>(pushed);
   ++waiting_[index_of(of)];
@@ -203,18 +203,15 @@ bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
 }
 
 /// The frame that tells the neighbour to stop, or to go on.
-Departure EgressPort::depart_pause(FabricTime now) {
-  Departure departure;
+void EgressPort::depart_pause(FabricTime now, Departure& departure) {
   departure.queue = QueueClass::kPause;
   departure.frame = std::move(pause_);
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start(departure.frame, departure.end);
   departure.fate.again = false;
-  return departure;
 }
 
-Departure EgressPort::depart_again(FabricTime now) {
-  Departure departure;
+void EgressPort::depart_again(FabricTime now, Departure& departure) {
   departure.frame = std::move(copy_->frame);
   departure.queue = copy_->queue;
   departure.trimmed = copy_->trimmed;
@@ -222,17 +219,22 @@ Departure EgressPort::depart_again(FabricTime now) {
   copy_.reset();
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start(departure.frame, departure.end, true);
-  return departure;
 }
 
 Departure EgressPort::depart(FabricTime now) {
   assert(ready());
-  if (pause_) return depart_pause(now);
-  if (copy_) return depart_again(now);
-  Departure departure;
+  Departure departure;  // what every return gives back, so that it is made where the caller has it
+  if (pause_) {
+    depart_pause(now, departure);
+    return departure;
+  }
+  if (copy_) {
+    depart_again(now, departure);
+    return departure;
+  }
   departure.queue = take_next();
   Waiting next = pop(departure.queue);
-  departure.ingress = next.ingress;
+  departure.ingress = next.ingress();
   if (marks_next(departure.queue, next.frame)) {
     mark_ce(next.frame.hop_bytes());
     departure.ecn_marked = true;
@@ -240,6 +242,10 @@ Departure EgressPort::depart(FabricTime now) {
   departure.frame = std::move(next.frame);
   departure.trimmed = next.trimmed();
   departure.end = wire_.end_of(next.length(), now);
+  if (wire_.is_sound()) {
+    departure.fate.flight = wire_.site().propagation;
+    return departure;
+  }
   departure.fate = wire_.start(departure.frame, departure.end);
   if (departure.fate.again) {
     if (Frame twin = departure.frame.twin()) {
@@ -261,7 +267,7 @@ std::optional<EgressPort::Flushed> EgressPort::flush_one() {
 std::optional<EgressPort::Flushed> EgressPort::flush_one_lossless() {
   if (waiting_lossless() == 0) return std::nullopt;
   Waiting taken = pop(QueueClass::kLossless);
-  return Flushed{std::move(taken.frame), QueueClass::kLossless, taken.ingress};
+  return Flushed{std::move(taken.frame), QueueClass::kLossless, taken.ingress()};
 }
 
 }  // namespace mrclab::switchd

@@ -166,23 +166,26 @@ class EgressPort {
     return in_use(queue) ? queue_of(queue).depth_max : Bytes{};
   }
   size_t queued_frames() const { return waiting_frames_; }
+  /// Loads the first frame's place in each queue into the cache.
+  void fetch_waiting() const {
+    for (const Queue& queue : queues_) queue.waiting.fetch_front();
+  }
 
  private:
   /// 16 bytes, because each queue of each port keeps some.
   struct Waiting {
     Waiting() = default;
-    Waiting(Frame what, Bytes wire_length, bool is_trimmed, PortId from)
+    Waiting(Frame&& what, Bytes wire_length, bool is_trimmed, PortId from) noexcept
         : frame(std::move(what)),
-          length_and_trimmed(static_cast<uint32_t>(wire_length.value << 1) | (is_trimmed ? 1 : 0)),
-          ingress(from) {
+          rest(uint64_t{from.value} << 32 | wire_length.value << 1 | (is_trimmed ? 1 : 0)) {
       assert(wire_length.value < 1u << 31);
     }
-    Bytes length() const { return {length_and_trimmed >> 1}; }
-    bool trimmed() const { return (length_and_trimmed & 1) != 0; }
+    Bytes length() const { return {(rest & 0xFFFF'FFFF) >> 1}; }
+    bool trimmed() const { return (rest & 1) != 0; }
+    PortId ingress() const { return {static_cast<uint32_t>(rest >> 32)}; }
 
     Frame frame;
-    uint32_t length_and_trimmed = 0;
-    PortId ingress = {};
+    uint64_t rest = 0;  ///< in one piece, as it may be read right after it was written
   };
   struct Queue {
     explicit Queue(Bytes limit);
@@ -214,10 +217,10 @@ class EgressPort {
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
   bool draws_mark(QueueClass queue);
-  [[gnu::noinline]] Departure depart_pause(FabricTime now);
+  [[gnu::noinline]] void depart_pause(FabricTime now, Departure& departure);
   Waiting pop(QueueClass queue);
   bool marks_next(QueueClass queue, const Frame& frame);
-  [[gnu::noinline]] Departure depart_again(FabricTime now);
+  [[gnu::noinline]] void depart_again(FabricTime now, Departure& departure);
 
   struct Copy {
     Frame frame;

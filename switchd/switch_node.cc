@@ -14,6 +14,8 @@ namespace {
 /// Order of effects at one instant: power first, so that frames lost with a switch's power do not
 /// count as lost by its ports.
 constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
+/// A switch with fewer ports finds them in the cache when its turn comes again (tests/bench/README.md).
+constexpr size_t kPortsOfLargeSwitch = 16;
 
 }  // namespace
 
@@ -60,7 +62,6 @@ const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
 }
 
 void SwitchNode::receive(PortId port, Arrival&& arrival) {
-  assert(port.value < ports_.size());
   arrivals_.push(port, std::move(arrival));
 }
 
@@ -71,21 +72,36 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
   events_.push(key, effects_.put(effect.effect));
 }
 
+/// Loads what the next frames need of each port, of all ports at once: a frame alone would wait for one after the other.
+void SwitchNode::fetch_ports() const {
+  constexpr size_t kCacheLine = 64;
+  arrivals_.fetch_arrivals();
+  const auto* const begin = reinterpret_cast<const std::byte*>(ports_.data());
+  for (size_t at = 0; at < ports_.size() * sizeof(PortState); at += kCacheLine) {
+    __builtin_prefetch(begin + at, 1);
+  }
+  arrivals_.fetch_frames();
+  for (const PortState& state : ports_) state.egress.fetch_waiting();
+}
+
 void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
+  if (ports_.size() >= kPortsOfLargeSwitch) fetch_ports();
   while (true) {
     const FabricTime end = ends_.next_time();
     const FabricTime others = std::min(events_.next_time(), arrivals_.next_time());
     if (std::min(end, others) > committed) break;
     if (end < others) {  // at one instant the ends of transmissions come after everything else
       const PortId port{ends_.next()};
-      begin({end, EventClass::kTransmitComplete, port.value, 0});
+      begin(end, EventClass::kTransmitComplete, port.value);
       at(port).wakes = false;
       start_next(end, port, out);
       if (!at(port).wakes) ends_.set(port.value, FabricTime::never());
     } else if (arrival_is_next(arrivals_, events_)) {
-      auto [key, arrival] = arrivals_.pop();
-      begin(key);
-      on_arrival(key.at, PortId{key.port}, arrival, out);
+      const FabricTime now = arrivals_.next_time();
+      const PortId port = arrivals_.next_port();
+      begin(now, EventClass::kArrival, port.value);
+      Arrival arrival = arrivals_.pop();
+      on_arrival(now, port, arrival, out);
     } else if (!events_.empty()) {
       on_event(out);
     } else {
@@ -99,7 +115,7 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
 /// The next of events_.
 void SwitchNode::on_event(FrameSink& out) {
   const auto [key, slot] = events_.pop();
-  begin(key);
+  begin(key.at, key.event_class, key.port);
   switch (key.event_class) {
     case EventClass::kArrival:
     case EventClass::kTransmitComplete: break;  // these are in queues of their own
@@ -152,9 +168,9 @@ DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
 void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out) {
   // All that arrives at one instant is heard before anything is decided and told.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
-  const std::optional<UsidCarrier> carrier = carrier_of(frame);
+  const UsidCarrier carrier = carrier_of(frame);  // as it came
   const ForwardingDecision decision = table_.forward(frame.hop_bytes(), frame.modelled_size());
-  if (carrier) count_usids(*carrier, decision.drop, frame.modelled_size());
+  if (carrier.in_block()) count_usids(carrier, decision.drop, frame.modelled_size());
   if (decision.drop != DropCause::kNone) {
     record_drop(now, port, Direction::kIngress, decision.drop, QueueClass::kNone, frame);
     return;
@@ -163,15 +179,12 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& 
   enqueue(now, decision, port, std::move(frame), out);
 }
 
-/// The carrier as it came; empty for a frame without one.
-std::optional<UsidCarrier> SwitchNode::carrier_of(const Frame& frame) {
+/// The frame's carrier, or one that is not in the block.
+UsidCarrier SwitchNode::carrier_of(const Frame& frame) {
   const std::span<const uint8_t> bytes = frame.bytes();
-  if (bytes.size() < kDestinationOffset + 16 ||
-      load_be<uint16_t>(&bytes[kEthertypeOffset]) != kEthertypeIpv6) {
-    return std::nullopt;
-  }
-  const UsidCarrier carrier(bytes.data() + kDestinationOffset);
-  return carrier.in_block() ? std::optional(carrier) : std::nullopt;
+  const bool ipv6 = bytes.size() >= kDestinationOffset + 16 &&
+                    load_be<uint16_t>(&bytes[kEthertypeOffset]) == kEthertypeIpv6;
+  return ipv6 ? UsidCarrier(bytes.data() + kDestinationOffset) : UsidCarrier();
 }
 
 void SwitchNode::count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size) {
@@ -241,10 +254,12 @@ void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
   record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
-/// The place of the end of a port's transmission among the events of the switch. wake_when_sent() puts it into ends_
-/// only if the port has more to send, which most ports have not.
-EventKey SwitchNode::end_of_sending(PortId port) const {
-  return {ports_[port.value].sends_until, EventClass::kTransmitComplete, port.value, 0};
+/// Comes the end of a port's transmission behind the event that run_until() handles now? wake_when_sent() puts it into
+/// ends_ only if the port has more to send, which most ports have not. Nothing of one instant comes behind an end but
+/// the ends at higher ports.
+bool SwitchNode::sends_behind(FabricTime sends_until, PortId port) const {
+  if (sends_until != committed_) return sends_until > committed_;
+  return running_class_ != EventClass::kTransmitComplete || port.value > running_port_;
 }
 
 void SwitchNode::wake_when_sent(PortId port) {
@@ -255,7 +270,7 @@ void SwitchNode::wake_when_sent(PortId port) {
 void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   PortState& state = at(port);
   if (!state.egress.ready()) return;
-  if (earlier(running_, end_of_sending(port))) return wake_when_sent(port);
+  if (sends_behind(state.sends_until, port)) return wake_when_sent(port);
   Departure departure = state.egress.depart(now);
   if (pause_ && departure.queue == QueueClass::kLossless && !departure.is_copy) {
     release(now, departure.ingress, departure.frame.wire_length());

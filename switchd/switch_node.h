@@ -105,16 +105,18 @@ class SwitchNode : public Node {
     bool wakes = false;           ///< ends_ holds the end of that transmission
   };
 
-  void begin(const EventKey& key) {
-    assert(key.at >= committed_);
-    committed_ = key.at;
-    running_ = key;
+  void begin(FabricTime at, EventClass event_class, uint32_t port) {
+    assert(at >= committed_);
+    committed_ = at;
+    running_class_ = event_class;
+    running_port_ = port;
   }
+  [[gnu::noinline]] void fetch_ports() const;
   [[gnu::noinline]] void on_event(FrameSink& out);
   void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out);
-  static std::optional<UsidCarrier> carrier_of(const Frame& frame);
+  static UsidCarrier carrier_of(const Frame& frame);
   void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,
                FrameSink& out);
@@ -138,7 +140,7 @@ class SwitchNode : public Node {
   void drop_waiting(FabricTime now, PortId port);
   PortId least_loaded(std::span<const PortId> ports);
   void start_next(FabricTime now, PortId port, FrameSink& out);
-  EventKey end_of_sending(PortId port) const;
+  bool sends_behind(FabricTime sends_until, PortId port) const;
   void wake_when_sent(PortId port);
   void on_effect(FabricTime now, const Effect& effect);
   void on_port_carrier(FabricTime now, const PortCarrier& carrier);
@@ -173,7 +175,8 @@ class SwitchNode : public Node {
   SoonestPort ends_;  // when a port that has more to send has sent its frame; never() for others
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
-  EventKey running_;  // key of the event that run_until() handles now
+  EventClass running_class_{};  // of the event that run_until() handles now, at committed_
+  uint32_t running_port_ = 0;   // its port
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
   Frame nothing_;  // stands in records for a frame whose bytes are not known

@@ -14,6 +14,8 @@ class UsidCarrier {
  public:
   static constexpr size_t kUsids = 6;  ///< 128 bits less the 32 of the block
 
+  /// The address ::, which is not in the block.
+  UsidCarrier() = default;
   /// From the 16 bytes of an address.
   explicit UsidCarrier(const uint8_t* address)
       : high_(load_be<uint64_t>(address)), low_(load_be<uint64_t>(address + 8)) {}
@@ -35,7 +37,7 @@ class UsidCarrier {
 
  private:
   static constexpr uint64_t kBlockBits = 0xFFFF'FFFF'0000'0000;
-  uint64_t high_, low_;  // the first eight bytes and the others
+  uint64_t high_ = 0, low_ = 0;  // the first eight bytes and the others
 };
 
 }  // namespace mrclab::switchd

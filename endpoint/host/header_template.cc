@@ -12,8 +12,6 @@ namespace {
 
 constexpr FieldPlace kMacTo = place_of<kEthernetTable>("dst");
 constexpr FieldPlace kMacFrom = place_of<kEthernetTable>("src");
-constexpr FieldPlace kClass = place_of<kIpv6Table>("tclass");
-constexpr FieldPlace kFlow = place_of<kIpv6Table>("flow");
 constexpr FieldPlace kLength = place_of<kIpv6Table>("plen");
 constexpr FieldPlace kFrom = place_of<kIpv6Table>("src");
 constexpr FieldPlace kTo = place_of<kIpv6Table>("dst");
@@ -65,6 +63,7 @@ void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
   put<kMacFrom>(out, packet.path.source_mac);
   const auto traffic_class = static_cast<uint8_t>(packet.dscp << 2 | (packet.ecn & 3));
   uint8_t* const ip = out + at_.ip;
+  uint32_t first_word = 0;  // of IPv6: version, traffic class and flow label
   if (encapsulation_ == Encapsulation::kIpv4) {
     put<kClassIpv4>(ip, traffic_class);
     put<kLengthIpv4>(ip, packet.size - at_.ip);
@@ -72,15 +71,14 @@ void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
     put<kChecksumIpv4>(ip, 0);
     put<kChecksumIpv4>(ip, ipv4_checksum(ip));
   } else {
-    put<kClass>(ip, traffic_class);
-    put<kFlow>(ip, flow_label_of(packet.ev));
+    first_word = uint32_t{6} << 28 | uint32_t{traffic_class} << 20 | flow_label_of(packet.ev);
+    store_be<uint32_t>(ip, first_word);
     put<kLength>(ip, packet.size - at_.udp);
     put<kTo>(ip, packet.destination);
   }
   if (encapsulation_ == Encapsulation::kSrv6) {
     uint8_t* const outer = out + kOuterOffset;
-    // Both headers begin with the same version, traffic class and flow label.
-    std::memcpy(outer, ip, kLength.bit / 8);
+    store_be<uint32_t>(outer, first_word);
     put<kLength>(outer, packet.size - at_.ip);
     put<kFrom>(outer, packet.path.outer_source);
     put<kTo>(outer, packet.path.carrier);

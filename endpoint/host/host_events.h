@@ -43,7 +43,13 @@ class HostEvents {
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
   /// Then pop_arrival() hands it out, else pop() the next event.
   bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }
-  ArrivalQueue::Next pop_arrival() { return arrivals_.pop(); }
+  /// Loads the first arrivals into the cache.
+  void fetch_arrivals() const {
+    arrivals_.fetch_arrivals();
+    arrivals_.fetch_frames();
+  }
+  PortId port_of_arrival() const { return arrivals_.next_port(); }
+  Arrival pop_arrival() { return arrivals_.pop(); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
 
   /// An event of this life at `at`, behind all events of its class and port that were pushed before it.

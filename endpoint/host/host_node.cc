@@ -70,6 +70,7 @@ void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
 }
 
 void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
+  host_.events.fetch_arrivals();
   while (true) {
     const FabricTime next = host_.events.next_time(), end = ports_.next_end();
     if (std::min(next, end) > committed) break;
@@ -77,9 +78,9 @@ void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
       host_.now = std::max(host_.now, end);
       ports_.finish_sending();
     } else if (host_.events.arrival_is_next()) {
-      auto [key, arrival] = host_.events.pop_arrival();
-      host_.now = std::max(host_.now, key.at);  // a late one happens now
-      on_arrival(key.port, std::move(arrival));
+      host_.now = std::max(host_.now, next);  // a late one happens now
+      const PortId port = host_.events.port_of_arrival();
+      on_arrival(port.value, host_.events.pop_arrival());
     } else {
       const auto [key, event] = host_.events.pop();
       host_.now = std::max(host_.now, key.at);

@@ -6,7 +6,11 @@ TopologyPaths::TopologyPaths(const Topology& topology, NodeId self)
     : topology_(topology),
       self_(self),
       host_(topology.node(self).index),
-      own_address_(host_address(topology, host_)) {}
+      own_address_(host_address(topology, host_)) {
+  for (const Port& port : topology.node(self).ports) {
+    macs_.push_back({port.mac, topology.port(port.peer).mac});
+  }
+}
 
 Ipv6Address TopologyPaths::address(uint32_t host) const { return host_address(topology_, host); }
 
@@ -16,10 +20,10 @@ std::optional<uint32_t> TopologyPaths::host_of(const Ipv6Address& address) const
 
 PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const {
   const Path path = path_of(ev).value_or(Path{});
-  const Port& port = topology_.port({self_, PortId{path.plane}});
+  const Macs& macs = macs_[path.plane];
   PathHeaders headers;
-  headers.source_mac = port.mac;
-  headers.destination_mac = topology_.port(port.peer).mac;
+  headers.source_mac = macs.source;
+  headers.destination_mac = macs.destination;
   if (!path.named()) {  // the hosts' own addresses lead there
     headers.encapsulation =
         path.chosen == Chosen::kByHashIpv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "fabric/node/node.h"
 #include "fabric/packet/headers.h"
@@ -69,8 +70,12 @@ class TopologyPaths : public PathMapper {
  private:
   const Topology& topology_;
   NodeId self_;
+  struct Macs {
+    MacAddress source{}, destination{};
+  };
   uint32_t host_;
   Ipv6Address own_address_;
+  std::vector<Macs> macs_;  // by port, as every packet needs them and the topology lies in no cache
 };
 
 }  // namespace mrclab::endpoint

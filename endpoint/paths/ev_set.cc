@@ -100,62 +100,64 @@ std::optional<uint32_t> EvSet::find(EntropyValue value) const {
   return *index;
 }
 
-std::optional<uint32_t> EvSet::choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
-                                      std::optional<uint32_t> avoid) {
+uint32_t EvSet::choose_index(uint32_t free_ports, FabricTime now, PlaneTurn& turn, uint32_t avoid) {
   const uint32_t ports = free_ports & ports_with_choice();
-  if (ports == 0) return std::nullopt;
-  Scan state{now, avoid, std::nullopt};
+  if (ports == 0) return kNoIndex;
+  Scan state{now, avoid};
   const bool weighed = by_route_ && !turn.weights.empty();
-  const auto found =
+  const uint32_t found =
       weighed ? choose_by_weight(ports, turn, state) : choose_in_turn(ports, turn, state);
-  if (found) return found;
-  if (state.restored && state.restored != avoid) return state.restored;
+  if (found != kNoIndex) return found;
+  if (state.restored != kNoIndex && state.restored != avoid) return state.restored;
   // `avoid` is the only value left: using it is better than sending nothing.
-  if (avoid && (ports & 1u << entries_[*avoid].plane) != 0 &&
-      entries_[*avoid].state == EvState::kGood && arrives(entries_[*avoid]) &&
-      !has_other_than(*avoid)) {
+  if (avoid != kNoIndex && (ports & 1u << entries_[avoid].plane) != 0 &&
+      entries_[avoid].state == EvState::kGood && arrives(entries_[avoid]) &&
+      !has_other_than(avoid)) {
     return avoid;
   }
-  return std::nullopt;
+  return kNoIndex;
 }
 
-inline std::optional<uint32_t> EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
+inline uint32_t EvSet::choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state) {
   const auto planes = static_cast<uint32_t>(planes_.size());
   const uint32_t from_first = ~0u << turn.next.value_or(first_plane_);
   for (uint32_t left = ports; left != 0;) {
     const uint32_t later = left & from_first;
     const auto plane = static_cast<uint32_t>(std::countr_zero(later != 0 ? later : left));
     left &= ~(1u << plane);
-    if (const auto found = next_of_plane(plane, state)) {
+    if (const uint32_t found = next_of_plane(plane, state); found != kNoIndex) {
       turn.next = plane + 1 == planes ? 0 : plane + 1;
       return found;
     }
   }
-  return std::nullopt;
+  return kNoIndex;
 }
 
-std::optional<uint32_t> EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state) {
+uint32_t EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state) {
   const uint32_t busy = ports_with_choice() & ~ports;
   // Each round finds a value or leaves a plane out.
   for (uint32_t left = ports; left != 0;) {
     const std::optional<uint32_t> plane = turn.weights.due(left, busy | (ports & ~left));
-    if (!plane) return std::nullopt;
-    if (const auto found = next_of_plane(*plane, state)) {
+    if (!plane) return kNoIndex;
+    if (const uint32_t found = next_of_plane(*plane, state); found != kNoIndex) {
       turn.weights.took(*plane);
       return found;
     }
     left &= ~(1u << *plane);
   }
-  return std::nullopt;
+  return kNoIndex;
 }
 
-inline std::optional<uint32_t> EvSet::next_of_plane(uint32_t number, Scan& state) {
+inline uint32_t EvSet::next_of_plane(uint32_t number, Scan& state) {
   Plane& plane = planes_[number];
-  auto found = next_recycled(number, state);
-  if (!found) found = scan(plane, number, state, false);
-  if (!found && holds()) found = scan(plane, number, state, true);
-  if (!found) return std::nullopt;
-  Entry& used = entries_[*found];
+  uint32_t found = next_recycled(number, state);
+  if (found == kNoIndex) found = scan(plane, number, state, false);
+  if (found == kNoIndex && holds()) found = scan(plane, number, state, true);
+  if (found == kNoIndex) return kNoIndex;
+  if (plane.cursor < plane.rotation.size()) {  // what the plane's next packet asks for
+    __builtin_prefetch(&entries_[plane.rotation[plane.cursor]], 1);
+  }
+  Entry& used = entries_[found];
   used.marked = static_cast<uint16_t>(used.marked - used.marked / 8);
   used.marked_for_long = static_cast<uint16_t>(used.marked_for_long - used.marked_for_long / 64);
   return found;
@@ -211,11 +213,11 @@ void EvSet::hold(uint32_t index, FabricTime now) {
 }
 
 /// The cached value of the plane that is to be used next, if it is of use.
-std::optional<uint32_t> EvSet::next_recycled(uint32_t number, const Scan& state) {
-  if (recycled_.empty()) return std::nullopt;
+uint32_t EvSet::next_recycled(uint32_t number, const Scan& state) {
+  if (recycled_.empty()) return kNoIndex;
   const std::optional<uint32_t> index = recycled_[number].next(state.now);
-  const bool usable = index && offers(*index) && index != state.avoid;
-  return usable ? index : std::nullopt;
+  const bool usable = index && offers(*index) && *index != state.avoid;
+  return usable ? *index : kNoIndex;
 }
 
 void EvSet::answered_unmarked(uint32_t index) {
@@ -228,7 +230,7 @@ void EvSet::note_loss(uint32_t index, FabricTime now) {
 }
 
 /// `held_too`: also values that a hold keeps out of use, by the rule of turns.
-std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
+uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
     if (plane.cursor == plane.rotation.size()) {
@@ -248,14 +250,14 @@ std::optional<uint32_t> EvSet::scan(Plane& plane, uint32_t number, Scan& state, 
     if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
-    if (entry.state == EvState::kSkip && !state.restored) {
+    if (entry.state == EvState::kSkip && state.restored == kNoIndex) {
       entry.state = after_scan(entry.state);
       state.restored = index;
     } else if (entry.state == EvState::kGood && state.restored != index && state.avoid != index) {
       return index;
     }
   }
-  return std::nullopt;
+  return kNoIndex;
 }
 
 void EvSet::shuffle(std::vector<Index>& values, uint32_t plane) {

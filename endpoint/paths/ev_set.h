@@ -80,7 +80,10 @@ class EvSet {
   /// The next value for one of `free_ports` (bit = plane), from the plane whose turn it is on. `avoid`
   /// is taken only if there is no other to use on any usable port.
   std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now, PlaneTurn& turn,
-                                 std::optional<uint32_t> avoid = {});
+                                 std::optional<uint32_t> avoid = {}) {
+    const uint32_t found = choose_index(free_ports, now, turn, avoid.value_or(kNoIndex));
+    return found == kNoIndex ? std::nullopt : std::optional(found);
+  }
   /// The same by turns of its own: of probes, and where a destination has one queue pair.
   std::optional<uint32_t> choose(uint32_t free_ports, FabricTime now,
                                  std::optional<uint32_t> avoid = {}) {
@@ -156,11 +159,15 @@ class EvSet {
     size_t cursor = 0;
     uint32_t peer_ports = 0;  ///< ports of the peer that its values lead to, one bit each
   };
+  /// Stands for no value in here, where one is chosen for each packet: an optional is written in its two members and read
+  /// in one piece, for which a processor waits until both are written.
+  static constexpr uint32_t kNoIndex = UINT32_MAX;
   struct Scan {
     FabricTime now;
-    std::optional<uint32_t> avoid;
-    std::optional<uint32_t> restored;
+    uint32_t avoid = kNoIndex;
+    uint32_t restored = kNoIndex;
   };
+  uint32_t choose_index(uint32_t free_ports, FabricTime now, PlaneTurn& turn, uint32_t avoid);
   bool arrives(const Entry& entry) const { return (peer_ports_ & 1u << entry.peer_port) != 0; }
   /// Is the value usable on the peer's side? Its own port may be down.
   bool offers(uint32_t index) const {
@@ -168,12 +175,11 @@ class EvSet {
   }
   [[gnu::noinline]] bool has_other_than(uint32_t index) const;
   // Inline where they are defined, which is also the only place where they are used.
-  inline std::optional<uint32_t> choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
-  [[gnu::noinline]] std::optional<uint32_t> choose_by_weight(uint32_t ports, PlaneTurn& turn,
-                                                             Scan& state);
-  inline std::optional<uint32_t> next_of_plane(uint32_t number, Scan& state);
-  std::optional<uint32_t> next_recycled(uint32_t number, const Scan& state);
-  std::optional<uint32_t> scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
+  inline uint32_t choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
+  [[gnu::noinline]] uint32_t choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
+  inline uint32_t next_of_plane(uint32_t number, Scan& state);
+  uint32_t next_recycled(uint32_t number, const Scan& state);
+  uint32_t scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;
   bool holds() const { return limits_.hold_least > FabricTime::zero(); }
   void hold(uint32_t index, FabricTime now);

@@ -45,18 +45,18 @@ void ReceiveWindow::accept(Sequence s, bool last, uint32_t message_bytes,
 }
 
 std::optional<ReceiveWindow::MessageEnd> ReceiveWindow::advance() {
+  std::optional<MessageEnd> end;
   while (has(cumulative_ + 1)) {
     const size_t bit = static_cast<size_t>(++cumulative_) & mask_;
     words_[bit / 64] &= ~(uint64_t{1} << bit % 64);
     --out_of_order_;
     const Slot& slot = slots_[cumulative_];
     if (!slot.last) continue;
-    MessageEnd end;
-    end.bytes = slot.bytes;
-    if (slot.has_immediate) end.immediate = slot.immediate;
-    return end;
+    end.emplace().bytes = slot.bytes;
+    if (slot.has_immediate) end->immediate = slot.immediate;
+    break;
   }
-  return std::nullopt;
+  return end;
 }
 
 }  // namespace mrclab::endpoint

@@ -68,13 +68,15 @@ SchedulerState Requester::scheduler_state(FabricTime now) const {
 }
 
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
-  if (failed_) return std::nullopt;
+  std::optional<DataPacket>
+      packet;  // every return gives it back, so it is made where the caller has it
+  if (failed_) return packet;
   std::optional<Sequence> s;
   if (sent_.lost() > 0) {
     s = sendable_lost(now);
-    if (!s) return std::nullopt;
+    if (!s) return packet;
   } else if (!may_send_new(now)) {
-    return std::nullopt;
+    return packet;
   }
   if (profile_.plane_shares) {
     free_ports = window_.planes().with_room(free_ports, evs().ports_with_choice(), window_.window(),
@@ -85,9 +87,9 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   if (s) ev = evs().choose(free_ports, now, window_.plane_turn(), sent_[*s].ev);
   if (!ev) {
     // The free ports only lead where the packet was lost: new data may go there.
-    if (s && !may_send_new(now)) return std::nullopt;
+    if (s && !may_send_new(now)) return packet;
     ev = evs().choose(free_ports, now, window_.plane_turn());
-    if (!ev) return std::nullopt;
+    if (!ev) return packet;
     s = sent_.end();
     queue_.cut_packet_into(sent_);
   }
@@ -96,7 +98,7 @@ std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime
   window_.on_sent(size, now);
   window_.planes().enter_flight(evs().plane(*ev), size);
   retry_.note_news(now);
-  std::optional<DataPacket> packet(std::in_place);
+  packet.emplace();
   describe(*s, *packet);
   packet->ev = evs().value(*ev);
   packet->port = evs().plane(*ev);

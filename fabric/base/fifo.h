@@ -29,15 +29,22 @@ class Fifo {
   size_t bound() const { return bound_; }
   T& front() { return slots_[head_]; }
   const T& front() const { return slots_[head_]; }
+  /// Loads the first item into the cache.
+  void fetch_front() const {
+    if (size_ > 0) __builtin_prefetch(&slots_[head_], 1);
+  }
   /// The item of this number; the first has number 0.
   T& operator[](size_t number) { return slots_[place(static_cast<uint32_t>(number))]; }
 
   /// False, leaving `item` alone, when the bound is reached.
-  bool push(T&& item) {
+  bool push(T&& item) { return emplace(std::move(item)); }
+  /// Makes the item where it is to lie. False, leaving what it is made of alone, when the bound is reached.
+  template <class... Parts>
+  bool emplace(Parts&&... parts) {
     if (size_ == bound_) return false;
     if (size_ == room_) grow();
     if (size_ == 0) head_ = 0;  // the place used last is in a cache, the next one is not
-    put_in_place(slots_[place(size_)], std::move(item));
+    make_in_place(slots_[place(size_)], std::forward<Parts>(parts)...);
     ++size_;
     return true;
   }

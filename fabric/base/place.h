@@ -9,11 +9,12 @@
 
 namespace mrclab {
 
-/// `place` holds a default T.
-template <class T>
-void put_in_place(T& place, std::type_identity_t<T>&& item) {
-  static_assert(std::is_nothrow_move_constructible_v<T>);
-  std::construct_at(&place, std::move(item));
+/// `place` holds a default T. An item that is made elsewhere first is written in its members and read in larger pieces,
+/// for which a processor waits until all of them are written.
+template <class T, class... Parts>
+void make_in_place(T& place, Parts&&... parts) {
+  static_assert(std::is_nothrow_constructible_v<T, Parts...>);
+  std::construct_at(&place, std::forward<Parts>(parts)...);
 }
 
 /// Leaves a default T.

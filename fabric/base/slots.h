@@ -23,7 +23,7 @@ class Slots {
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
-    put_in_place(items_[slot], std::move(item));
+    make_in_place(items_[slot], std::move(item));
     return slot;
   }
 

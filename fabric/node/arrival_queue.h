@@ -23,32 +23,50 @@ class ArrivalQueue {
   /// The node takes an arrival in `latency` after its last bit came.
   ArrivalQueue(size_t ports, FabricTime latency) : latency_(latency), soonest_(ports) {
     lines_.reserve(ports);
-    for (size_t i = 0; i < ports; ++i) lines_.emplace_back(kMostFrames);
+    for (size_t i = 0; i < ports; ++i) lines_.emplace_back();
   }
 
   /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
   /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
   void push(PortId port, Arrival&& arrival) {
-    Fifo<Kept>& line = lines_[port.value];
-    if (line.empty()) soonest_.set(port.value, time_of(arrival.arrival));
-    line.push(Kept(std::move(arrival)));
-    if (line.size() > 1 && overtakes(line, line.size() - 1)) bring_forward(port.value);
+    auto& [line, newest] = lines_[port.value];
+    const FabricTime last_bit = arrival.arrival;
+    if (line.empty()) {
+      soonest_.set(port.value, time_of(last_bit));
+      newest = last_bit;
+      line.emplace(std::move(arrival));
+      return;
+    }
+    // Nearly every frame comes behind all others of its port. Where some come at one instant, or late, their sequence
+    // decides.
+    const bool behind = last_bit > newest && last_bit + latency_ > floor_;
+    newest = std::max(newest, last_bit);
+    line.emplace(std::move(arrival));
+    if (!behind) bring_forward(port.value);
   }
   /// A node that has handled everything up to `floor` takes in then what it should have taken in earlier. The floor only
   /// rises, and arrivals that were due before it are taken out before it does.
   void set_floor(FabricTime floor) { floor_ = floor; }
 
+  /// For a node whose turn has come, which finds little of its own in the cache: loads the first arrival of each port, of
+  /// all at once. When they have come, fetch_frames() loads their frames.
+  void fetch_arrivals() const {
+    for (const Line& line : lines_) line.frames.fetch_front();
+  }
+  void fetch_frames() const {
+    for (const Line& line : lines_) {
+      if (!line.frames.empty()) line.frames.front().frame.fetch();
+    }
+  }
+
   FabricTime next_time() const { return soonest_.next_time(); }
   bool empty() const { return next_time() == FabricTime::never(); }
-  struct Next {
-    EventKey key;
-    Arrival arrival;
-  };
-  /// Not empty.
-  Next pop() {
+  /// Where the next one comes in. Not empty, here and below.
+  PortId next_port() const { return {soonest_.next()}; }
+  /// Takes the next one out.
+  Arrival pop() {
     const uint32_t port = soonest_.next();
-    const FabricTime at = soonest_.next_time();
-    Fifo<Kept>& line = lines_[port];
+    Fifo<Kept>& line = lines_[port].frames;
     Kept kept = line.pop();
     if (line.empty()) {
       soonest_.set(port, FabricTime::never());
@@ -56,7 +74,7 @@ class ArrivalQueue {
       line.front().frame.fetch();
       soonest_.set(port, time_of(line.front().last_bit));
     }
-    return {{at, EventClass::kArrival, port, kept.sequence()}, std::move(kept).arrival()};
+    return std::move(kept).arrival();
   }
 
  private:
@@ -66,7 +84,7 @@ class ArrivalQueue {
   /// that come to one port at one instant, for which its low 48 bits do.
   struct Kept {
     Kept() = default;
-    explicit Kept(Arrival&& a)
+    explicit Kept(Arrival&& a) noexcept
         : frame(std::move(a.frame)),
           start(a.start),
           last_bit(a.arrival),
@@ -84,6 +102,10 @@ class ArrivalQueue {
     uint64_t rest = 0;  ///< sequence, `lost` and `foreign`
   };
   static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
+  struct Line {
+    Fifo<Kept> frames{kMostFrames};
+    FabricTime newest;  ///< the latest last bit of those that came in since there was none
+  };
 
   FabricTime time_of(FabricTime last_bit) const { return std::max(last_bit + latency_, floor_); }
   /// Comes the item of this number in a line before the one in front of it?
@@ -94,7 +116,7 @@ class ArrivalQueue {
   }
   /// Moves the newest arrival at a port to where it belongs.
   [[gnu::noinline]] void bring_forward(uint32_t port) {
-    Fifo<Kept>& line = lines_[port];
+    Fifo<Kept>& line = lines_[port].frames;
     for (size_t i = line.size() - 1; i > 0 && overtakes(line, i); --i) {
       std::swap(line[i], line[i - 1]);
     }
@@ -103,8 +125,8 @@ class ArrivalQueue {
 
   FabricTime latency_;
   FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
-  SoonestPort soonest_;            // when the node takes in the first arrival of each port
-  std::vector<Fifo<Kept>> lines_;  // by port
+  SoonestPort soonest_;      // when the node takes in the first arrival of each port
+  std::vector<Line> lines_;  // by port
 };
 
 /// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults

@@ -1,7 +1,8 @@
 #pragma once
 // Which port of a node has something to do first: a tree of winners (a tournament) over one instant for each port. When
 // the instant of a port changes, set() decides the matches between the port's leaf and the root anew. It computes
-// their outcomes without branches, because a processor would mispredict half of those.
+// their outcomes without branches, because a processor would mispredict half of those, and keeps the winner's instant at
+// hand, because a processor would wait for it at every match.
 
 #include <bit>
 #include <cstdint>
@@ -15,7 +16,9 @@ class SoonestPort {
  public:
   /// At most 65,536 ports, none of which has anything to do yet.
   explicit SoonestPort(size_t ports)
-      : leaves_(std::bit_ceil(ports)), times_(leaves_, FabricTime::never()), winners_(2 * leaves_) {
+      : leaves_(std::bit_ceil(ports)),
+        times_(2 * leaves_, FabricTime::never().ps()),
+        winners_(2 * leaves_) {
     for (size_t port = 0; port < leaves_; ++port) {
       winners_[leaves_ + port] = static_cast<uint16_t>(port);
     }
@@ -23,28 +26,37 @@ class SoonestPort {
   }
 
   /// never(): no port has anything to do.
-  FabricTime next_time() const { return times_[winners_[1]]; }
+  FabricTime next_time() const { return FabricTime::from_ps(times_[1]); }
   /// Whose time is the next one; the lowest of several.
   uint32_t next() const { return winners_[1]; }
   /// never(): the port has nothing to do.
   void set(uint32_t port, FabricTime at) {
-    times_[port] = at;
+    int64_t* const times = times_.data();
+    uint16_t* const winners = winners_.data();
+    int64_t time = at.ps();
     uint32_t winner = port;
-    for (size_t node = leaves_ + port; node > 1; node /= 2) {
-      const uint32_t other = winners_[node ^ 1];
+    size_t node = leaves_ + port;
+    times[node] = time;
+    while (node > 1) {
+      const int64_t other_time = times[node ^ 1];
+      const uint32_t other = winners[node ^ 1];
       // If both ports have the same instant, the one with the lower number wins. A left child has lower numbers than
       // its sibling, so the sibling wins a tie if this node is a right child, whose number is odd.
-      const bool other_wins =
-          times_[other].ps() - static_cast<int64_t>(node & 1) < times_[winner].ps();
-      winner ^= (winner ^ other) & (0u - uint32_t{other_wins});
-      winners_[node / 2] = static_cast<uint16_t>(winner);
+      const bool other_wins = other_time - static_cast<int64_t>(node & 1) < time;
+      const int64_t mask = -int64_t{other_wins};
+      time ^= (time ^ other_time) & mask;
+      winner ^= (winner ^ other) & static_cast<uint32_t>(mask);
+      node /= 2;
+      times[node] = time;
+      winners[node] = static_cast<uint16_t>(winner);
     }
   }
 
  private:
   size_t leaves_;
-  std::vector<FabricTime> times_;  // by port
-  /// Node n, from 1, has the winner of its children 2n and 2n + 1; the second half are the ports themselves.
+  // Node n, from 1, has the instant and the number of the winner of its children 2n and 2n + 1; the second half are the
+  // ports themselves.
+  std::vector<int64_t> times_;  // ps
   std::vector<uint16_t> winners_;
 };
 

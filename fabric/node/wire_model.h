@@ -96,10 +96,12 @@ class EgressWire {
     if (byte_time_ == FabricTime::zero()) return start + serialization_time(wire_length, rate_);
     return start + byte_time_ * static_cast<int64_t>(wire_length.value);
   }
+  /// No fault has touched it, so start() says of every frame that it takes the propagation and nothing else.
+  bool is_sound() const { return trouble_ == nullptr; }
   /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy is not
   /// sent again.
   WireFate start(const Frame& frame, FabricTime end, bool is_copy = false) {
-    if (trouble_ == nullptr) return {DropCause::kNone, site_.propagation, false};
+    if (is_sound()) return {DropCause::kNone, site_.propagation, false};
     return decide(frame, end, is_copy);
   }
 

@@ -15,9 +15,8 @@
 namespace mrclab {
 namespace {
 
-constexpr size_t kFirstUsid = 4;         // byte of the active uSID: behind the 32-bit block
-constexpr uint32_t kEvSetBits = 0xC000;  // keeps the UDP source port in RoCEv2's range
-constexpr uint32_t kHashed = 0x8000'0000, kHashedIpv4 = 0x4000'0000, kFlow = 0x2000'0000;
+constexpr size_t kFirstUsid = 4;  // byte of the active uSID: behind the 32-bit block
+constexpr uint32_t kHashedIpv4 = 0x4000'0000, kFlow = 0x2000'0000;
 constexpr uint32_t kPlaneInLowHalf = 10;                                    // its lowest bit
 constexpr uint32_t kIpv4Hosts = 0x0A00'0000, kIpv4HostsMask = 0xFF00'0000;  // 10.0.0.0/8
 
@@ -75,38 +74,34 @@ std::optional<uint32_t> parse_decimal(std::string_view text, uint32_t max) {
 EntropyValue ev_of(Path path) {
   if (path.chosen == Chosen::kByFlow) {
     assert(path.plane <= 0xFF && path.uplink < kFlowNumbers);
-    return {kHashed | kFlow | path.plane << 16 | kEvSetBits | path.uplink};
+    return {kHashedEv | kFlow | path.plane << 16 | kEvSetBits | path.uplink};
   }
   if (!path.named()) {
     assert(path.plane < kMaxHashedPlanes && path.uplink < kHashNumbers);
-    return {kHashed | (path.chosen == Chosen::kByHashIpv4 ? kHashedIpv4 : 0) | path.plane << 16 |
+    return {kHashedEv | (path.chosen == Chosen::kByHashIpv4 ? kHashedIpv4 : 0) | path.plane << 16 |
             kEvSetBits | path.plane << kPlaneInLowHalf | path.uplink};
   }
   assert(path.plane <= 0xFF && path.uplink <= kT0LocalUplink);
   return {path.plane << 16 | kEvSetBits | path.uplink};
 }
 
-std::optional<Path> path_of(EntropyValue ev) {
-  if ((ev.value & kHashed) != 0) {
-    if ((ev.value & kFlow) != 0) {
-      const Path flow{ev.value >> 16 & 0xFF, ev.value & (kFlowNumbers - 1), Chosen::kByFlow};
-      return ev_of(flow) == ev ? std::optional(flow) : std::nullopt;
-    }
-    const Path path{ev.value >> 16 & 0xFF, ev.value & (kHashNumbers - 1),
-                    (ev.value & kHashedIpv4) != 0 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6};
-    return path.plane < kMaxHashedPlanes && ev_of(path) == ev ? std::optional(path) : std::nullopt;
+std::optional<Path> path_of_hashed(EntropyValue ev) {
+  if ((ev.value & kFlow) != 0) {
+    const Path flow{ev.value >> 16 & 0xFF, ev.value & (kFlowNumbers - 1), Chosen::kByFlow};
+    return ev_of(flow) == ev ? std::optional(flow) : std::nullopt;
   }
-  if (ev.value >> 24 != 0 || (ev.value & kEvSetBits) != kEvSetBits) return std::nullopt;
-  return Path{ev.value >> 16, ev.value & kT0LocalUplink};
+  const Path path{ev.value >> 16 & 0xFF, ev.value & (kHashNumbers - 1),
+                  (ev.value & kHashedIpv4) != 0 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6};
+  return path.plane < kMaxHashedPlanes && ev_of(path) == ev ? std::optional(path) : std::nullopt;
 }
 
 EntropyValue hashed_ev_ipv4(uint16_t source_port) {
   const uint32_t plane = source_port >> kPlaneInLowHalf & (kMaxHashedPlanes - 1);
-  return {kHashed | kHashedIpv4 | plane << 16 | source_port};
+  return {kHashedEv | kHashedIpv4 | plane << 16 | source_port};
 }
 
 EntropyValue reflected(EntropyValue ev) {
-  constexpr uint32_t kBoth = kHashed | kHashedIpv4;
+  constexpr uint32_t kBoth = kHashedEv | kHashedIpv4;
   return (ev.value & kBoth) == kBoth ? EntropyValue{ev.value & 0xFFFF} : ev;
 }
 

@@ -60,8 +60,16 @@ struct Path {
 };
 
 EntropyValue ev_of(Path path);
+inline constexpr uint32_t kHashedEv = 0x8000'0000;  ///< this bit: a hash chooses
+inline constexpr uint32_t kEvSetBits = 0xC000;      ///< keep the UDP source port in RoCEv2's range
+/// Of a value with the bit kHashedEv.
+std::optional<Path> path_of_hashed(EntropyValue ev);
 /// Empty when fixed bits are wrong.
-std::optional<Path> path_of(EntropyValue ev);
+inline std::optional<Path> path_of(EntropyValue ev) {
+  if ((ev.value & kHashedEv) != 0) return path_of_hashed(ev);
+  if (ev.value >> 24 != 0 || (ev.value & kEvSetBits) != kEvSetBits) return std::nullopt;
+  return Path{ev.value >> 16, ev.value & kT0LocalUplink};
+}
 /// The low half of a hashed EV of an IPv4 underlay, made whole again. Any 16 bits give some value.
 EntropyValue hashed_ev_ipv4(uint16_t source_port);
 /// The part of an EV of ours that a responder reflects: of a hashed EV on IPv4 the low half, else

@@ -42,20 +42,20 @@ void SimShard::run(uint8_t side, FabricTime until) {
 void SimShard::transmit(Transmission&& transmission) {
   ++sent_;
   Hop& hop = world_.hops[world_.first_hop[sender_.value] + transmission.port.value];
-  Arrival arrival;
-  arrival.start = transmission.start;
-  arrival.arrival = transmission.end + transmission.flight;
-  arrival.sequence = hop.sequence++;
-  arrival.lost = transmission.lost;
-  arrival.frame = std::move(transmission.frame);
+  Arrival arrival{std::move(transmission.frame), transmission.start,
+                  transmission.end + transmission.flight, hop.sequence, transmission.lost};
+  ++hop.sequence;
   if (arrival.lost != DropCause::kNone) cut_to_void(arrival.frame);
-  const NodeId to = hop.to;
-  const uint32_t shard = world_.shard_of[to.value];
-  if (shard == index_) return deliver(to, hop.port, std::move(arrival));
+  if (hop.shard != index_) return send_letter(hop, std::move(arrival));
+  deliver(hop.to, PortId{static_cast<uint32_t>(hop.port)}, std::move(arrival));
+}
+
+void SimShard::send_letter(const Hop& hop, Arrival&& arrival) {
   // What goes to another rank is copied, and its buffer comes back.
-  const bool stays = world_.nodes[to.value] != nullptr;
+  const bool stays = world_.nodes[hop.to.value] != nullptr;
   if (stays && arrival.frame) frames_.let_go();
-  letters_[shard].push_back({to, hop.port, std::move(arrival)});
+  letters_[hop.shard].push_back(
+      {hop.to, PortId{static_cast<uint32_t>(hop.port)}, std::move(arrival)});
 }
 
 void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {

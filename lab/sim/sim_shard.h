@@ -15,13 +15,15 @@ namespace mrclab::lab {
 
 class SimShard : private FrameSink {
  public:
-  /// The port at the other end of a wire, and how many frames the wire has carried. It is 16 bytes
-  /// long, because every frame needs one and few of them are in a cache.
+  /// The port at the other end of a wire, the shard that it is of, and how many frames the wire has carried. It is 16
+  /// bytes long, because every frame needs one and few of them are in a cache.
   struct Hop {
     NodeId to;
-    PortId port;
-    uint64_t sequence = 0;
+    uint32_t shard = 0;
+    uint64_t port : 16 = 0;
+    uint64_t sequence : 48 = 0;
   };
+  static_assert(sizeof(Hop) == 16);
   /// What all shards share. A hop belongs to the shard of its sender, as everything else of a node does.
   struct World {
     const Topology& topology;
@@ -55,6 +57,7 @@ class SimShard : private FrameSink {
 
  private:
   void transmit(Transmission&& transmission) override;
+  [[gnu::noinline]] void send_letter(const Hop& hop, Arrival&& arrival);
 
   FramePool frames_;
   World& world_;

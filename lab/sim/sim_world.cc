@@ -47,7 +47,11 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   }
   for (const NodeSite& site : topology.nodes) {
     world_.first_hop.push_back(static_cast<uint32_t>(world_.hops.size()));
-    for (const Port& port : site.ports) world_.hops.push_back({port.peer.node, port.peer.port});
+    for (const Port& port : site.ports) {
+      world_.hops.push_back({.to = port.peer.node,
+                             .shard = shard_of(topology, port.peer.node, all_shards),
+                             .port = port.peer.port.value});
+    }
   }
   world_.side_of = sides_.of;
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
