@@ -202,7 +202,7 @@ TEST_CASE("a run whose packets an earlier rule digested is not compared with one
   const std::filesystem::path now = runs.run(read_run(old).scenario).folder.path;
   const std::string why =
       "0.1.0-first: its packets have digests of version 1, by mrclab 0.1.0, which cannot be "
-      "compared with those of version 2: run its scenario.yaml again with this mrclab";
+      "compared with those of version 3: run its scenario.yaml again with this mrclab";
   CHECK(test::error_of([&] { diff_runs(old, now, 4); }).find(why) != std::string::npos);
   CHECK(test::error_of([&] { diff_runs(now, old, 4); }).find(why) != std::string::npos);
   CHECK(test::error_of([&] { replay_command({.run = old, .world = {}}); }).find(why) !=
