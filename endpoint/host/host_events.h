@@ -40,6 +40,7 @@ class HostEvents {
   /// A host takes a frame in `latency` after its last bit came.
   HostEvents(size_t ports, FabricTime latency) : arrivals_(ports, latency) {}
 
+  size_t ports() const { return arrivals_.ports(); }
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
   /// Then pop_arrival() hands it out, else pop() the next event.
   bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }

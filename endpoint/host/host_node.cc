@@ -65,7 +65,7 @@ HostNode::Impl::~Impl() = default;
 Device& HostNode::Impl::device() { return *device_; }
 
 void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
-  if (port.value >= ports_.size()) return;
+  if (port.value >= host_.events.ports()) return;
   host_.events.push_arrival(port, std::move(arrival));
 }
 

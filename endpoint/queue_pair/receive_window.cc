@@ -44,18 +44,21 @@ void ReceiveWindow::accept(Sequence s, bool last, uint32_t message_bytes,
   ++out_of_order_;
 }
 
-std::optional<ReceiveWindow::MessageEnd> ReceiveWindow::advance() {
-  std::optional<MessageEnd> end;
+bool ReceiveWindow::advance() {
   while (has(cumulative_ + 1)) {
     const size_t bit = static_cast<size_t>(++cumulative_) & mask_;
     words_[bit / 64] &= ~(uint64_t{1} << bit % 64);
     --out_of_order_;
-    const Slot& slot = slots_[cumulative_];
-    if (!slot.last) continue;
-    end.emplace().bytes = slot.bytes;
-    if (slot.has_immediate) end->immediate = slot.immediate;
-    break;
+    if (slots_[cumulative_].last) return true;
   }
+  return false;
+}
+
+ReceiveWindow::MessageEnd ReceiveWindow::message_end() const {
+  const Slot& slot = slots_[cumulative_];
+  assert(slot.last);
+  MessageEnd end{slot.bytes, std::nullopt};
+  if (slot.has_immediate) end.immediate = slot.immediate;
   return end;
 }
 

@@ -35,9 +35,10 @@ class ReceiveWindow {
     uint32_t bytes = 0;
     std::optional<uint32_t> immediate;
   };
-  /// Moves cumulative() up by as much as is in, and yields the next message end on the way; call
-  /// until empty.
-  std::optional<MessageEnd> advance();
+  /// Moves cumulative() up by as much as is in, at most to the next end of a message: true there. Call until false.
+  bool advance();
+  /// Where advance() was true: the message that ends at cumulative().
+  MessageEnd message_end() const;
 
  private:
   struct Slot {

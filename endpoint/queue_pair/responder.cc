@@ -139,15 +139,15 @@ void Responder::give_up_resources() {
 
 bool Responder::complete_messages(Replies& replies) {
   while (true) {
-    const auto end = window_.advance();
+    const bool ended = window_.advance();
     while (order_.checked() < window_.cumulative()) {
       if (order_.check_next()) continue;
       put_nak(kNakInvalidRequest, order_.checked(), replies);
       replies.failure = failure_of(kNakInvalidRequest);
       return false;
     }
-    if (!end) return true;
-    ends_.push({resources_.buffer.taken(), window_.cumulative(), *end});
+    if (!ended) return true;
+    ends_.push({resources_.buffer.taken(), window_.cumulative(), window_.message_end()});
     if (!tell_ends(replies)) return true;
   }
 }

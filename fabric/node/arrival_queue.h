@@ -26,6 +26,7 @@ class ArrivalQueue {
     for (size_t i = 0; i < ports; ++i) lines_.emplace_back();
   }
 
+  size_t ports() const { return lines_.size(); }
   /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
   /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
   void push(PortId port, Arrival&& arrival) {
