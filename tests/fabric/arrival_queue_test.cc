@@ -114,6 +114,8 @@ TEST_CASE(
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(60), 3));
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(70), 2));
   queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), 9));
+  queue.push(PortId{0},
+             numbered_arrival(FabricTime::from_ns(55), 8));  // behind all others, but for the floor
   std::vector<std::pair<FabricTime, uint64_t>> told;
   while (!queue.empty()) {
     const FabricTime at = queue.next_time();
@@ -121,5 +123,14 @@ TEST_CASE(
   }
   const auto ns = [](int64_t n) { return FabricTime::from_ns(n); };
   CHECK(told == std::vector<std::pair<FabricTime, uint64_t>>{
-                    {ns(80), 9}, {ns(80), 2}, {ns(80), 3}, {ns(90), 1}});
+                    {ns(80), 8}, {ns(80), 9}, {ns(80), 2}, {ns(80), 3}, {ns(90), 1}});
+}
+
+TEST_CASE(
+    "arrivals of one port and instant come out by their sequence, whichever was pushed first") {
+  ArrivalQueue queue(1, kLatency);
+  for (const uint64_t sequence : {6, 5, 7}) {
+    queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
+  }
+  for (const uint64_t sequence : {5, 6, 7}) CHECK(queue.pop().sequence == sequence);
 }

@@ -71,6 +71,17 @@ TEST_CASE("a pool stops at its limit, counts what it refused, and recovers") {
 }
 
 TEST_CASE(
+    "a frame knows nothing of its content until somebody says, also one in a buffer of another") {
+  FramePool pool;
+  for (int i = 0; i < 2; ++i) {
+    const Frame frame = pool.make(10);
+    CHECK(frame.content() == 0);
+    frame.set_content(7);
+    CHECK(frame.content() == 7);
+  }
+}
+
+TEST_CASE(
     "a pool for headers has small buffers: longer frames are refused, modelled ones are not") {
   FramePool headers(1000, kHeaderRoom);
   FramePool whole(1000);
