@@ -68,11 +68,12 @@ class TopologyPaths : public PathMapper {
   }
 
  private:
-  const Topology& topology_;
-  NodeId self_;
   struct Macs {
     MacAddress source{}, destination{};
   };
+
+  const Topology& topology_;
+  NodeId self_;
   uint32_t host_;
   Ipv6Address own_address_;
   std::vector<Macs> macs_;  // by port, as every packet needs them and the topology lies in no cache

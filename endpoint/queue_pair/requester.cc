@@ -68,8 +68,8 @@ SchedulerState Requester::scheduler_state(FabricTime now) const {
 }
 
 std::optional<DataPacket> Requester::next_packet(uint32_t free_ports, FabricTime now) {
-  std::optional<DataPacket>
-      packet;  // every return gives it back, so it is made where the caller has it
+  // Every return gives this back, so that it is made where the caller has it, and not copied.
+  std::optional<DataPacket> packet;
   if (failed_) return packet;
   std::optional<Sequence> s;
   if (sent_.lost() > 0) {

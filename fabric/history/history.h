@@ -10,9 +10,9 @@
 //
 // Per port and direction a node hashes records in commit order, each with what the ones before gave: h(0) is 16 zero
 // bytes, h(n) is XXH3's 128-bit hash of h(n-1), the first 32 bytes of record n, and XXH3's 64-bit hash of its content:
-// hosts, BTH and EV (both canonical, seed 0; the PSN is in the BTH). No switch changes the content, so a packet in our
-// worlds has it hashed once, not at every port (Frame::content). XXH3 is no cryptographic hash: a person could make two histories with one digest on
-// purpose, and mrclab does not guard against that.
+// hosts, BTH and EV (both canonical, seed 0; the PSN is in the BTH). No switch changes the content, so a packet of the
+// simulated world has it hashed once, not at every port (Frame::content). XXH3 is no cryptographic hash: a person could
+// make two histories with one digest on purpose, and mrclab does not guard against that.
 //
 // That is version 3. In version 2 all 84 bytes were hashed at every port; version 1 had SHA-256 over all records of a
 // stream. A digest of one version says nothing about one of another.

@@ -53,6 +53,7 @@ struct FrameBuffer {
 
   inline uint8_t* bytes();
 };
+/// Not its size: what would pad that belongs to the frame's bytes.
 inline constexpr size_t kFrameHeadBytes = offsetof(FrameBuffer, lent_icrc) + sizeof(bool);
 inline uint8_t* FrameBuffer::bytes() { return reinterpret_cast<uint8_t*>(this) + kFrameHeadBytes; }
 
@@ -94,7 +95,7 @@ class Frame {
   /// The same for who changes only what every switch does: MAC addresses, carriers, hop limits, traffic classes.
   /// content() stays.
   std::span<uint8_t> hop_bytes() { return {buffer_->bytes(), buffer_->size}; }
-  /// The whole buffer, for writing a payload or a trailer behind the headers.
+  /// The whole buffer, for writing a payload or a trailer behind the headers. content() stays.
   inline std::span<uint8_t> storage();
   /// A hash of what no switch changes (fabric/history/history.h), as it was last set; 0: not known since.
   uint64_t content() const { return buffer_->content; }
