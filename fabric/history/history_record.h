@@ -56,7 +56,7 @@ struct CompactRecord {
   Psn psn;
   Qpn qpn;
   EntropyValue ev;
-  uint32_t fingerprint = 0;  ///< CRC-32 of all 84 bytes that the digest takes
+  uint32_t fingerprint = 0;  ///< CRC-32 of all 84 bytes of the digest's record
   uint32_t peers = 0;        ///< CRC-32 of both hosts' addresses: a probe's QPN names neither
   bool operator==(const CompactRecord&) const = default;
 };
