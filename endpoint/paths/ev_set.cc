@@ -59,10 +59,12 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
     by_route_ |= !path->named();
     offering_ |= 1u << path->plane;
   }
-  if (!std::ranges::is_sorted(entries_, {}, &Entry::value)) {
+  const auto lower = [](const Entry& a, const Entry& b) { return a.value < b.value; };
+  if (!std::is_sorted(entries_.begin(), entries_.end(), lower)) {
     by_value_.resize(entries_.size());
     std::iota(by_value_.begin(), by_value_.end(), Index{0});
-    std::ranges::sort(by_value_, {}, [this](Index i) { return entries_[i].value; });
+    std::sort(by_value_.begin(), by_value_.end(),
+              [&](Index a, Index b) { return lower(entries_[a], entries_[b]); });
   }
   for (uint32_t p = 0; p < planes; ++p) {
     Plane& plane = planes_[p];
@@ -90,12 +92,15 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
 
 std::optional<uint32_t> EvSet::find(EntropyValue value) const {
   if (by_value_.empty()) {
-    const auto entry = std::ranges::lower_bound(entries_, value, {}, &Entry::value);
+    const auto entry =
+        std::lower_bound(entries_.begin(), entries_.end(), value,
+                         [](const Entry& e, EntropyValue wanted) { return e.value < wanted; });
     if (entry == entries_.end() || entry->value != value) return std::nullopt;
     return static_cast<uint32_t>(entry - entries_.begin());
   }
   const auto index =
-      std::ranges::lower_bound(by_value_, value, {}, [this](Index i) { return entries_[i].value; });
+      std::lower_bound(by_value_.begin(), by_value_.end(), value,
+                       [this](Index i, EntropyValue wanted) { return entries_[i].value < wanted; });
   if (index == by_value_.end() || entries_[*index].value != value) return std::nullopt;
   return *index;
 }
