@@ -223,7 +223,7 @@ void EgressPort::depart_again(FabricTime now, Departure& departure) {
 
 Departure EgressPort::depart(FabricTime now) {
   assert(ready());
-  Departure departure;  // what every return gives back, so that it is made where the caller has it
+  Departure departure;  // Every return gives this back, so that it is made where the caller has it.
   if (pause_) {
     depart_pause(now, departure);
     return departure;

@@ -185,7 +185,8 @@ class EgressPort {
     PortId ingress() const { return {static_cast<uint32_t>(rest >> 32)}; }
 
     Frame frame;
-    uint64_t rest = 0;  ///< in one piece, as it may be read right after it was written
+    /// Ingress, wire length, trimmed: one word, because a port often reads it right after it wrote it.
+    uint64_t rest = 0;
   };
   struct Queue {
     explicit Queue(Bytes limit);

@@ -175,8 +175,9 @@ class SwitchNode : public Node {
   SoonestPort ends_;  // when a port that has more to send has sent its frame; never() for others
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
-  EventClass running_class_{};  // of the event that run_until() handles now, at committed_
-  uint32_t running_port_ = 0;   // its port
+  // run_until() handles an event of this class and port now; its instant is committed_.
+  EventClass running_class_{};
+  uint32_t running_port_ = 0;
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
   Frame nothing_;  // stands in records for a frame whose bytes are not known

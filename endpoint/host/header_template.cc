@@ -63,7 +63,7 @@ void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
   put<kMacFrom>(out, packet.path.source_mac);
   const auto traffic_class = static_cast<uint8_t>(packet.dscp << 2 | (packet.ecn & 3));
   uint8_t* const ip = out + at_.ip;
-  uint32_t first_word = 0;  // of IPv6: version, traffic class and flow label
+  uint32_t first_word = 0;  // version, traffic class and flow label of IPv6 (RFC 8200 §3)
   if (encapsulation_ == Encapsulation::kIpv4) {
     put<kClassIpv4>(ip, traffic_class);
     put<kLengthIpv4>(ip, packet.size - at_.ip);

@@ -123,6 +123,10 @@ inline void put_ipv6(std::span<const uint8_t> frame, uint8_t* out) {
   put_transport(frame, Encapsulation::kSrv6, out);
 }
 
+std::span<const uint8_t> bytes_of(const Frame& frame) {
+  return frame ? frame.bytes() : std::span<const uint8_t>();
+}
+
 /// Who sends what to whom.
 ContentBytes content_bytes(std::span<const uint8_t> frame) {
   ContentBytes out{};
@@ -156,12 +160,8 @@ ContentBytes content_bytes(std::span<const uint8_t> frame) {
 /// Writes the first part of a record.
 inline void put_hop(const PacketRecord& record, uint8_t* out) {
   store_be<uint64_t>(out, static_cast<uint64_t>(record.t.ps()));
-  std::span<const uint8_t> bytes;
-  uint32_t wire_length = 0;
-  if (record.frame) {
-    bytes = record.frame.bytes();
-    wire_length = static_cast<uint32_t>(record.frame.wire_length().value);
-  }
+  const std::span<const uint8_t> bytes = bytes_of(record.frame);
+  const Bytes wire_length = record.frame ? record.frame.wire_length() : Bytes{};
   uint8_t traffic_class = 0;
   if (bytes.size() >= kInnerOffset && load_be<uint16_t>(bytes.data() + 12) == kEthertypeIpv6) {
     const uint8_t* const outer = bytes.data() + kOuterOffset;
@@ -174,7 +174,8 @@ inline void put_hop(const PacketRecord& record, uint8_t* out) {
                         static_cast<uint32_t>(record.cause) << 16 |
                         static_cast<uint32_t>(record.queue) << 8 | traffic_class;
   // In one piece, as the hash reads it: a processor waits for two stores before it can load both at once.
-  store_be<uint64_t>(out + kEventAt, uint64_t{kind} << 32 | wire_length);
+  store_be<uint64_t>(out + kEventAt,
+                     uint64_t{kind} << 32 | static_cast<uint32_t>(wire_length.value));
 }
 
 uint64_t hash_of_content(const ContentBytes& content) {
@@ -183,7 +184,7 @@ uint64_t hash_of_content(const ContentBytes& content) {
 
 /// Hashes the content of a frame, and leaves the hash with it for its next ports.
 [[gnu::noinline]] uint64_t find_content(const Frame& frame) {
-  const std::span<const uint8_t> bytes = frame ? frame.bytes() : std::span<const uint8_t>();
+  const std::span<const uint8_t> bytes = bytes_of(frame);
   const uint64_t hash = hash_of_content(content_bytes(bytes));
   // Without an inner header the destination of a packet may be its carrier, which switches change.
   const bool stays = bytes.size() >= kUdpOffset &&
@@ -202,8 +203,7 @@ inline uint64_t content_hash(const Frame& frame) {
 HistoryBytes history_record(const PacketRecord& record) {
   HistoryBytes out;
   put_hop(record, out.data());
-  const ContentBytes content =
-      content_bytes(record.frame ? record.frame.bytes() : std::span<const uint8_t>());
+  const ContentBytes content = content_bytes(bytes_of(record.frame));
   std::copy_n(content.begin(), kEvAt, out.begin() + kHopBytes);
   out[kPsnInRecord] = 0;
   std::copy_n(content.begin() + kBthAt + 9, 3, &out[kPsnInRecord + 1]);

@@ -60,9 +60,10 @@ struct Path {
 };
 
 EntropyValue ev_of(Path path);
-inline constexpr uint32_t kHashedEv = 0x8000'0000;  ///< this bit: a hash chooses
-inline constexpr uint32_t kEvSetBits = 0xC000;      ///< keep the UDP source port in RoCEv2's range
-/// Of a value with the bit kHashedEv.
+/// Set where switches choose the path by a hash.
+inline constexpr uint32_t kHashedEv = 0x8000'0000;
+inline constexpr uint32_t kEvSetBits = 0xC000;  ///< keep the UDP source port in RoCEv2's range
+/// What path_of() answers for a value in which kHashedEv is set.
 std::optional<Path> path_of_hashed(EntropyValue ev);
 /// Empty when fixed bits are wrong.
 inline std::optional<Path> path_of(EntropyValue ev) {
