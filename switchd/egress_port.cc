@@ -51,12 +51,16 @@ bool QueueRules::fit(const EgressSettings& settings) const {
 EgressPort::EgressPort(const EgressSettings& settings, const QueueRules& rules)
     : host_facing_(settings.host_facing),
       rules_(&rules),
-      wire_(settings.wire),
-      queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit),
-              Queue(settings.queues.trimmed_limit)} {}
+      queues_{Queue(settings.queues.tail_drop), Queue(settings.queues.control_limit)},
+      wire_(settings.wire) {}
 
-void EgressPort::begin_lossless() {
-  lossless_ = std::make_unique<Lossless>(rules_->most_lossless_as_built());
+/// kTrimmed or kLossless.
+void EgressPort::begin_queue(QueueClass queue) {
+  if (queue == QueueClass::kTrimmed) {
+    trimmed_ = std::make_unique<Queue>(rules_->most_trimmed_as_built());
+  } else {
+    lossless_ = std::make_unique<Lossless>(rules_->most_lossless_as_built());
+  }
 }
 
 void QueueRules::set_faults(const QueueFaults& faults) {
@@ -125,6 +129,7 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
   --waiting_[index_of(of)];
   --waiting_frames_;
   queue.depth -= next.length();
+  queue.fetch_front_frame();
   return next;
 }
 

@@ -78,7 +78,8 @@ class QueueRules {
   /// Data that would take its queue over this is trimmed if that is possible; nothing is where the profile trims
   /// nothing.
   Bytes trim_over(bool host_facing) const { return trim_over_[host_facing ? 1 : 0]; }
-  /// The limit of RoCE's queue without faults, which only take from it.
+  // The limits of queues without faults, which only take from them.
+  Bytes most_trimmed_as_built() const { return as_built_.trimmed_limit; }
   Bytes most_lossless_as_built() const { return most_lossless(as_built_); }
 
  private:
@@ -166,9 +167,13 @@ class EgressPort {
     return in_use(queue) ? queue_of(queue).depth_max : Bytes{};
   }
   size_t queued_frames() const { return waiting_frames_; }
-  /// Loads the first frame's place in each queue into the cache.
+  // For a port whose turn comes: load the first place of each queue that nearly all ports use, and when it has come the
+  // frame there.
   void fetch_waiting() const {
-    for (const Queue& queue : queues_) queue.waiting.fetch_front();
+    for (const Queue& queue : queues_) queue.waiting.fetch(0);
+  }
+  void fetch_waiting_frames() const {
+    for (const Queue& queue : queues_) queue.fetch_front_frame();
   }
 
  private:
@@ -190,6 +195,9 @@ class EgressPort {
   };
   struct Queue {
     explicit Queue(Bytes limit);
+    void fetch_front_frame() const {
+      if (!waiting.empty()) waiting.front().frame.fetch(kSwitchedBytes);
+    }
     Fifo<Waiting> waiting;
     Bytes depth, depth_max;
   };
@@ -203,16 +211,21 @@ class EgressPort {
   static constexpr size_t kQueues = 4;  // data, control, trimmed, lossless
   static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
   size_t waiting(QueueClass queue) const { return waiting_[index_of(queue)]; }
-  bool in_use(QueueClass queue) const { return queue != QueueClass::kLossless || lossless_; }
+  bool in_use(QueueClass queue) const {
+    return queue == QueueClass::kTrimmed    ? trimmed_ != nullptr
+           : queue == QueueClass::kLossless ? lossless_ != nullptr
+                                            : true;
+  }
   const Queue& queue_of(QueueClass queue) const {
-    return queue == QueueClass::kLossless ? lossless_->queue : queues_[index_of(queue)];
+    return queue == QueueClass::kTrimmed    ? *trimmed_
+           : queue == QueueClass::kLossless ? lossless_->queue
+                                            : queues_[index_of(queue)];
   }
   Queue& queue_of(QueueClass queue) {
-    if (queue != QueueClass::kLossless) return queues_[index_of(queue)];
-    if (!lossless_) begin_lossless();
-    return lossless_->queue;
+    if (!in_use(queue)) begin_queue(queue);
+    return const_cast<Queue&>(std::as_const(*this).queue_of(queue));
   }
-  [[gnu::noinline]] void begin_lossless();
+  [[gnu::noinline]] void begin_queue(QueueClass queue);
   QueueClass take_next();
   [[gnu::noinline]] Admission admit_trimmed(Frame& frame, PortId ingress);
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
@@ -228,20 +241,22 @@ class EgressPort {
     QueueClass queue;
     bool trimmed;
   };
-  // What every frame asks for lies together, since a port is in no cache when its turn comes.
+  // What every frame asks for lies together, since a port is in no cache when its turn comes: up to the hot part of
+  // wire_.
   std::array<uint32_t, kQueues> waiting_{};  // frames, by queue
   uint32_t waiting_frames_ = 0;              // in all of them
   bool carrier_ = true;
   bool paused_ = false;
   bool host_facing_;
+  const QueueRules* rules_;
   Frame pause_;  // to be sent next
   std::unique_ptr<Copy> copy_;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
-  const QueueRules* rules_;
-  EgressWire wire_;
-  std::array<Queue, kQueues - 1> queues_;  // all but lossless_
   std::unique_ptr<Lossless> lossless_;
+  std::array<Queue, 2> queues_;  // data, control
+  EgressWire wire_;
+  std::unique_ptr<Queue> trimmed_;  // few ports trim
   uint64_t ecn_counter_ = 0;
 };
 

@@ -14,8 +14,6 @@ namespace {
 /// Order of effects at one instant: power first, so that frames lost with a switch's power do not
 /// count as lost by its ports.
 constexpr uint32_t kPowerFirst = 0, kThenTheRest = 1;
-/// A switch with fewer ports finds them in the cache when its turn comes again (tests/bench/README.md).
-constexpr size_t kPortsOfLargeSwitch = 16;
 
 }  // namespace
 
@@ -24,7 +22,7 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
       latency_(environment.topology.ingress_latency(environment.self)),
       table_(environment.topology, environment.self),
       flips_(environment.seed, environment.self),
-      arrivals_(environment.topology.node(environment.self).ports.size(), latency_),
+      arrivals_(environment.topology.node(environment.self).ports.size(), latency_, kSwitchedBytes),
       ends_(environment.topology.node(environment.self).ports.size()),
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
@@ -34,14 +32,15 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Wire& out = topology.wire(site.ports[i].out);
     EgressSettings settings;
-    settings.wire = {environment.seed, out.from,        site.plane,
-                     out.rate,         out.propagation, topology.dscps};
+    settings.wire = {out.propagation, out.rate,   environment.seed,
+                     out.from,        site.plane, topology.dscps};
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
     settings.queues = topology.queues_of(out);
     settings.lossless = topology.lossless;
     if (pause_) settings.lossless_room = pause_->buffer().size();
-    ports_.push_back({IngressWire{topology.wire(site.ports[i].in), latency_}, PortTally{},
-                      EgressPort{settings, rules_of(settings)}});
+    ports_.push_back({.in = IngressWire{topology.wire(site.ports[i].in), latency_},
+                      .tally = {},
+                      .egress = EgressPort{settings, rules_of(settings)}});
   }
   pause_timers_.assign(ports_.size(), FabricTime::never());
   if (topology.lossless.adaptive) {
@@ -72,20 +71,16 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
   events_.push(key, effects_.put(effect.effect));
 }
 
-/// Loads what the next frames need of each port, of all ports at once: a frame alone would wait for one after the other.
-void SwitchNode::fetch_ports() const {
-  constexpr size_t kCacheLine = 64;
+/// All ports at once: a frame alone would wait for one line after the other.
+void SwitchNode::fetch() const {
   arrivals_.fetch_arrivals();
-  const auto* const begin = reinterpret_cast<const std::byte*>(ports_.data());
-  for (size_t at = 0; at < ports_.size() * sizeof(PortState); at += kCacheLine) {
-    __builtin_prefetch(begin + at, 1);
-  }
+  for (const PortState& state : ports_) fetch_lines(&state, kHotPortBytes);
   arrivals_.fetch_frames();
   for (const PortState& state : ports_) state.egress.fetch_waiting();
+  for (const PortState& state : ports_) state.egress.fetch_waiting_frames();
 }
 
 void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
-  if (ports_.size() >= kPortsOfLargeSwitch) fetch_ports();
   while (true) {
     const FabricTime end = ends_.next_time();
     const FabricTime others = std::min(events_.next_time(), arrivals_.next_time());

@@ -45,6 +45,7 @@
 #include <string>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/event_queue.h"
 #include "fabric/base/slots.h"
 #include "fabric/node/arrival_queue.h"
@@ -68,10 +69,12 @@ class SwitchNode : public Node {
   explicit SwitchNode(const NodeEnvironment& environment);
 
   void receive(PortId port, Arrival&& arrival) override;
+  ArrivalQueue* arrivals() override { return &arrivals_; }
   void apply(const ScheduledEffect& effect) override;
   FabricTime next_event() const override {
     return std::min({events_.next_time(), arrivals_.next_time(), ends_.next_time()});
   }
+  void fetch() const override;
   /// Flat: a hop is a dozen short steps of several classes, and their calls would be a tenth of what it costs
   /// (tests/bench/README.md). What few hops need is kept out of it by noinline.
   [[gnu::flatten]] void run_until(FabricTime committed, FrameSink& out) override;
@@ -96,14 +99,16 @@ class SwitchNode : public Node {
   const UsidCounts& usid_counts() const { return usids_; }
 
  private:
-  struct PortState {
+  /// In cache lines of its own. The first four have all that a sound port is asked for when a frame passes.
+  struct alignas(kCacheLine) PortState {
+    /// When the last bit of its newest frame leaves.
+    FabricTime sends_until = FabricTime::from_ps(-1);
+    bool wakes = false;  ///< ends_ holds the end of that transmission
     IngressWire in;
     PortTally tally;
     EgressPort egress;
-    FabricTime sends_until =
-        FabricTime::from_ps(-1);  ///< when the last bit of its newest frame leaves
-    bool wakes = false;           ///< ends_ holds the end of that transmission
   };
+  static constexpr size_t kHotPortBytes = 4 * kCacheLine;
 
   void begin(FabricTime at, EventClass event_class, uint32_t port) {
     assert(at >= committed_);
@@ -111,7 +116,6 @@ class SwitchNode : public Node {
     running_class_ = event_class;
     running_port_ = port;
   }
-  [[gnu::noinline]] void fetch_ports() const;
   [[gnu::noinline]] void on_event(FrameSink& out);
   void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);

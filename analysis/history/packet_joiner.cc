@@ -9,6 +9,7 @@
 #include "analysis/history/flow_table.h"
 #include "analysis/history/joined_parts.h"
 #include "analysis/history/sighting_order.h"
+#include "fabric/base/cache_line.h"
 #include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
@@ -69,14 +70,12 @@ void PacketJoiner::join_all(const SightingPart& part, FabricTime last, bool alon
   const std::vector<SightingTurn>& turns = part.turns;
   for (size_t i = 0; i < turns.size(); ++i) {
     if (i + kAhead < turns.size()) {
-      const auto* next = reinterpret_cast<const char*>(&seen_.frames[turns[i + kAhead].sighting]);
-      __builtin_prefetch(next);
-      __builtin_prefetch(next + 64);
+      fetch_lines(&seen_.frames[turns[i + kAhead].sighting], sizeof(Sighting));
     }
     if (i + kAhead / 2 < turns.size()) {  // is fetched by now
       const Sighting& next = seen_.frames[turns[i + kAhead / 2].sighting];
       if (carries_data(next.opcode) && next.detail != kNone) {
-        __builtin_prefetch(&seen_.placements[next.detail]);
+        fetch_line(&seen_.placements[next.detail]);
       }
     }
     join(seen_.frames[turns[i].sighting]);

@@ -98,13 +98,6 @@ class PsnWindow {
   int64_t number_of(Psn psn) const {
     return highest_ + (psn - Psn{static_cast<uint32_t>(highest_ & Psn::kMask)});
   }
-  /// Loads the slot that it has, or would have, into the cache.
-  void fetch(Psn psn) const {
-    if (empty()) return;
-    const PsnSlot* const at = &slots_[static_cast<size_t>(number_of(psn) & (size() - 1))];
-    __builtin_prefetch(at, 1);
-    __builtin_prefetch(reinterpret_cast<const char*>(at + 1) - 1, 1);
-  }
   /// Null if it is not in the window.
   PsnSlot* find(int64_t number) {
     return !empty() && number >= base_ && number <= highest_ ? &slot(number) : nullptr;

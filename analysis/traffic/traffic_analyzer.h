@@ -38,12 +38,6 @@ class TrafficAnalyzer {
                   const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr,
                   const DscpMap& dscps = {});
   void add(const TrafficSighting& s);
-  /// It will be added soon: fetches the state of its packet, which is in no cache as a rule.
-  void foresee(const TrafficSighting& s) const {
-    if (s.conversation >= flow_of_conversation_.size()) return;
-    const uint32_t flow = flow_of_conversation_[s.conversation];
-    if (flow < states_.size()) states_[flow].window.fetch(s.psn);
-  }
   /// Judges what is still open and gives the result away.
   Traffic finish();
   Traffic& traffic() { return traffic_; }

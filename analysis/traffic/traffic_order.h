@@ -9,6 +9,7 @@
 
 #include "analysis/capture/time_sort.h"
 #include "analysis/traffic/traffic_sighting.h"
+#include "fabric/base/cache_line.h"
 
 namespace mrclab::analysis {
 
@@ -17,18 +18,18 @@ class TrafficOrder {
   TrafficOrder() { held_.reserve(2 * window_); }
 
   /// Room for the next sighting, to be filled before the next call; `sink` gets what comes out
-  /// meanwhile, in order. `foresee` is shown it a little earlier, to fetch what `sink` will look at.
-  template <class Sink, class Foresee>
-  TrafficSighting& next(const Sink& sink, const Foresee& foresee) {
+  /// meanwhile, in order.
+  template <class Sink>
+  TrafficSighting& next(const Sink& sink) {
     close();
-    if (keys_.size() >= 2 * window_) emit(window_, sink, foresee);
+    if (keys_.size() >= 2 * window_) emit(window_, sink);
     if (free_.empty()) {
       open_ = static_cast<uint32_t>(held_.size());
       return held_.emplace_back();
     }
     open_ = free_.back();
     free_.pop_back();
-    if (!free_.empty()) fetch<1>(free_.back());  // will be written next
+    if (!free_.empty()) fetch(free_.back());  // will be written next
     return held_[open_];
   }
   /// Takes back what next() gave.
@@ -36,10 +37,10 @@ class TrafficOrder {
     free_.push_back(open_);
     open_ = kNone;
   }
-  template <class Sink, class Foresee>
-  void finish(const Sink& sink, const Foresee& foresee) {
+  template <class Sink>
+  void finish(const Sink& sink) {
     close();
-    emit(keys_.size(), sink, foresee);
+    emit(keys_.size(), sink);
   }
   /// Sightings that came out behind a later one, because they lay too far from their place.
   uint64_t out_of_order() const { return late_; }
@@ -56,14 +57,9 @@ class TrafficOrder {
   };
 
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
-  // So long before it comes out a sighting is fetched, and so long it is foreseen.
-  static constexpr size_t kAhead = 8, kForeseen = 4;
+  static constexpr size_t kAhead = 8;  ///< so many before its turn a sighting is fetched
 
-  template <int kToWrite>
-  void fetch(uint32_t place) const {
-    const auto* at = reinterpret_cast<const char*>(&held_[place]);
-    for (size_t i = 0; i < sizeof(TrafficSighting); i += 64) __builtin_prefetch(at + i, kToWrite);
-  }
+  void fetch(uint32_t place) const { fetch_lines(&held_[place], sizeof(TrafficSighting)); }
 
   static uint32_t rank_of(const TrafficSighting& s) {
     uint32_t rank = s.end == WireEnd::kArriving ? 2 : 0;
@@ -89,13 +85,12 @@ class TrafficOrder {
     sorted_ = keys_.size();
   }
 
-  template <class Sink, class Foresee>
-  void emit(size_t count, const Sink& sink, const Foresee& foresee) {
+  template <class Sink>
+  void emit(size_t count, const Sink& sink) {
     sort_new();
     const uint64_t late_before = late_;
     for (size_t i = 0; i < count; ++i) {
-      if (i + kAhead < keys_.size()) fetch<0>(keys_[i + kAhead].place);
-      if (i + kForeseen < count) foresee(held_[keys_[i + kForeseen].place]);
+      if (i + kAhead < keys_.size()) fetch(keys_[i + kAhead].place);
       late_ += keys_[i].t < last_ ? 1 : 0;
       last_ = std::max(last_, keys_[i].t);
       sink(held_[keys_[i].place]);

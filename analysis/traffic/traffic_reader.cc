@@ -87,8 +87,7 @@ class Reading {
     joiner_.emplace(conversations_, paths_, format_);
     while (round()) {
     }
-    order_.finish([this](const TrafficSighting& s) { analyze(s); },
-                  [this](const TrafficSighting& s) { analyzer_->foresee(s); });
+    order_.finish([this](const TrafficSighting& s) { analyze(s); });
     refuse_or_note_link_types();
     for (const Feed& feed : feeds_) {
       counters_.records += feed.frames.counters().records + feed.frames.counters().skipped();
@@ -277,8 +276,7 @@ class Reading {
     const DecodedFrame& frame = feed.frame();
     counters_.bytes += frame.original_length;
     TrafficSighting& s =
-        order_.next([this](const TrafficSighting& sighting) { analyze(sighting); },
-                    [this](const TrafficSighting& sighting) { analyzer_->foresee(sighting); });
+        order_.next([this](const TrafficSighting& sighting) { analyze(sighting); });
     const uint32_t point = point_of(feed);
     Decoded decoded = frame.decoded;
     if (decoded == Decoded::kSighting) {

@@ -17,6 +17,25 @@ void DataSender::start_at_free_ports(FrameSink& out) {
   }
 }
 
+void DataSender::fetch_next() const {
+  // A host's turn in the simulator is some dozens of packets, of few queue pairs (our choice).
+  constexpr uint32_t kMost = 4;
+  const uint32_t places = queue_pairs_.places();
+  const auto for_each_next = [&](auto&& fetch) {
+    for (uint32_t i = 0; i < std::min(places, kMost); ++i) {
+      const uint32_t index = next_ + i < places ? next_ + i : i;
+      if (queue_pairs_.contains(index)) fetch(queue_pairs_[index]);
+    }
+  };
+  // Each step needs what the one before has fetched.
+  for_each_next([](const QueuePair& qp) { fetch_lines(&qp, sizeof qp); });
+  for_each_next([](const QueuePair& qp) {
+    fetch_lines(&qp.peer, sizeof qp.peer);
+    if (qp.requester.has_data()) qp.requester.evs().fetch_next();
+  });
+  for_each_next([](const QueuePair& qp) { qp.peer.reverse.fetch(); });
+}
+
 void DataSender::power_off() {
   bursts_.clear();
   keep_turn_in_range();

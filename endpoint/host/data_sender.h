@@ -24,6 +24,9 @@ class DataSender {
     if (ports_.startable() != 0 || !bursts_.empty()) start_at_free_ports(out);
   }
   void power_off();
+  /// For a host whose turn comes, which finds little of its own in the cache: loads the queue pairs that are the next to
+  /// send, and what their next packets ask for.
+  void fetch_next() const;
 
  private:
   void start_at_free_ports(FrameSink& out);

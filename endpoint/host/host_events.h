@@ -38,17 +38,18 @@ struct HostEvent {
 class HostEvents {
  public:
   /// A host takes a frame in `latency` after its last bit came.
-  HostEvents(size_t ports, FabricTime latency) : arrivals_(ports, latency) {}
+  HostEvents(size_t ports, FabricTime latency) : arrivals_(ports, latency, kHeaderBytes) {}
 
   size_t ports() const { return arrivals_.ports(); }
   FabricTime next_time() const { return std::min(queue_.next_time(), arrivals_.next_time()); }
   /// Then pop_arrival() hands it out, else pop() the next event.
   bool arrival_is_next() const { return mrclab::arrival_is_next(arrivals_, queue_); }
-  /// Loads the first arrivals into the cache.
+  /// Loads the first arrivals and their frames into the cache.
   void fetch_arrivals() const {
     arrivals_.fetch_arrivals();
     arrivals_.fetch_frames();
   }
+  ArrivalQueue* arrivals() { return &arrivals_; }
   PortId port_of_arrival() const { return arrivals_.next_port(); }
   Arrival pop_arrival() { return arrivals_.pop(); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }

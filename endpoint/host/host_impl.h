@@ -49,8 +49,10 @@ class HostNode::Impl : public QueuePairEvents {
   ~Impl() override;
 
   void receive(PortId port, Arrival&& arrival);
+  ArrivalQueue* arrivals() { return host_.events.arrivals(); }
   void apply(const ScheduledEffect& effect) { host_.events.push_effect(effect); }
   FabricTime next_event() const { return std::min(host_.events.next_time(), ports_.next_end()); }
+  void fetch() const;
   void run_until(FabricTime committed, FrameSink& out);
   HostStats stats() const;
   std::optional<NodePauses> pauses() const;

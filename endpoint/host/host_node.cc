@@ -15,6 +15,8 @@ HostNode::~HostNode() = default;
 void HostNode::receive(PortId port, Arrival&& arrival) { impl_->receive(port, std::move(arrival)); }
 void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
 FabricTime HostNode::next_event() const { return impl_->next_event(); }
+ArrivalQueue* HostNode::arrivals() { return impl_->arrivals(); }
+void HostNode::fetch() const { impl_->fetch(); }
 void HostNode::run_until(FabricTime committed, FrameSink& out) { impl_->run_until(committed, out); }
 HostStats HostNode::stats() const { return impl_->stats(); }
 std::optional<NodePauses> HostNode::pauses() const { return impl_->pauses(); }
@@ -69,8 +71,13 @@ void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
   host_.events.push_arrival(port, std::move(arrival));
 }
 
-void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
+void HostNode::Impl::fetch() const {
+  fetch_lines(this, sizeof *this);
   host_.events.fetch_arrivals();
+  sender_.fetch_next();
+}
+
+void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
   while (true) {
     const FabricTime next = host_.events.next_time(), end = ports_.next_end();
     if (std::min(next, end) > committed) break;

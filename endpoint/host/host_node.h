@@ -73,8 +73,10 @@ class HostNode : public Node {
   ~HostNode() override;
 
   void receive(PortId port, Arrival&& arrival) override;
+  ArrivalQueue* arrivals() override;
   void apply(const ScheduledEffect& effect) override;
   FabricTime next_event() const override;
+  void fetch() const override;
   void run_until(FabricTime committed, FrameSink& out) override;
 
   /// Counters as of the committed time.

@@ -11,8 +11,8 @@ namespace {
 EgressWire::Site site_of(const NodeEnvironment& environment, PortId id) {
   const Port& port = environment.topology.port({environment.self, id});
   const Wire& wire = environment.topology.wire(port.out);
-  return {environment.seed, wire.from,        port.plane,
-          wire.rate,        wire.propagation, environment.topology.dscps};
+  return {wire.propagation, wire.rate,  environment.seed,
+          wire.from,        port.plane, environment.topology.dscps};
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ inline uint32_t EvSet::next_of_plane(uint32_t number, Scan& state) {
   if (found == kNoIndex && holds()) found = scan(plane, number, state, true);
   if (found == kNoIndex) return kNoIndex;
   if (plane.cursor < plane.rotation.size()) {  // what the plane's next packet asks for
-    __builtin_prefetch(&entries_[plane.rotation[plane.cursor]], 1);
+    fetch_line(&entries_[plane.rotation[plane.cursor]]);
   }
   Entry& used = entries_[found];
   used.marked = static_cast<uint16_t>(used.marked - used.marked / 8);

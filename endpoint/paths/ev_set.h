@@ -34,6 +34,7 @@
 #include "endpoint/paths/live_ports.h"
 #include "endpoint/paths/plane_turn.h"
 #include "endpoint/paths/recycled_values.h"
+#include "fabric/base/cache_line.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/random.h"
 #include "fabric/base/units.h"
@@ -91,6 +92,15 @@ class EvSet {
   }
   /// Planes that can take a packet: up at both ends, with a usable value.
   uint32_t ports_with_choice() const { return offering_ & usable_ports_; }
+
+  /// Loads the values that the next packets will ask for, one per plane, into the cache.
+  void fetch_next() const {
+    for (const Plane& plane : planes_) {
+      if (plane.cursor < plane.rotation.size()) {
+        fetch_line(&entries_[plane.rotation[plane.cursor]]);
+      }
+    }
+  }
 
   void congested(uint32_t index, FabricTime now);
   /// The answer to a packet on this value bore no mark. For PathChoice::kReps.

@@ -21,6 +21,7 @@
 
 #include "endpoint/paths/ev_set.h"
 #include "endpoint/paths/live_ports.h"
+#include "fabric/base/cache_line.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/random.h"
 #include "fabric/base/units.h"
@@ -42,6 +43,8 @@ class ReversePath {
   ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
+  /// Loads what it knows of the planes into the cache.
+  void fetch() const { fetch_lines(planes_.data(), planes_.size() * sizeof(Plane)); }
   /// Does it make a difference on which path data comes in on this plane?
   bool takes_heard(uint32_t plane, FabricTime now) const {
     return !still_confirmed(planes_[plane], now);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/place.h"
 
 namespace mrclab {
@@ -29,10 +30,12 @@ class Fifo {
   size_t bound() const { return bound_; }
   T& front() { return slots_[head_]; }
   const T& front() const { return slots_[head_]; }
-  /// Loads the first item into the cache.
-  void fetch_front() const {
-    if (size_ > 0) __builtin_prefetch(&slots_[head_], 1);
+  /// Loads the item of this number into the cache, if there is one; the first has number 0.
+  void fetch(uint32_t number) const {
+    if (number < size_) fetch_line(&slots_[place(number)]);
   }
+  /// Loads the place of the next item, if there is one already.
+  void fetch_back() const { fetch_line(slots_.get() + place(size_)); }
   /// The item of this number; the first has number 0.
   T& operator[](size_t number) { return slots_[place(static_cast<uint32_t>(number))]; }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/event_queue.h"
 #include "fabric/base/fifo.h"
 #include "fabric/node/node.h"
@@ -20,8 +21,9 @@ namespace mrclab {
 
 class ArrivalQueue {
  public:
-  /// The node takes an arrival in `latency` after its last bit came.
-  ArrivalQueue(size_t ports, FabricTime latency) : latency_(latency), soonest_(ports) {
+  /// The node takes an arrival in `latency` after its last bit came, and looks at `frame_bytes` of its frame's buffer.
+  ArrivalQueue(size_t ports, FabricTime latency, size_t frame_bytes)
+      : latency_(latency), frame_bytes_(frame_bytes), soonest_(ports) {
     lines_.reserve(ports);
     for (size_t i = 0; i < ports; ++i) lines_.emplace_back();
   }
@@ -29,14 +31,15 @@ class ArrivalQueue {
   size_t ports() const { return lines_.size(); }
   /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
   /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
-  void push(PortId port, Arrival&& arrival) {
+  /// Returns when the node takes it in.
+  FabricTime push(PortId port, Arrival&& arrival) {
     auto& [line, newest] = lines_[port.value];
     const FabricTime last_bit = arrival.arrival;
     if (line.empty()) {
       soonest_.set(port.value, time_of(last_bit));
       newest = last_bit;
       line.emplace(std::move(arrival));
-      return;
+      return time_of(last_bit);
     }
     // Nearly every frame comes behind all others of its port. Where some come at one instant, or late, their sequence
     // decides.
@@ -44,19 +47,31 @@ class ArrivalQueue {
     newest = std::max(newest, last_bit);
     line.emplace(std::move(arrival));
     if (!behind) bring_forward(port.value);
+    return time_of(last_bit);
+  }
+  /// Before an arrival is pushed, in this order and each when what the one before asked for has come: load the queue,
+  /// the port's line in it and the place that the arrival will take.
+  void fetch_queue() const { fetch_lines(this, sizeof *this); }
+  void fetch_line_of(PortId port) const { fetch_lines(&lines_[port.value], sizeof(Line)); }
+  void fetch_place_of(PortId port) const {
+    lines_[port.value].frames.fetch_back();
+    soonest_.fetch(port.value);
   }
   /// A node that has handled everything up to `floor` takes in then what it should have taken in earlier. The floor only
   /// rises, and arrivals that were due before it are taken out before it does.
   void set_floor(FabricTime floor) { floor_ = floor; }
 
-  /// For a node whose turn has come, which finds little of its own in the cache: loads the first arrival of each port, of
-  /// all at once. When they have come, fetch_frames() loads their frames.
+  /// For a node whose turn has come, which finds little of its own in the cache: loads the first arrivals of each port, of
+  /// all at once. When they have come, fetch_frames() loads the frame of each first one.
   void fetch_arrivals() const {
-    for (const Line& line : lines_) line.frames.fetch_front();
+    for (const Line& line : lines_) {
+      line.frames.fetch(0);
+      line.frames.fetch(kInCacheLine);
+    }
   }
   void fetch_frames() const {
     for (const Line& line : lines_) {
-      if (!line.frames.empty()) line.frames.front().frame.fetch();
+      if (!line.frames.empty()) line.frames.front().frame.fetch(frame_bytes_);
     }
   }
 
@@ -72,7 +87,8 @@ class ArrivalQueue {
     if (line.empty()) {
       soonest_.set(port, FabricTime::never());
     } else {
-      line.front().frame.fetch();
+      line.fetch(kInCacheLine);
+      line.front().frame.fetch(frame_bytes_);
       soonest_.set(port, time_of(line.front().last_bit));
     }
     return std::move(kept).arrival();
@@ -103,6 +119,7 @@ class ArrivalQueue {
     uint64_t rest = 0;  ///< sequence, `lost` and `foreign`
   };
   static_assert(sizeof(Kept) == 32 && sizeof(DropCause) == 1);
+  static constexpr uint32_t kInCacheLine = kCacheLine / sizeof(Kept);  ///< arrivals
   struct Line {
     Fifo<Kept> frames{kMostFrames};
     FabricTime newest;  ///< the latest last bit of those that came in since there was none
@@ -125,6 +142,7 @@ class ArrivalQueue {
   }
 
   FabricTime latency_;
+  size_t frame_bytes_;
   FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
   SoonestPort soonest_;      // when the node takes in the first arrival of each port
   std::vector<Line> lines_;  // by port

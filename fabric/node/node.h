@@ -94,6 +94,8 @@ struct NodeEnvironment {
   NodeObserver& observer;
 };
 
+class ArrivalQueue;
+
 /// A switch or a host. Events are processed in the order (time, class, port, sequence); receive()
 /// and apply() only insert, so their order and earliness change nothing.
 class Node {
@@ -103,10 +105,15 @@ class Node {
   /// May be called ahead of time. An arrival before the committed time is late: the world has
   /// counted it, and the node processes it at its committed time.
   virtual void receive(PortId port, Arrival&& arrival) = 0;
+  /// Where receive() puts arrivals, for a world that hands over many at once and puts them there itself. Null: the node
+  /// does something else with them.
+  virtual ArrivalQueue* arrivals() { return nullptr; }
   /// May be called ahead of time. Only effects on this node's ports and incident wires.
   virtual void apply(const ScheduledEffect& effect) = 0;
   /// The instant of the earliest event in hand, never() if none.
   virtual FabricTime next_event() const = 0;
+  /// For a world of so many nodes that little of one is in a cache when its turn comes: loads what run_until() will ask for.
+  virtual void fetch() const {}
   /// Processes every event with time <= committed. Frames whose transmission starts go to `out`, in
   /// order.
   virtual void run_until(FabricTime committed, FrameSink& out) = 0;

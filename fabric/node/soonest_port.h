@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/units.h"
 
 namespace mrclab {
@@ -29,6 +30,8 @@ class SoonestPort {
   FabricTime next_time() const { return FabricTime::from_ps(times_[1]); }
   /// Whose time is the next one; the lowest of several.
   uint32_t next() const { return winners_[1]; }
+  /// Loads the instant of a port into the cache.
+  void fetch(uint32_t port) const { fetch_line(&times_[leaves_ + port]); }
   /// never(): the port has nothing to do.
   void set(uint32_t port, FabricTime at) {
     int64_t* const times = times_.data();

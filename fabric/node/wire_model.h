@@ -68,12 +68,12 @@ struct WireFate {
 class EgressWire {
  public:
   struct Site {
+    FabricTime propagation;
+    BitRate rate;
     uint64_t seed = 0;
     PortRef from;
     /// Plane of the port: a part of the entropy values of frames that leave here.
     uint32_t plane = 0;
-    BitRate rate;
-    FabricTime propagation;
     DscpMap dscps = {};
   };
   explicit EgressWire(const Site& site);
@@ -132,12 +132,13 @@ class EgressWire {
 
   void take_rate(BitRate rate);
 
-  Site site_;
-  BitRate rate_;
+  // What every frame asks for comes first, since a port is in no cache when its turn comes: up to the propagation.
+  std::unique_ptr<Trouble> trouble_;
   /// How long the wire takes for a byte, if that is a whole number of picoseconds: then end_of() multiplies and need not
   /// divide. Zero if it is not.
   FabricTime byte_time_;
-  std::unique_ptr<Trouble> trouble_;
+  Site site_;
+  BitRate rate_;
 };
 
 /// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: the

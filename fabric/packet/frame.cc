@@ -42,6 +42,7 @@ Frame FramePool::make(size_t size) {
   FrameBuffer* buffer = free_.back();
   free_.pop_back();
   ++in_use_;
+  if (!free_.empty()) fetch_lines(free_.back(), kHeaderBytes);
   buffer->size = static_cast<uint16_t>(size);
   buffer->modelled_size = buffer->size;
   buffer->damage = 0;

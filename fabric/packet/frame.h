@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/units.h"
 
 namespace mrclab {
@@ -55,6 +56,9 @@ struct FrameBuffer {
 };
 /// Not its size: what would pad that belongs to the frame's bytes.
 inline constexpr size_t kFrameHeadBytes = offsetof(FrameBuffer, lent_icrc) + sizeof(bool);
+/// What a switch looks at, up to the end of the outer IPv6 header, and what a host looks at, all headers of MRC; both in
+/// whole cache lines.
+inline constexpr size_t kSwitchedBytes = 128, kHeaderBytes = 192;
 inline uint8_t* FrameBuffer::bytes() { return reinterpret_cast<uint8_t*>(this) + kFrameHeadBytes; }
 
 /// A move-only handle; the buffer goes back to its pool when the handle dies.
@@ -76,13 +80,9 @@ class Frame {
     if (buffer_ != nullptr) give_back();
   }
 
-  /// Loads its lengths and headers into the cache, if it is not empty.
-  void fetch() const {
-    if (buffer_ == nullptr) return;
-    const auto* const lines = reinterpret_cast<const uint8_t*>(buffer_);
-    __builtin_prefetch(lines, 1);
-    __builtin_prefetch(lines + 64, 1);
-    __builtin_prefetch(lines + 128, 1);
+  /// Loads so many bytes of its buffer into the cache, if it is not empty.
+  void fetch(size_t bytes) const {
+    if (buffer_ != nullptr) fetch_lines(buffer_, bytes);
   }
 
   explicit operator bool() const { return buffer_ != nullptr; }
@@ -176,8 +176,7 @@ class FramePool {
   }
   void grow();
 
-  static constexpr size_t kSlab = 64;       // buffers
-  static constexpr size_t kCacheLine = 64;  // bytes
+  static constexpr size_t kSlab = 64;  // buffers
   struct FreeSlab {
     void operator()(std::byte* slab) const {
       ::operator delete[](slab, std::align_val_t{kCacheLine});

@@ -28,6 +28,7 @@ class SimShard : private FrameSink {
   struct World {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
+    std::vector<ArrivalQueue*> arrivals;       ///< of each node (Node::arrivals)
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
     std::vector<uint8_t> side_of;              ///< by node (two_sides.h)
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
@@ -36,7 +37,11 @@ class SimShard : private FrameSink {
   };
 
   SimShard(World& world, uint32_t index, uint32_t shards, size_t frame_limit, FrameRoom room)
-      : frames_(frame_limit, room), world_(world), index_(index), letters_(shards) {}
+      : frames_(frame_limit, room),
+        world_(world),
+        index_(index),
+        fetches_(world.topology.nodes.size() >= kManyNodes),
+        letters_(shards) {}
 
   FramePool& frames() { return frames_; }
   /// A node has, or may have, an earlier event than before.
@@ -57,17 +62,25 @@ class SimShard : private FrameSink {
 
  private:
   void transmit(Transmission&& transmission) override;
-  [[gnu::noinline]] void send_letter(const Hop& hop, Arrival&& arrival);
+  /// `adopts`: their frames are of another shard's pool.
+  void deliver_all(std::vector<Letter>& letters, bool adopts);
+  /// A node has an event at this instant.
+  void plan_at(NodeId node, FabricTime at);
+
+  /// Of fewer nodes each finds most of its own in a cache when its turn comes again (tests/bench/README.md).
+  static constexpr size_t kManyNodes = 200;
 
   FramePool frames_;
   World& world_;
   uint32_t index_;
+  bool fetches_;  ///< loads what nodes will ask for
   /// By side. Entries whose time is not the planned one are stale.
   std::array<EventQueue<uint32_t>, 2> due_;
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
   uint64_t sent_ = 0;
   std::vector<std::vector<Letter>> letters_;  // by shard
+  Letter in_hand_;                            // one that is delivered at once
 };
 
 }  // namespace mrclab::lab

@@ -32,7 +32,7 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shar
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}, {}, {}},
+    : world_{topology, {}, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
       sides_(two_sides(topology)),
       frames_at_once_(std::min(options.frames_at_once, kBytesAtOnce / options.room.frame) *
@@ -56,6 +56,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   world_.side_of = sides_.of;
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   world_.nodes.resize(topology.nodes.size());
+  world_.arrivals.resize(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
     const uint32_t shard = shard_of(topology, site.id, all_shards);
     world_.shard_of.push_back(shard);
@@ -63,6 +64,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
     FramePool& frames = shards_[shard - first_shard_]->frames();
     world_.nodes[site.id.value] =
         make_node({topology, site.id, options.seed, frames, observer_of(site.id)});
+    world_.arrivals[site.id.value] = world_.nodes[site.id.value]->arrivals();
   }
   for (const ScheduledEffect& effect : options.schedule) {
     for_each_concerned(topology, effect.effect, [&](NodeId node) {

@@ -23,11 +23,11 @@ Arrival numbered_arrival(FabricTime at, uint64_t sequence) {
 
 /// A queue and, beside it, the keys that it should hand out, in their order.
 struct CheckedQueue {
-  ArrivalQueue queue{64, kLatency};
+  ArrivalQueue queue{64, kLatency, kHeaderBytes};
   std::vector<EventKey> waiting;
 
   void push(const EventKey& key) {
-    queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence));
+    CHECK(queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence)) == key.at);
     waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), key), key);
     CHECK(queue.next_time() == waiting.front().at);
   }
@@ -74,7 +74,7 @@ TEST_CASE("arrivals come out by time, port and sequence, however pushes and pops
 
 TEST_CASE("an arrival comes out as it went in") {
   FramePool frames;
-  ArrivalQueue queue(7, kLatency);
+  ArrivalQueue queue(7, kLatency, kHeaderBytes);
   Arrival arrival;
   arrival.frame = frames.make(77);
   arrival.start = FabricTime::from_ns(1);
@@ -100,7 +100,7 @@ TEST_CASE("an arrival comes out as it went in") {
 }
 
 TEST_CASE("a queue without arrivals has no next time") {
-  const ArrivalQueue queue(3, kLatency);
+  const ArrivalQueue queue(3, kLatency, kHeaderBytes);
   CHECK(queue.empty());
   CHECK(queue.next_time() == FabricTime::never());
 }
@@ -108,10 +108,11 @@ TEST_CASE("a queue without arrivals has no next time") {
 TEST_CASE(
     "what should have been taken in before the floor is taken in then, in the order of its "
     "sequence") {
-  ArrivalQueue queue(2, kLatency);
+  ArrivalQueue queue(2, kLatency, kHeaderBytes);
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(90), 1));
   queue.set_floor(FabricTime::from_ns(80));
-  queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(60), 3));
+  const FabricTime late = queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(60), 3));
+  CHECK(late == FabricTime::from_ns(80));
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(70), 2));
   queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), 9));
   queue.push(PortId{0},
@@ -128,7 +129,7 @@ TEST_CASE(
 
 TEST_CASE(
     "arrivals of one port and instant come out by their sequence, whichever was pushed first") {
-  ArrivalQueue queue(1, kLatency);
+  ArrivalQueue queue(1, kLatency, kHeaderBytes);
   for (const uint64_t sequence : {6, 5, 7}) {
     queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
   }

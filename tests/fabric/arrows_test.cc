@@ -190,6 +190,18 @@ TEST_CASE("only netio/ forks, mounts, enters namespaces and waits with epoll") {
   }
 }
 
+TEST_CASE("what is fetched ahead is fetched by cache_line.h, whose fetching g++ does not drop") {
+  const fs::path root = MRCLAB_SOURCE_DIR;
+  for (const std::string_view room : kRooms) {
+    for (const auto& entry : fs::recursive_directory_iterator(root / room)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
+      const bool is_it = entry.path().filename() == "cache_line.h";
+      const bool prefetches = text_of(entry.path()).find("__builtin_prefetch") != std::string::npos;
+      CHECK_MESSAGE(prefetches == is_it, entry.path().string());
+    }
+  }
+}
+
 TEST_CASE("each sub-room has a README of at most 30 lines that names all of its headers") {
   const fs::path root = MRCLAB_SOURCE_DIR;
   for (const auto& sub_room : read_sub_rooms(root)) {

@@ -89,7 +89,11 @@ namespace {
 /// One wire from p1 on, frames of 4,250 bytes on it, back to back at 100 Gb/s: 340 ns each.
 struct WireBench {
   explicit WireBench(uint64_t seed = 1)
-      : wire({seed, {NodeId{3}, PortId{1}}, 1, BitRate::from_gbps(100), us(1)}) {}
+      : wire({.propagation = us(1),
+              .rate = BitRate::from_gbps(100),
+              .seed = seed,
+              .from = {NodeId{3}, PortId{1}},
+              .plane = 1}) {}
 
   struct Sent {
     WireFate fate;

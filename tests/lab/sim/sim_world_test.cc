@@ -5,12 +5,14 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <stdexcept>
 
+#include "fabric/node/arrival_queue.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/world_outcome.h"
@@ -196,7 +198,7 @@ TEST_CASE("what the options of a run contradict is said before anything is made"
   CHECK(fs::is_empty(scratch.path));
 }
 
-/// Sends a frame out of each port every 2 ns, and counts them.
+/// Sends a frame out of each port every 2 ns, which takes a microsecond, and counts them.
 class Chatter : public Node {
  public:
   Chatter(size_t ports, uint64_t& sent) : ports_(ports), sent_(sent) {}
@@ -209,6 +211,7 @@ class Chatter : public Node {
         Transmission transmission;
         transmission.port = PortId{port};
         transmission.start = transmission.end = at_;
+        transmission.flight = FabricTime::from_us(1);
         out.transmit(std::move(transmission));
         ++sent_;
       }
@@ -269,6 +272,57 @@ TEST_CASE("where a run is stopped, all nodes have come equally far, and it can g
     }
     CHECK(world.now() > FabricTime::from_us(20));
     CHECK(world.now() < kEnd);
+  }
+}
+
+/// Has nothing to do until something arrives, which it counts.
+class Listener : public Node {
+ public:
+  /// `shows`: the world may put arrivals into its queue itself.
+  Listener(size_t ports, bool shows, uint64_t& heard)
+      : arrivals_(ports, FabricTime::zero(), kHeaderBytes), shows_(shows), heard_(heard) {}
+  void receive(PortId port, Arrival&& arrival) override {
+    arrivals_.push(port, std::move(arrival));
+  }
+  ArrivalQueue* arrivals() override { return shows_ ? &arrivals_ : nullptr; }
+  void apply(const ScheduledEffect&) override {}
+  FabricTime next_event() const override { return arrivals_.next_time(); }
+  void run_until(FabricTime committed, FrameSink&) override {
+    for (; arrivals_.next_time() <= committed; ++heard_) arrivals_.pop();
+  }
+
+ private:
+  ArrivalQueue arrivals_;
+  bool shows_;
+  uint64_t& heard_;
+};
+
+TEST_CASE("a node wakes when something arrives, whichever way it takes arrivals in") {
+  const Topology topology = read_fabric_file(lab::find_fabric("octet"));
+  Silence silence;
+  for (const uint32_t threads : {1u, 3u}) {
+    for (const bool shows : {false, true}) {
+      std::vector<uint64_t> counts(topology.nodes.size());  // sent by hosts, heard by switches
+      SimWorld world(
+          topology, {.threads = threads},
+          [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+            const NodeSite& site = topology.node(environment.self);
+            uint64_t& count = counts[site.id.value];
+            if (site.role == NodeRole::kHost) {
+              return std::make_unique<Chatter>(site.ports.size(), count);
+            }
+            return std::make_unique<Listener>(site.ports.size(), shows, count);
+          },
+          [&](NodeId) -> NodeObserver& { return silence; });
+      world.run_until(FabricTime::from_us(5));
+      for (const NodeSite& site : topology.nodes) {
+        if (site.role == NodeRole::kHost) continue;
+        const auto from_hosts = std::count_if(
+            site.ports.begin(), site.ports.end(),
+            [&](const Port& p) { return topology.node(p.peer.node).role == NodeRole::kHost; });
+        CHECK(counts[site.id.value] == 2001 * static_cast<uint64_t>(from_hosts));  // up to 4 us
+      }
+    }
   }
 }
 
