@@ -1,6 +1,6 @@
 #pragma once
 // The nodes of the simulated world that one thread runs, and what it needs for that alone: a frame
-// pool, the order in which nodes are due, and letters for the other shards.
+// pool, the order in which nodes are due, and letters, which hold what these nodes send until it is handed over.
 
 #include <array>
 #include <memory>
@@ -79,7 +79,7 @@ class SimShard : private FrameSink {
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
   uint64_t sent_ = 0;
-  std::vector<std::vector<Letter>> letters_;  // by shard
+  std::vector<std::vector<Letter>> letters_;  // by the shard that they are for: this one, too
   Letter in_hand_;                            // one that is delivered at once
 };
 
