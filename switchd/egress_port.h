@@ -241,8 +241,8 @@ class EgressPort {
     QueueClass queue;
     bool trimmed;
   };
-  // What every frame asks for lies together, since a port is in no cache when its turn comes: up to the hot part of
-  // wire_.
+  // What every frame asks for lies together, from here to the propagation delay in wire_, since a port is in no cache
+  // when its turn comes.
   std::array<uint32_t, kQueues> waiting_{};  // frames, by queue
   uint32_t waiting_frames_ = 0;              // in all of them
   bool carrier_ = true;

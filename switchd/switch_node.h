@@ -99,7 +99,8 @@ class SwitchNode : public Node {
   const UsidCounts& usid_counts() const { return usids_; }
 
  private:
-  /// In cache lines of its own. The first four have all that a sound port is asked for when a frame passes.
+  /// It begins with a cache line. The first four lines hold all that is read and written of a sound port when a frame
+  /// passes it.
   struct alignas(kCacheLine) PortState {
     /// When the last bit of its newest frame leaves.
     FabricTime sends_until = FabricTime::from_ps(-1);

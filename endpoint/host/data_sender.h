@@ -24,8 +24,7 @@ class DataSender {
     if (ports_.startable() != 0 || !bursts_.empty()) start_at_free_ports(out);
   }
   void power_off();
-  /// For a host whose turn comes, which finds little of its own in the cache: loads the queue pairs that are the next to
-  /// send, and what their next packets ask for.
+  /// Loads into the cache the queue pairs that are the next to send, and what their next packets will read. For Node::fetch().
   void fetch_next() const;
 
  private:

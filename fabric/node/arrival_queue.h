@@ -49,8 +49,8 @@ class ArrivalQueue {
     if (!behind) bring_forward(port.value);
     return time_of(last_bit);
   }
-  /// Before an arrival is pushed, in this order and each when what the one before asked for has come: load the queue,
-  /// the port's line in it and the place that the arrival will take.
+  // A caller with many arrivals for many queues calls these three ahead of each push, in this order, and each one when
+  // what the one before loads has come: the queue itself, what it keeps of the port, the place of the arrival.
   void fetch_queue() const { fetch_lines(this, sizeof *this); }
   void fetch_line_of(PortId port) const { fetch_lines(&lines_[port.value], sizeof(Line)); }
   void fetch_place_of(PortId port) const {

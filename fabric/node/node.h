@@ -112,7 +112,8 @@ class Node {
   virtual void apply(const ScheduledEffect& effect) = 0;
   /// The instant of the earliest event in hand, never() if none.
   virtual FabricTime next_event() const = 0;
-  /// For a world of so many nodes that little of one is in a cache when its turn comes: loads what run_until() will ask for.
+  /// Loads into the cache what run_until() will read. For a world with so many nodes that little of one is there still when
+  /// its turn comes.
   virtual void fetch() const {}
   /// Processes every event with time <= committed. Frames whose transmission starts go to `out`, in
   /// order.
