@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "fabric/base/cache_line.h"
+
 namespace mrclab::endpoint {
 
 void DataSender::start_at_free_ports(FrameSink& out) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "endpoint/host/host_device.h"
+#include "fabric/base/cache_line.h"
 
 namespace mrclab::endpoint {
 

@@ -159,9 +159,7 @@ inline uint32_t EvSet::next_of_plane(uint32_t number, Scan& state) {
   if (found == kNoIndex) found = scan(plane, number, state, false);
   if (found == kNoIndex && holds()) found = scan(plane, number, state, true);
   if (found == kNoIndex) return kNoIndex;
-  if (plane.cursor < plane.rotation.size()) {  // what the plane's next packet asks for
-    fetch_line(&entries_[plane.rotation[plane.cursor]]);
-  }
+  fetch_next_of(plane);
   Entry& used = entries_[found];
   used.marked = static_cast<uint16_t>(used.marked - used.marked / 8);
   used.marked_for_long = static_cast<uint16_t>(used.marked_for_long - used.marked_for_long / 64);

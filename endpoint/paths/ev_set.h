@@ -95,11 +95,7 @@ class EvSet {
 
   /// Loads the values that the next packets will ask for, one per plane, into the cache.
   void fetch_next() const {
-    for (const Plane& plane : planes_) {
-      if (plane.cursor < plane.rotation.size()) {
-        fetch_line(&entries_[plane.rotation[plane.cursor]]);
-      }
-    }
+    for (const Plane& plane : planes_) fetch_next_of(plane);
   }
 
   void congested(uint32_t index, FabricTime now);
@@ -188,6 +184,9 @@ class EvSet {
   inline uint32_t choose_in_turn(uint32_t ports, PlaneTurn& turn, Scan& state);
   [[gnu::noinline]] uint32_t choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
   inline uint32_t next_of_plane(uint32_t number, Scan& state);
+  void fetch_next_of(const Plane& plane) const {
+    if (plane.cursor < plane.rotation.size()) fetch_line(&entries_[plane.rotation[plane.cursor]]);
+  }
   uint32_t next_recycled(uint32_t number, const Scan& state);
   uint32_t scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
   static constexpr uint32_t kWhole = 1 << 16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/node/arrival_queue.h"
 #include "fabric/packet/trailer.h"
 

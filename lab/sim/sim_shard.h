@@ -28,7 +28,7 @@ class SimShard : private FrameSink {
   struct World {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
-    std::vector<ArrivalQueue*> arrivals;       ///< of each node (Node::arrivals)
+    std::vector<ArrivalQueue*> arrivals;       ///< by node: what its Node::arrivals() returned
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
     std::vector<uint8_t> side_of;              ///< by node (two_sides.h)
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
@@ -67,13 +67,14 @@ class SimShard : private FrameSink {
   /// A node has an event at this instant.
   void plan_at(NodeId node, FabricTime at);
 
-  /// Of fewer nodes each finds most of its own in a cache when its turn comes again (tests/bench/README.md).
+  /// A shard fetches nothing in a world with fewer nodes than that, because there the processor's cache still holds most
+  /// of a node's state when the node's turn comes again (tests/bench/README.md).
   static constexpr size_t kManyNodes = 200;
 
   FramePool frames_;
   World& world_;
   uint32_t index_;
-  bool fetches_;  ///< loads what nodes will ask for
+  bool fetches_;  ///< it loads into the cache what its nodes will read
   /// By side. Entries whose time is not the planned one are stale.
   std::array<EventQueue<uint32_t>, 2> due_;
   std::vector<uint32_t> now_;  // the nodes of this window

@@ -62,21 +62,20 @@ void operator delete(void* p) noexcept {
   std::free(p);
 }
 void operator delete(void* p, size_t) noexcept { operator delete(p); }
-// Ports lie in cache lines of their own. So do frames, but their slabs are arrays, and frames count apart.
-void* operator new(size_t size, std::align_val_t alignment) {
-  void* const p = std::aligned_alloc(static_cast<size_t>(alignment), size);
-  if (p == nullptr) throw std::bad_alloc();
-  t_held[static_cast<size_t>(t_owner)] += static_cast<int64_t>(::malloc_usable_size(p));
-  return p;
-}
-void operator delete(void* p, std::align_val_t) noexcept { operator delete(p); }
-void operator delete(void* p, size_t, std::align_val_t) noexcept { operator delete(p); }
+// Ports are aligned to cache lines, and count. Slabs of frames are aligned arrays, and do not: frames are told apart.
 void* operator new[](size_t size, std::align_val_t alignment) {
   void* const p = std::aligned_alloc(static_cast<size_t>(alignment), size);
   if (p == nullptr) throw std::bad_alloc();
   return p;
 }
 void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  void* const p = operator new[](size, alignment);
+  t_held[static_cast<size_t>(t_owner)] += static_cast<int64_t>(::malloc_usable_size(p));
+  return p;
+}
+void operator delete(void* p, std::align_val_t) noexcept { operator delete(p); }
+void operator delete(void* p, size_t, std::align_val_t) noexcept { operator delete(p); }
 
 namespace mrclab {
 namespace {
