@@ -105,6 +105,14 @@ class HostileRun : private PairFabric::Tap {
     return rtt_ * kPatienceRtt + (rc && forged_state_ ? endpoint::rnr_time(0) : FabricTime::zero());
   }
 
+  /// A queue pair that loses a packet and all its retries, and nothing else, fails rightly.
+  uint64_t retries() const {
+    const endpoint::TransportProfile& profile = setup_.config.transport;
+    return profile.transport == endpoint::TransportKind::kRoce
+               ? profile.rc_retries
+               : profile.linear_retries + profile.exponential_retries;
+  }
+
   struct Remembered {
     uint32_t from = 0;
     PortId port;
@@ -397,7 +405,7 @@ class HostileRun : private PairFabric::Tap {
     check_completions();
     require(steps_ < kMaxSteps, "events without end");
     const bool failed = !logs_[0].failed.empty() || !logs_[1].failed.empty();
-    const bool may_fail = outcome_.forged || faults_ || outcome_.disturbances > 10;
+    const bool may_fail = outcome_.forged || faults_ || outcome_.disturbances > retries();
     require(!failed || may_fail, "a queue pair failed although the network did next to nothing");
     for (uint32_t h = 0; h < 2; ++h) judge_host(h);
     if (!outcome_.forged && !failed) {

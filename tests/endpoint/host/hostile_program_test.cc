@@ -18,10 +18,15 @@ TEST_CASE("what the search has found stays healed") {
     const char* what;
     std::vector<uint8_t> program;
   };
+  // RC, one write of one byte, and eight steps of zeros: each loses the next frame.
+  std::vector<uint8_t> eight_losses(6 + 8 * 6);
+  eight_losses[1] = 0xC0;
   for (const Finding& finding : {
            // The last ACK and three probes lost: the other retries ran out without a question.
            Finding{"retries that ask nothing",
                    {0, 0, 0, 0, 34, 0, 50, 0, 0, 0, 0, 0, 53, 1, 0, 0, 0, 2, 0}},
+           // A harness that allowed RC as many losses as MRC: RC gives up after fewer retries.
+           Finding{"an RC packet and its seven retries lost", eight_losses},
        }) {
     INFO(std::string(finding.what));
     CHECK(run_hostile_program(finding.program).violation == "");
