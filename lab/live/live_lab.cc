@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "netio/kernel/parallel.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -64,8 +66,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule),
       fleet_(options_, plan_, *fabric_, page_) {
-  fleet_.start();  // the daemons open their rings while the links are being made
-  fabric_->connect(progress);
+  // The daemons are started, load and open their rings while the links are being made, which takes one processor.
+  netio::run_beside([this] { fleet_.start(); }, [&] { fabric_->connect(progress); });
   gate_.tell_of_links();
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
   if (topology.has_forwarding(Forwarding::kBpf)) bpf_ = std::make_unique<BpfSwitches>(*fabric_);

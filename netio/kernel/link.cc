@@ -130,21 +130,18 @@ LinkState NamespaceNetlink::link(const std::string& name) {
   socket_.dump(std::move(request), "look at interface " + name + " in " + name_,
                [&result](const nlmsghdr& header) { result = parse_link_message(header); });
   if (!result) throw SystemError("look at interface " + name + " in " + name_, ENODEV);
+  indexes_[name] = result->ifindex;
   return *result;
 }
 
 uint32_t NamespaceNetlink::ifindex(const std::string& name) {
-  const auto find = [this, &name] {
-    return std::find_if(known_.begin(), known_.end(),
-                        [&name](const LinkState& state) { return state.name == name; });
-  };
-  auto found = find();
-  if (found == known_.end()) {
-    known_ = links();
-    found = find();
+  auto found = indexes_.find(name);
+  if (found == indexes_.end()) {
+    for (const LinkState& link : links()) indexes_[link.name] = link.ifindex;
+    found = indexes_.find(name);
   }
-  if (found == known_.end()) throw SystemError("find interface " + name + " in " + name_, ENODEV);
-  return found->ifindex;
+  if (found == indexes_.end()) throw SystemError("find interface " + name + " in " + name_, ENODEV);
+  return found->second;
 }
 
 void NamespaceNetlink::queue_flags(const std::string& name, bool up) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -61,7 +62,7 @@ class NamespaceNetlink {
   /// Asks the kernel, which also makes it act on a carrier change at once: after this a carrier is
   /// one that carries. Throws for no such link.
   LinkState link(const std::string& name);
-  /// From a cache filled at first use: ifindexes do not change in our namespaces.
+  /// As the kernel has told it once, here or in link(): ifindexes do not change in our namespaces.
   uint32_t ifindex(const std::string& name);
   /// Queues the change; flush() waits and throws.
   void queue_up(const std::string& name) { queue_flags(name, true); }
@@ -77,7 +78,7 @@ class NamespaceNetlink {
 
   std::string name_;
   NetlinkSocket socket_;
-  std::vector<LinkState> known_;
+  std::map<std::string, uint32_t> indexes_;  ///< ifindex by name
 };
 
 /// A queueing discipline on an interface was added, changed or removed (tc).

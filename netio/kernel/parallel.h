@@ -62,4 +62,23 @@ void in_parallel(size_t count, size_t threads, Fn&& fn) {
   calls.wait();
 }
 
+/// Calls `here` on the caller's thread and `beside` on another, and returns when both have. What `here` threw is rethrown
+/// before what `beside` threw. A process that is to end with its parent (PR_SET_PDEATHSIG) is started by `here`: the
+/// kernel takes the thread that started it for its parent.
+template <class Here, class Beside>
+void run_beside(Here&& here, Beside&& beside) {
+  std::exception_ptr problem;
+  {
+    const std::jthread other([&] {
+      try {
+        beside();
+      } catch (...) {
+        problem = std::current_exception();
+      }
+    });
+    here();
+  }
+  if (problem) std::rethrow_exception(problem);
+}
+
 }  // namespace mrclab::netio
