@@ -39,15 +39,14 @@ Frame FramePool::make(size_t size) {
     ++exhausted_;
     return {};
   }
-  FrameBuffer* buffer = free_.back();
+  void* const storage = free_.back();
   free_.pop_back();
   ++in_use_;
   if (!free_.empty()) fetch_lines(free_.back(), kHeaderBytes);
+  auto* const buffer = new (storage) FrameBuffer;
+  buffer->pool = this;
   buffer->size = static_cast<uint16_t>(size);
   buffer->modelled_size = buffer->size;
-  buffer->damage = 0;
-  buffer->content = 0;
-  buffer->lent = nullptr;
   return Frame(buffer);
 }
 
@@ -62,7 +61,6 @@ Frame FramePool::copy(std::span<const uint8_t> bytes) {
 void FramePool::share(FramePool& with, size_t count) {
   assert(with.stride_ == stride_ && count <= free_.size());
   for (size_t i = 0; i < count; ++i) {
-    free_.back()->pool = &with;
     with.free_.push_back(free_.back());
     free_.pop_back();
   }
@@ -70,15 +68,12 @@ void FramePool::share(FramePool& with, size_t count) {
 
 void FramePool::grow() {
   if (slabs_.size() * kSlab >= limit_) return;
-  // Not cleared: that would touch every byte of it.
+  // Not touched before a frame needs it: 64 buffers lie in as many pages, which the kernel clears when they are touched,
+  // and a daemon of one switch may never need most of them.
   auto* const slab =
       static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
   slabs_.emplace_back(slab);
-  for (size_t i = kSlab; i-- > 0;) {
-    auto* const buffer = new (slab + i * stride_) FrameBuffer;
-    buffer->pool = this;
-    free_.push_back(buffer);
-  }
+  for (size_t i = kSlab; i-- > 0;) free_.push_back(slab + i * stride_);
 }
 
 }  // namespace mrclab

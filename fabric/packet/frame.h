@@ -183,7 +183,7 @@ class FramePool {
     }
   };
   std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs_;
-  std::vector<FrameBuffer*> free_;
+  std::vector<void*> free_;  // room for a FrameBuffer and its bytes, each
   size_t limit_;
   FrameRoom room_;
   size_t stride_;  // bytes from one buffer to the next

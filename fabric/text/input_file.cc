@@ -5,6 +5,9 @@
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
+#include <algorithm>
+#include <istream>
+
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
 
@@ -37,6 +40,18 @@ void require_input_file(const std::filesystem::path& path) {
   if (S_ISCHR(info.st_mode) && !is_harmless(info.st_rdev)) refuse("a device");
   if (S_ISBLK(info.st_mode)) refuse("a device");
   if (S_ISSOCK(info.st_mode)) refuse("a socket");
+}
+
+std::string read_at_most(std::istream& stream, size_t most) {
+  constexpr size_t kChunk = size_t{1} << 14;
+  std::string text;
+  while (stream && text.size() < most) {
+    const size_t known = text.size();
+    text.resize(std::min(known + kChunk, most));
+    stream.read(text.data() + known, static_cast<std::streamsize>(text.size() - known));
+    text.resize(known + static_cast<size_t>(stream.gcount()));
+  }
+  return text;
 }
 
 }  // namespace mrclab

@@ -329,10 +329,7 @@ std::string read_yaml_bytes(const std::filesystem::path& path) {
     throw InputError(path.string() + ": found no readable file (" + std::strerror(errno) +
                      "): expected a YAML file");
   }
-  std::string text(kMaxFileBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(stream.gcount()));
-  return text;
+  return read_at_most(stream, kMaxFileBytes + 1);
 }
 
 YamlValue read_yaml_file(const std::filesystem::path& path) {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "fabric/text/input_file.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
@@ -38,10 +39,7 @@ constexpr size_t kMaxRecordBytes = 1 << 20;
 
 std::string read_small_file(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  std::string text(kMaxRecordBytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<size_t>(std::max<std::streamsize>(in.gcount(), 0)));
-  return text;
+  return read_at_most(in, kMaxRecordBytes);
 }
 
 /// The folder of a lab until its record is in it.

@@ -17,7 +17,9 @@
 namespace mrclab::netio {
 namespace {
 
-constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP; linux/if.h cannot stand beside net/if.h
+// linux/if.h cannot stand beside net/if.h.
+constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP
+constexpr uint8_t kOperationallyUp = 6;  // IF_OPER_UP
 
 struct LinkDeleter {
   void operator()(rtnl_link* link) const { rtnl_link_put(link); }
@@ -103,6 +105,8 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
   state.carrier = (info->ifi_flags & kLowerUp) != 0;
   if (attributes[IFLA_IFNAME]) state.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU]) state.mtu = nla_get_u32(attributes[IFLA_MTU]);
+  if (const nlattr* operation = attributes[IFLA_OPERSTATE]; operation && nla_len(operation) == 1)
+    state.operational = nla_get_u8(operation) == kOperationallyUp;
   if (const nlattr* mac = attributes[IFLA_ADDRESS];
       mac && static_cast<size_t>(nla_len(mac)) == state.mac.size())
     std::copy_n(static_cast<const uint8_t*>(nla_data(mac)), state.mac.size(), state.mac.begin());
@@ -120,6 +124,7 @@ std::vector<LinkState> NamespaceNetlink::links() {
                });
   std::sort(result.begin(), result.end(),
             [](const LinkState& a, const LinkState& b) { return a.ifindex < b.ifindex; });
+  for (const LinkState& link : result) indexes_[link.name] = link.ifindex;
   return result;
 }
 
@@ -137,7 +142,7 @@ LinkState NamespaceNetlink::link(const std::string& name) {
 uint32_t NamespaceNetlink::ifindex(const std::string& name) {
   auto found = indexes_.find(name);
   if (found == indexes_.end()) {
-    for (const LinkState& link : links()) indexes_[link.name] = link.ifindex;
+    links();
     found = indexes_.find(name);
   }
   if (found == indexes_.end()) throw SystemError("find interface " + name + " in " + name_, ENODEV);

@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 #include <vector>
@@ -32,7 +31,6 @@ class SendRing::Impl {
     if (::io_uring_queue_init(kFramesAtOnce, &ring_, IORING_SETUP_SINGLE_ISSUER) < 0) {
       check_uring("set up io_uring", ::io_uring_queue_init(kFramesAtOnce, &ring_, 0));
     }
-    for (SentMessage& message : messages_) message.rest.prepare(message.header);
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -53,7 +51,7 @@ class SendRing::Impl {
  private:
   /// The kernel reads it when the frame is submitted.
   struct SentMessage {
-    msghdr header{};
+    msghdr header;
     FrameMessage rest;
   };
   struct Waiting {
@@ -64,6 +62,10 @@ class SendRing::Impl {
   };
 
   void send_some(std::span<const Waiting> frames, const Refused& refused) {
+    // Each is prepared once, when so many are first sent at once: a daemon of one node never needs most of them.
+    for (; prepared_ < frames.size(); ++prepared_) {
+      messages_[prepared_].rest.prepare(messages_[prepared_].header);
+    }
     for (size_t i = 0; i < frames.size(); ++i) {
       SentMessage& message = messages_[i];
       message.rest.set(message.header, frames[i].ifindex, frames[i].frame);
@@ -91,7 +93,9 @@ class SendRing::Impl {
   }
 
   io_uring ring_{};
-  std::array<SentMessage, kFramesAtOnce> messages_;
+  std::unique_ptr<SentMessage[]> messages_ =
+      std::make_unique_for_overwrite<SentMessage[]>(kFramesAtOnce);
+  size_t prepared_ = 0;
   std::vector<Waiting> waiting_;
 };
 
