@@ -1,6 +1,6 @@
 #pragma once
 // Which attempt (transmission) of a packet a frame belongs to. Three joiners share this rule: the
-// judge (packet_joiner.cc), the analysis of any capture (traffic_analyzer.cc) and the trace of a
+// judge (part_joiner.cc), the analysis of any capture (traffic_analyzer.cc) and the trace of a
 // single packet hop by hop (packet_walk.cc).
 //
 // A *sighting* is one frame seen at one place; an *attempt* is one transmission of a packet, with a

@@ -12,7 +12,7 @@
 
 namespace mrclab::analysis {
 
-/// Used by PacketJoiner, whose tables it writes.
+/// Used by PartJoiner, whose tables it writes.
 class AnswerJoiner {
  public:
   /// All borrowed.

@@ -1,0 +1,63 @@
+#pragma once
+// Joins the sightings of one part (sighting_order.h): one pair of hosts' packets never meet those of another.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analysis/history/answer_joiner.h"
+#include "analysis/history/flow_table.h"
+#include "analysis/history/joined_parts.h"
+#include "analysis/history/sighting.h"
+#include "analysis/history/sighting_order.h"
+
+namespace mrclab::analysis {
+
+/// Joins one part.
+class PartJoiner {
+ public:
+  /// `seen` outlives it.
+  PartJoiner(const Topology& topology, const Sightings& seen)
+      : topology_(topology), seen_(seen), answers_(topology, seen.answers, flows_, tables_) {}
+  PartJoiner(const PartJoiner&) = delete;
+  PartJoiner& operator=(const PartJoiner&) = delete;
+  /// `last`: of all sightings, of whichever part. `alone`: there are no other parts, so which turn made
+  /// what need not be known.
+  void join_all(const SightingPart& part, FabricTime last, bool alone);
+  size_t slots_in_use() const { return flows_.slots_in_use(); }
+  JoinedPart take();
+
+ private:
+  static constexpr uint32_t kNone = Attempt::kNone;
+  static constexpr size_t kAhead = 8;  // so long before it is joined a sighting is fetched
+  using Kind = Sighting::Kind;
+
+  void note_turn(uint32_t turn);
+  void remove_undone();
+  void give_up_on_silent(FabricTime last);
+  void count_fates();
+
+  void join(const Sighting& s);
+  void leaves(const Sighting& s);
+  void is_trimmed(const Sighting& s);
+  void arrives(const Sighting& s);
+  void arrives_first(const Sighting& s, Attempt& attempt);
+  void arrives_again(const Sighting& s, Attempt& attempt);
+  void is_dropped(const Sighting& s);
+
+  bool arrival_stands(const Sighting& refused, uint32_t attempt);
+  void undo_arrival(uint32_t attempt);
+  void compare_placement(const Sighting& s, Packet& packet, Attempt& attempt) const;
+  uint32_t packet_of(const Sighting& s);
+  uint32_t add_attempt(const Sighting& s, uint32_t packet);
+  AttemptChoice<uint32_t> attempts_of(const Sighting& s, uint32_t packet) const;
+  bool is_copy(const Sighting& s, uint32_t packet) const;
+
+  const Topology& topology_;
+  const Sightings& seen_;
+  PacketTables tables_;
+  JoinedPart::MadeBy made_by_;
+  FlowTable flows_;
+  AnswerJoiner answers_;
+};
+
+}  // namespace mrclab::analysis
