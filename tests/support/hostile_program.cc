@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "endpoint/roce/rnr_time.h"
-#include "fabric/packet/pause_frame.h"
 #include "tests/support/forgery.h"
+#include "tests/support/hostile_frames.h"
 #include "tests/support/hostile_setup.h"
 #include "tests/support/pair_fabric.h"
 #include "tests/support/sample_frames.h"
@@ -19,36 +19,7 @@ namespace {
 using endpoint::HostStats;
 using endpoint::Refusal;
 
-enum class Mutation : uint8_t {
-  kDrop,
-  kDropBurst,
-  kDuplicate,
-  kDelay,
-  kReplay,
-  kTrim,
-  kMark,
-  kFlip,  // the ICRC stays as it was
-  kCut,
-  kWrongPort,
-  kReflect,
-  kRaw,
-  kForgeField,  // from here on with a right ICRC
-  kForgeControl,
-  kForgeBits,
-  kSilence,  // from here on faults of wires and ports
-  kCarrier,
-  kLoss,
-  kPause,
-  kCount,
-};
-
 static_assert(kMutationNames.size() == static_cast<size_t>(Mutation::kCount));
-
-struct Step {
-  uint8_t skip = 0;
-  Mutation what = Mutation::kCount;
-  ForgeryChoice how;
-};
 
 class FailureLog : public NodeObserver {
  public:
@@ -97,7 +68,6 @@ class HostileRun : private PairFabric::Tap {
   static constexpr uint64_t kMaxSteps = 1'000'000;
   /// After healing. Ten retries without progress take 176 RTT; each may be preceded by progress.
   static constexpr int64_t kPatienceRtt = 3000;
-  static constexpr size_t kRemembered = 16;
 
   /// A forged "receiver not ready" asks for up to 655.36 ms (IBTA volume 1, table 45: code 0), and is obeyed.
   FabricTime patience() const {
@@ -113,24 +83,10 @@ class HostileRun : private PairFabric::Tap {
                : profile.linear_retries + profile.exponential_retries;
   }
 
-  struct Remembered {
-    uint32_t from = 0;
-    PortId port;
-    std::vector<uint8_t> bytes;
-  };
-
   // ---- the program ----
 
   void next_step() {
-    step_.reset();
-    if (!in_.more()) return;
-    Step step;
-    step.skip = in_.u8();
-    step.what = static_cast<Mutation>(in_.u8() % static_cast<uint8_t>(Mutation::kCount));
-    step.how.field = in_.u8();
-    step.how.variant = in_.u8();
-    step.how.value = in_.u16();
-    step_ = step;
+    step_ = read_step(in_);
     skipped_ = 0;
   }
 
@@ -150,7 +106,7 @@ class HostileRun : private PairFabric::Tap {
                 FabricTime arrival) override {
     ++outcome_.frames;
     last_frame_ = start;
-    remember(from, port, frame.bytes());
+    past_.remember(from, port, frame.bytes());
     if (start < silent_until_[from][port.value]) return disturb();
     if (burst_ > 0) {
       --burst_;
@@ -164,27 +120,11 @@ class HostileRun : private PairFabric::Tap {
     mutate(step, from, port, std::move(frame), start, arrival);
   }
 
-  void remember(uint32_t from, PortId port, std::span<const uint8_t> bytes) {
-    Remembered& slot = remembered_[remembered_count_++ % kRemembered];
-    slot.from = from;
-    slot.port = port;
-    slot.bytes.assign(bytes.begin(), bytes.end());
-    MrcPacket packet;
-    if (parse_mrc_frame(bytes, packet) == ParseError::kNone && carries_data(packet.bth.opcode)) {
-      newest_psn_[from] = packet.bth.psn;
-    }
-  }
-
-  const Remembered* recall(uint8_t which) const {
-    const uint64_t held = std::min<uint64_t>(remembered_count_, kRemembered);
-    return held == 0 ? nullptr : &remembered_[which % held];
-  }
-
   /// The next step, with a frame of the past: nothing new comes.
   void mutate_remembered() {
     const Step step = *step_;
     next_step();
-    const Remembered* old = recall(step.skip);
+    const PastFrame* old = past_.recall(step.skip);
     if (old == nullptr) return;
     const FabricTime start = fabric_.now();
     mutate(step, old->from, old->port, fabric_.frames().copy(old->bytes), start,
@@ -233,12 +173,14 @@ class HostileRun : private PairFabric::Tap {
       case Mutation::kDelay: give(to, port, bytes, start, later); break;
       case Mutation::kReplay: {
         give(to, port, bytes, start, arrival);
-        if (const Remembered* old = recall(step.how.field)) {
+        if (const PastFrame* old = past_.recall(step.how.field)) {
           give(1 - old->from, old->port, old->bytes, start, later);
         }
         break;
       }
-      case Mutation::kTrim: give(to, port, trimmed(bytes, step.how), start, arrival); break;
+      case Mutation::kTrim:
+        give(to, port, trimmed_somewhere(bytes, step.how), start, arrival);
+        break;
       case Mutation::kMark: {
         std::vector<uint8_t> marked = bytes;
         if ((marked[kOuterOffset + 1] >> 4 & 3) != 0) marked[kOuterOffset + 1] |= 0x30;
@@ -253,28 +195,11 @@ class HostileRun : private PairFabric::Tap {
         break;
       case Mutation::kPause:
         give(to, port, bytes, start, arrival);
-        give(to, port, pause_of(step.how), start, arrival);
+        faults_ = corrupted_ = true;
+        give(to, port, any_pause(step.how), start, arrival);
         break;
       default: falsify(step, from, port, bytes, start, arrival); break;
     }
-  }
-
-  /// A neighbour may ask for any pause, of any classes; one in eight of its frames is cut, one is changed.
-  std::vector<uint8_t> pause_of(ForgeryChoice how) {
-    faults_ = corrupted_ = true;
-    PauseFrame pause;
-    pause.classes = static_cast<uint8_t>(how.field | 1u << kLosslessPriority);
-    pause.quanta.fill(how.value);
-    std::array<uint8_t, kPauseFrameBytes> frame;
-    write_pause(pause, {}, frame);
-    std::vector<uint8_t> bytes(frame.begin(), frame.end());
-    if (how.variant % 8 == 6) bytes.resize(how.value % kPauseFrameBytes);
-    if (how.variant % 8 == 7) bytes[how.value % kPauseFrameBytes] ^= how.field;
-    return bytes;
-  }
-
-  static std::vector<uint8_t> trimmed(const std::vector<uint8_t>& bytes, ForgeryChoice how) {
-    return trimmed_by_switch(bytes, how.field % 2 == 0 ? kDscpTrimmed : kDscpTrimmedLastHop);
   }
 
   /// What no network does: the frame is not what the peer sent.
@@ -285,8 +210,8 @@ class HostileRun : private PairFabric::Tap {
     std::vector<uint8_t> fake = bytes;
     switch (step.what) {
       case Mutation::kFlip:
-        if (step.how.field % 4 == 0) fake = trimmed(bytes, step.how);
-        flip(fake, step.how);
+        if (step.how.field % 4 == 0) fake = trimmed_somewhere(bytes, step.how);
+        flip_bits(fake, step.how);
         corrupt(bytes, fake);
         break;
       case Mutation::kCut:
@@ -315,14 +240,14 @@ class HostileRun : private PairFabric::Tap {
         break;
       case Mutation::kForgeControl:
         give(to, port, bytes, start, arrival);
-        if (auto forged = forge_control(bytes, newest_psn_[to], step.how)) {
+        if (auto forged = forge_control(bytes, past_.newest_psn(to), step.how)) {
           fake = std::move(*forged);
           // A write is not what was changed here: only an acknowledgement may lie about state.
           forge({}, fake);
         }
         break;
       default: {  // kForgeBits
-        flip(fake, step.how);
+        flip_bits(fake, step.how);
         MrcPacket packet;
         if (parse_mrc_frame(fake, packet) == ParseError::kNone && !packet.trimmed) {
           finish_mrc_frame(fake);
@@ -334,15 +259,6 @@ class HostileRun : private PairFabric::Tap {
       }
     }
     give(to, port, fake, start, arrival);
-  }
-
-  static void flip(std::vector<uint8_t>& bytes, ForgeryChoice how) {
-    if (bytes.empty()) return;
-    // Headers more often than payload; a second bit somewhere behind the first.
-    const size_t range = how.field % 2 == 0 ? std::min<size_t>(bytes.size(), 160) : bytes.size();
-    const size_t at = how.value % range;
-    bytes[at] ^= static_cast<uint8_t>(1 << how.variant % 8);
-    if (how.variant >= 128) bytes[(at + how.variant / 8) % bytes.size()] ^= uint8_t{1};
   }
 
   void fault(const Step& step, uint32_t from, PortId port, FabricTime start) {
@@ -454,9 +370,7 @@ class HostileRun : private PairFabric::Tap {
   FabricTime last_frame_;
   uint32_t burst_ = 0;
   std::array<std::array<FabricTime, 8>, 2> silent_until_{};
-  std::array<Remembered, kRemembered> remembered_;
-  uint64_t remembered_count_ = 0;
-  std::array<Psn, 2> newest_psn_;
+  PastFrames past_;
   bool corrupted_ = false;
   bool forged_state_ = false;
   bool faults_ = false;
