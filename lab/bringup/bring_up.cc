@@ -233,7 +233,11 @@ class LiveFabric::Impl {
       set_node_up(nodes[i]);
       count.add();
     });
-    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) { confirm_carriers(nodes[i]); });
+    netio::in_parallel(nodes.size(), kThreads, [&](size_t i) {
+      for (uint32_t port = 0; port < nodes[i].ports.size(); ++port) {
+        confirm_carrier({nodes[i].id, PortId{port}});
+      }
+    });
   }
 
   void set_node_up(const NodeSite& site) {
@@ -248,18 +252,6 @@ class LiveFabric::Impl {
     if (plan.ipv6) netio::disable_offloads(namespaces_[site.id.value], names);
     for (const std::string& name : names) node.queue_up(name);
     node.flush();
-  }
-
-  /// One list says it of most ports; the others are asked for one by one.
-  void confirm_carriers(const NodeSite& site) {
-    std::set<std::string> operational;
-    for (netio::LinkState& link : netlink(site.id).links()) {
-      if (link.operational) operational.insert(std::move(link.name));
-    }
-    for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      const PortRef port{site.id, PortId{i}};
-      if (!operational.contains(device(port))) confirm_carrier(port);
-    }
   }
 
   /// After a carrier change a veth swallows frames without a word until the kernel's link watch has

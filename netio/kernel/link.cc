@@ -17,9 +17,7 @@
 namespace mrclab::netio {
 namespace {
 
-// linux/if.h cannot stand beside net/if.h.
-constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP
-constexpr uint8_t kOperationallyUp = 6;  // IF_OPER_UP
+constexpr unsigned kLowerUp = 1u << 16;  // IFF_LOWER_UP; linux/if.h cannot stand beside net/if.h
 
 struct LinkDeleter {
   void operator()(rtnl_link* link) const { rtnl_link_put(link); }
@@ -105,8 +103,6 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
   state.carrier = (info->ifi_flags & kLowerUp) != 0;
   if (attributes[IFLA_IFNAME]) state.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU]) state.mtu = nla_get_u32(attributes[IFLA_MTU]);
-  if (const nlattr* operation = attributes[IFLA_OPERSTATE]; operation && nla_len(operation) == 1)
-    state.operational = nla_get_u8(operation) == kOperationallyUp;
   if (const nlattr* mac = attributes[IFLA_ADDRESS];
       mac && static_cast<size_t>(nla_len(mac)) == state.mac.size())
     std::copy_n(static_cast<const uint8_t*>(nla_data(mac)), state.mac.size(), state.mac.begin());

@@ -46,8 +46,6 @@ struct LinkState {
   uint32_t mtu = 0;
   bool admin_up = false;  ///< IFF_UP
   bool carrier = false;   ///< IFF_LOWER_UP: a veth has it when both ends are up
-  /// IF_OPER_UP: the kernel's link watch has acted on the carrier, so that no frame is swallowed any more.
-  bool operational = false;
 };
 
 /// One netlink socket in one namespace, kept open: interface state and everything of route.h.
@@ -58,8 +56,8 @@ class NamespaceNetlink {
   const std::string& namespace_name() const { return name_; }
   NetlinkSocket& socket() { return socket_; }
   /// All interfaces, loopback included, by ascending ifindex. Unlike link(), a list does not make
-  /// the kernel's link watch run: a carrier in it that is not operational may be one that swallows frames for up to
-  /// a second.
+  /// the kernel's link watch run: a carrier in it may be one that swallows frames for up to a
+  /// second.
   std::vector<LinkState> links();
   /// Asks the kernel, which also makes it act on a carrier change at once: after this a carrier is
   /// one that carries. Throws for no such link.

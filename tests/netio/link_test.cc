@@ -74,27 +74,6 @@ TEST_SUITE("root: links") {
     CHECK(a.link("p0").carrier);
   }
 
-  TEST_CASE(
-      "a list says of a link that it is operational once the link watch has seen its carrier") {
-    TestLab lab;
-    lab.add("a"), lab.add("b");
-    lab.link("a", "p0", "b", "d0");
-    NamespaceNetlink a(lab.at("a"));
-    const auto operational = [&a] {
-      for (const LinkState& link : a.links()) {
-        if (link.name == "p0") return link.operational;
-      }
-      return false;
-    };
-    a.link("p0");
-    CHECK(operational());
-    a.set_down("p0");
-    CHECK_FALSE(operational());
-    a.set_up("p0");
-    a.link("p0");
-    CHECK(operational());
-  }
-
   TEST_CASE("the watch reports a link that goes down and comes up") {
     TestLab lab;
     lab.add("a"), lab.add("b");
