@@ -48,7 +48,7 @@ struct Options {
   uint64_t frames = 0;
 };
 
-/// An Ethernet and an IPv6 header for nobody: the kernel hands the frame to our ring and drops it.
+/// An Ethernet and an IPv6 header with addresses that no host has: the kernel hands the frame to our ring and drops it.
 template <size_t kBytes>
 std::array<uint8_t, kBytes> frame_head() {
   std::array<uint8_t, kBytes> frame{};
