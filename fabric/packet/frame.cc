@@ -68,8 +68,8 @@ void FramePool::share(FramePool& with, size_t count) {
 
 void FramePool::grow() {
   if (slabs_.size() * kSlab >= limit_) return;
-  // Not touched before a frame needs it: 64 buffers lie in as many pages, which the kernel clears when they are touched,
-  // and a daemon of one switch may never need most of them.
+  // Not touched before a frame needs it: 64 buffers for frames of full size lie in as many pages, which the kernel clears
+  // when they are touched, and a daemon of one switch may never need most of them.
   auto* const slab =
       static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
   slabs_.emplace_back(slab);

@@ -66,7 +66,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule),
       fleet_(options_, plan_, *fabric_, page_) {
-  // The daemons are started, load and open their rings while the links are being made, which takes one processor.
+  // The daemons are started, load and open their rings while another thread makes the links: the kernel makes links under
+  // one lock, so that this keeps one processor busy and leaves the others to the daemons.
   netio::run_beside([this] { fleet_.start(); }, [&] { fabric_->connect(progress); });
   gate_.tell_of_links();
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);

@@ -67,8 +67,8 @@ class SimShard : private FrameSink {
   /// A node has an event at this instant.
   void plan_at(NodeId node, FabricTime at);
 
-  /// A shard fetches nothing in a world with fewer nodes than that, because there the processor's cache still holds most
-  /// of a node's state when the node's turn comes again (tests/bench/README.md).
+  /// A shard loads nothing into the cache ahead in a world with fewer nodes than these: there the cache still holds most of
+  /// what a node reads when the shard runs that node again (tests/bench/README.md).
   static constexpr size_t kManyNodes = 200;
 
   FramePool frames_;

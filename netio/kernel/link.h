@@ -62,7 +62,8 @@ class NamespaceNetlink {
   /// Asks the kernel, which also makes it act on a carrier change at once: after this a carrier is
   /// one that carries. Throws for no such link.
   LinkState link(const std::string& name);
-  /// As the kernel told it when it was first asked: ifindexes do not change in our namespaces.
+  /// From the kernel's last answer that named the interface, or else a new list of all: ifindexes do not change in our
+  /// namespaces.
   uint32_t ifindex(const std::string& name);
   /// Queues the change; flush() waits and throws.
   void queue_up(const std::string& name) { queue_flags(name, true); }

@@ -5,9 +5,7 @@
 //
 // The sockets and rings of mrc-endpoint, and its calls: data frames with a payload of PMTU 4096 by all interfaces in
 // turn, up to 64 with one call, and a short frame back for every third, which says how many have come. Nothing is
-// looked at, no ICRC is made, no payload is copied into a memory. Every process of the two runs until it is through.
-
-#include <sys/resource.h>
+// looked at, no ICRC is made, no payload is copied into a memory. Both processes poll without a pause until all frames have arrived.
 
 #include <algorithm>
 #include <array>
@@ -24,6 +22,7 @@
 
 #include "netio/kernel/packet_port.h"
 #include "standalone/endpoint.h"
+#include "tests/bench/cpu_time.h"
 
 namespace mrclab {
 namespace {
@@ -55,15 +54,6 @@ std::array<uint8_t, kBytes> frame_head() {
   frame[0] = frame[6] = 2;  // MAC addresses of one's own making
   frame[12] = 0x86, frame[13] = 0xdd, frame[14] = 0x60;
   return frame;
-}
-
-double cpu_seconds() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 class BareEndpoint {
@@ -141,7 +131,8 @@ class BareEndpoint {
     }
   }
 
-  static constexpr uint64_t kRoundsPerLook = 4096;  ///< without a frame, at the clock
+  static constexpr uint64_t kRoundsPerLook =
+      4096;  ///< polls without a frame between two looks at the clock
   uint64_t frames_;
   PacketSocket socket_;
   std::vector<uint32_t> interfaces_;
@@ -153,7 +144,8 @@ int measure(const Options& options) {
   BareEndpoint endpoint(options);
   std::puts("ready");
   std::fflush(stdout);
-  if (std::getchar() == EOF) return 1;  // a line says that both are
+  if (std::getchar() == EOF)
+    return 1;  // bench_endpoint writes a line when both processes are ready
   const auto begin = Clock::now();
   const double cpu = cpu_seconds();
   options.sends ? endpoint.send() : endpoint.receive();
@@ -162,7 +154,7 @@ int measure(const Options& options) {
   return 0;
 }
 
-/// Empty for words that are none of ours.
+/// Empty if the words are not those of the usage line.
 std::optional<Options> read_options(std::span<char*> words) {
   if (words.size() != 5) return std::nullopt;
   Options options;

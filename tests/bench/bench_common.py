@@ -89,13 +89,6 @@ def percent_of_line(found, source, destination, first, last):
     return 100 * 8 * sum(payload_of(found, source, destination)[first:last]) / (seconds * line)
 
 
-def timed(function):
-    """(seconds, what it returned)."""
-    start = time.monotonic()
-    value = function()
-    return time.monotonic() - start, value
-
-
 def missing(tool, package):
     """Empty if `tool` is there, else what to do about it."""
     return "" if shutil.which(tool) else f"not installed: apt-get install {package}"

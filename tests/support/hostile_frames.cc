@@ -7,9 +7,9 @@
 
 namespace mrclab::test {
 
-std::optional<Step> read_step(ProgramBytes& program) {
+std::optional<HostileStep> read_hostile_step(ProgramBytes& program) {
   if (!program.more()) return std::nullopt;
-  Step step;
+  HostileStep step;
   step.skip = program.u8();
   step.what = static_cast<Mutation>(program.u8() % static_cast<uint8_t>(Mutation::kCount));
   step.how.field = program.u8();

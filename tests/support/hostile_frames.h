@@ -37,18 +37,18 @@ enum class Mutation : uint8_t {
   kCount,
 };
 
-struct Step {
+struct HostileStep {
   uint8_t skip = 0;  ///< so many frames pass before
   Mutation what = Mutation::kCount;
   ForgeryChoice how;
 };
 
 /// Empty at the end of the program.
-std::optional<Step> read_step(ProgramBytes& program);
+std::optional<HostileStep> read_hostile_step(ProgramBytes& program);
 
 /// A neighbour may ask for any pause, of any classes; one in eight of its frames is cut, one is changed.
 std::vector<uint8_t> any_pause(ForgeryChoice how);
-/// By a switch of the way, or by the last one.
+/// What a switch in the middle of the way, or the one before the receiver, makes of a frame that it trims.
 std::vector<uint8_t> trimmed_somewhere(std::span<const uint8_t> frame, ForgeryChoice how);
 /// One bit or two, those of headers more often than those of a payload.
 void flip_bits(std::vector<uint8_t>& frame, ForgeryChoice how);
@@ -65,12 +65,12 @@ class PastFrames {
   void remember(uint32_t from, PortId port, std::span<const uint8_t> bytes);
   /// Null as long as there is none.
   const PastFrame* recall(uint8_t which) const;
-  /// Of the data that a host sent.
+  /// The PSN of the newest data packet that the host sent; 0 before the first.
   Psn newest_psn(uint32_t from) const { return newest_psn_[from]; }
 
  private:
   std::array<PastFrame, 16> frames_;
-  uint64_t count_ = 0;  ///< of all
+  uint64_t count_ = 0;  ///< frames remembered so far; the last ones are in frames_
   std::array<Psn, 2> newest_psn_;
 };
 

@@ -86,7 +86,7 @@ class HostileRun : private PairFabric::Tap {
   // ---- the program ----
 
   void next_step() {
-    step_ = read_step(in_);
+    step_ = read_hostile_step(in_);
     skipped_ = 0;
   }
 
@@ -115,14 +115,14 @@ class HostileRun : private PairFabric::Tap {
     if (!step_ || skipped_++ < step_->skip) {
       return fabric_.deliver(1 - from, port, std::move(frame), start, arrival);
     }
-    const Step step = *step_;
+    const HostileStep step = *step_;
     next_step();
     mutate(step, from, port, std::move(frame), start, arrival);
   }
 
   /// The next step, with a frame of the past: nothing new comes.
   void mutate_remembered() {
-    const Step step = *step_;
+    const HostileStep step = *step_;
     next_step();
     const PastFrame* old = past_.recall(step.skip);
     if (old == nullptr) return;
@@ -149,14 +149,14 @@ class HostileRun : private PairFabric::Tap {
     fabric_.deliver(to, port, fabric_.frames().copy(bytes), start, arrival);
   }
 
-  FabricTime a_while(const Step& step) const {
+  FabricTime a_while(const HostileStep& step) const {
     // Mostly fractions of an RTT, at most 64.
     const int64_t sixteenths =
         step.how.variant % 4 == 0 ? step.how.value % 1024 : step.how.value % 32;
     return rtt_ * sixteenths / 16;
   }
 
-  void mutate(const Step& step, uint32_t from, PortId port, Frame frame, FabricTime start,
+  void mutate(const HostileStep& step, uint32_t from, PortId port, Frame frame, FabricTime start,
               FabricTime arrival) {
     if (!frame) return;
     disturb();
@@ -203,8 +203,8 @@ class HostileRun : private PairFabric::Tap {
   }
 
   /// What no network does: the frame is not what the peer sent.
-  void falsify(const Step& step, uint32_t from, PortId port, const std::vector<uint8_t>& bytes,
-               FabricTime start, FabricTime arrival) {
+  void falsify(const HostileStep& step, uint32_t from, PortId port,
+               const std::vector<uint8_t>& bytes, FabricTime start, FabricTime arrival) {
     const uint32_t to = 1 - from;
     const uint32_t ports = setup_.topology->planes;
     std::vector<uint8_t> fake = bytes;
@@ -261,7 +261,7 @@ class HostileRun : private PairFabric::Tap {
     give(to, port, fake, start, arrival);
   }
 
-  void fault(const Step& step, uint32_t from, PortId port, FabricTime start) {
+  void fault(const HostileStep& step, uint32_t from, PortId port, FabricTime start) {
     faults_ = true;
     const FabricTime until = start + rtt_ * (step.how.value % 64);
     const uint32_t host = step.how.field % 2 == 0 ? from : 1 - from;
@@ -364,7 +364,7 @@ class HostileRun : private PairFabric::Tap {
   FabricTime rtt_;
   std::array<FailureLog, 2> logs_;
   PairFabric fabric_;
-  std::optional<Step> step_;
+  std::optional<HostileStep> step_;
   uint32_t skipped_ = 0;
   uint64_t steps_ = 0;
   FabricTime last_frame_;
