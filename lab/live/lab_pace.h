@@ -20,6 +20,11 @@ FabricTime shortest_lookahead(const Topology& topology);
 /// more processes work at once, a shorter one leaves frames more time until they are needed (tests/bench/README.md).
 FabricTime leash_of(FabricTime lookahead);
 
+/// The same at a fixed pace: short against what a person waits for an answer, long against the times for which an
+/// ordinary machine takes a processor away. A lab whose switches are not all ours has no leash at a fixed pace, as those
+/// do not wait either: zero.
+FabricTime leash_of_fixed_pace(double dilation, const Topology& topology);
+
 class LabPace {
  public:
   /// `dilation`: a fixed pace; empty: auto. `end`: of the run; never() for a lab that stays, which

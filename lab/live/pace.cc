@@ -21,7 +21,11 @@ void Pace::resume(netio::LabTime now) {
 
 std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now) {
   note_window(std::max(reading.slowest, FabricTime::zero()), now);
-  if (fixed_ || paused_) return std::nullopt;
+  if (paused_) return std::nullopt;
+  if (fixed_) {
+    hold_back(std::max(reading.slowest, FabricTime::zero()), now);
+    return std::nullopt;
+  }
   const PaceDecision decision =
       controller_.step({now, clock_.fabric_at(now), reading.slowest, reading.quiet_until});
   switch (decision.kind) {
@@ -35,6 +39,13 @@ std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now)
       return decision.to;
   }
   return std::nullopt;
+}
+
+void Pace::hold_back(FabricTime slowest, netio::LabTime now) {
+  const bool leashed = leash_ != FabricTime::zero() && slowest != FabricTime::never();
+  if (!leashed || clock_.fabric_at(now) - slowest <= leash_ + leash_) return;
+  clock_.set_back(slowest + leash_, {*fixed_}, now);
+  ++held_back_;
 }
 
 void Pace::note_window(FabricTime slowest, netio::LabTime now) {
@@ -52,7 +63,7 @@ DilationReport Pace::report(FabricTime slowest, netio::LabTime now) const {
   report.min = least_ == 0 ? report.mean : std::min(report.mean, least_);
   report.max = std::max(report.mean, most_);
   report.jumps = controller_.jumps();
-  report.holds = controller_.holds();
+  report.holds = controller_.holds() + held_back_;
   return report;
 }
 

@@ -2,6 +2,11 @@
 // How fast fabric time passes: the clock's only writer. A fixed pace stays as
 // it is; `auto` does what pace_controller.h decides. The gate keeps the run
 // right in any case: pace decides only how long it takes.
+//
+// A fixed pace may be more than the machine can do. Without a leash the clock then runs away from the processes, and
+// catches up when there is time again. Frames that a kernel sent are stamped with the clock: each would wait for as
+// long as the processes are behind, and a ping through a lab on a starved machine would find its sender gone. So a
+// leash makes the lab forget the time that it was held up for.
 
 #include <cstdint>
 #include <optional>
@@ -31,9 +36,9 @@ class Pace {
     std::optional<FabricTime> quiet_until;
   };
 
-  /// `fixed`: a pace that neither adapts nor jumps, and that no leash holds back. `leash`: as in GatePage::leash_ps.
+  /// `fixed`: a pace that neither adapts nor jumps. `leash`: as in GatePage::leash_ps.
   Pace(netio::ClockPage& clock, std::optional<double> fixed, FabricTime leash)
-      : clock_(clock), fixed_(fixed), controller_(leash) {}
+      : clock_(clock), fixed_(fixed), leash_(leash), controller_(leash) {}
 
   /// Lets time start; at a pace of its own once every process has done the instant 0.
   void start(netio::LabTime now);
@@ -52,11 +57,15 @@ class Pace {
 
  private:
   void note_window(FabricTime slowest, netio::LabTime now);
+  /// Takes a clock of fixed pace back to its leash when it is two of them ahead.
+  void hold_back(FabricTime slowest, netio::LabTime now);
 
   netio::ClockPage& clock_;
   std::optional<double> fixed_;
+  FabricTime leash_;
   PaceController controller_;
   bool paused_ = false;
+  uint64_t held_back_ = 0;  ///< a clock of fixed pace, so often
   netio::LabTime started_{}, window_start_{};
   FabricTime at_window_{};
   double least_ = 0, most_ = 0;  ///< dilation of the windows so far; 0: there was none

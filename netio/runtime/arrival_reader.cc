@@ -11,7 +11,8 @@ ArrivalReader::ArrivalReader(GatePage& page, const Topology& topology, uint32_t 
       slot_(page.slot(process)),
       frames_(frames),
       ledger_(ledger),
-      untaken_time_(topology) {}
+      untaken_time_(topology),
+      last_foreign_(topology.wires_list.size()) {}
 
 void ArrivalReader::begin_tick(LabTime now, FabricTime clock, FabricTime committed) {
   now_ = now;
@@ -80,7 +81,9 @@ std::optional<Arrival> ArrivalReader::read_foreign(const Port& port, std::span<c
   // A kernel's timestamp says when the frame came, not when this process woke up to read it.
   const FabricTime came = std::min(page_.clock.fabric_at(std::min(received, now_)), clock_);
   const FabricTime stamped = came + untaken_time_.of(port, bytes);
-  arrival.arrival = arrival.start = std::max(stamped, committed_);
+  FabricTime& last = last_foreign_[port.in.value];
+  last = std::max({stamped, committed_, last});
+  arrival.arrival = arrival.start = last;
   arrival.sequence = (uint64_t{1} << 63) | foreign_sequence_++;
   return arrival;
 }

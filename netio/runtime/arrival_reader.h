@@ -1,6 +1,7 @@
 #pragma once
 // Turns the bytes that a ring holds into arrivals. A frame with the trailer of its wire arrives at the
-// instant that it carries; every other frame is a foreign one, and arrives when the kernel's timestamp says.
+// instant that it carries; every other frame is a foreign one, and arrives when the kernel's timestamp says, or with
+// the wire's last such frame if the clock has stepped back since: a wire does not reorder.
 //
 // The driver calls begin_tick() and then read() for each frame of the tick. Frames of ours go into
 // the ingress ledger on the way. A frame that cannot be one is counted and dropped.
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "fabric/node/node.h"
 #include "fabric/packet/trailer.h"
@@ -52,6 +54,7 @@ class ArrivalReader {
   IngressLedger& ledger_;
   UntakenTime untaken_time_;
   uint64_t foreign_sequence_ = 0;
+  std::vector<FabricTime> last_foreign_;  ///< of each wire: when the last frame from outside arrived
   LabTime now_;
   FabricTime clock_;
   FabricTime committed_;
