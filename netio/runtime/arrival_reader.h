@@ -54,7 +54,7 @@ class ArrivalReader {
   IngressLedger& ledger_;
   UntakenTime untaken_time_;
   uint64_t foreign_sequence_ = 0;
-  std::vector<FabricTime> last_foreign_;  ///< of each wire: when the last frame from outside arrived
+  std::vector<FabricTime> last_foreign_;  ///< the last such frame's arrival on each wire
   LabTime now_;
   FabricTime clock_;
   FabricTime committed_;
