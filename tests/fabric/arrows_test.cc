@@ -12,6 +12,10 @@
 #include <sstream>
 #include <vector>
 
+#include "tests/support/source_text.h"
+
+using mrclab::test::source_text;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -77,19 +81,13 @@ std::set<std::string> listed_rooms(const std::string& room, const std::string& r
   return found;
 }
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file, path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 SubRooms read_sub_rooms(const fs::path& root) {
   SubRooms rooms;
   for (const std::string_view room : kRooms) {
     for (const auto& entry : fs::directory_iterator(root / room)) {
       if (!entry.is_directory() || !fs::exists(entry.path() / "README.md")) continue;
       const std::string name = entry.path().lexically_relative(root).string();
-      rooms[name] = listed_rooms(std::string(room), text_of(entry.path() / "README.md"));
+      rooms[name] = listed_rooms(std::string(room), source_text(entry.path() / "README.md"));
     }
   }
   return rooms;
@@ -182,7 +180,7 @@ TEST_CASE("only netio/ forks, mounts, enters namespaces and waits with epoll") {
     if (room == "netio") continue;
     for (const auto& entry : fs::recursive_directory_iterator(root / room)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
-      const std::string text = text_of(entry.path());
+      const std::string text = source_text(entry.path());
       for (const std::string_view call : kKernelCalls) {
         CHECK_MESSAGE(text.find(call) == std::string::npos, entry.path().string(), ": ", call);
       }
@@ -196,7 +194,8 @@ TEST_CASE("what is fetched ahead is fetched by cache_line.h, whose fetching g++ 
     for (const auto& entry : fs::recursive_directory_iterator(root / room)) {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
       const bool is_it = entry.path().filename() == "cache_line.h";
-      const bool prefetches = text_of(entry.path()).find("__builtin_prefetch") != std::string::npos;
+      const bool prefetches =
+          source_text(entry.path()).find("__builtin_prefetch") != std::string::npos;
       CHECK_MESSAGE(prefetches == is_it, entry.path().string());
     }
   }
@@ -206,7 +205,7 @@ TEST_CASE("each sub-room has a README of at most 30 lines that names all of its 
   const fs::path root = MRCLAB_SOURCE_DIR;
   for (const auto& sub_room : read_sub_rooms(root)) {
     const std::string& room = sub_room.first;
-    const std::string readme = text_of(root / room / "README.md");
+    const std::string readme = source_text(root / room / "README.md");
     CHECK_MESSAGE(std::count(readme.begin(), readme.end(), '\n') <= 30, room);
     for (const auto& entry : fs::directory_iterator(root / room)) {
       if (entry.path().extension() != ".h") continue;

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_text.h"
+
+using mrclab::test::source_text;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,12 +22,6 @@ namespace fs = std::filesystem;
 using Cases = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 constexpr std::string_view kTest = "_test`", kEllipsis = "…";
-
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  REQUIRE_MESSAGE(file, path.string());
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 size_t skip_space(std::string_view text, size_t at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
@@ -89,7 +87,7 @@ Cases all_tests(const fs::path& root) {
   for (const auto& entry : fs::recursive_directory_iterator(root / "tests")) {
     const std::string name = entry.path().stem().string();
     if (!entry.is_regular_file() || !name.ends_with("_test")) continue;
-    for (std::string& title : cases_of(text_of(entry.path()))) tests[name].push_back(title);
+    for (std::string& title : cases_of(source_text(entry.path()))) tests[name].push_back(title);
     tests.try_emplace(name);
   }
   return tests;
@@ -108,7 +106,7 @@ TEST_CASE("the tests that READMEs name exist, and have the cases that they name"
     }
     if (entry->path().extension() != ".md") continue;
     ++readmes;
-    for (const std::string& test : missing_tests(text_of(entry->path()), tests)) {
+    for (const std::string& test : missing_tests(source_text(entry->path()), tests)) {
       FAIL_CHECK(entry->path().lexically_relative(root).string() << ": no " << test);
     }
   }
