@@ -16,9 +16,9 @@ FabricTime leash_of(FabricTime lookahead) { return FabricTime::from_ps(lookahead
 
 FabricTime leash_of_fixed_pace(double dilation, const Topology& topology) {
   // Labs of 2 and of 56 processes beside two busy loops on two processors were behind by 8 ms at most.
-  constexpr double kLabNs = 20e6;
+  constexpr double kLeashLabNs = 20e6;
   if (!topology.carries_time()) return FabricTime::zero();
-  const auto leash = FabricTime::from_ps(static_cast<int64_t>(kLabNs * 1000 / dilation));
+  const auto leash = FabricTime::from_ps(static_cast<int64_t>(kLeashLabNs * 1000 / dilation));
   return std::max(leash, leash_of(shortest_lookahead(topology)));
 }
 

@@ -65,7 +65,7 @@ class Pace {
   FabricTime leash_;
   PaceController controller_;
   bool paused_ = false;
-  uint64_t held_back_ = 0;  ///< a clock of fixed pace, so often
+  uint64_t held_back_ = 0;  ///< how often hold_back() stepped the clock back
   netio::LabTime started_{}, window_start_{};
   FabricTime at_window_{};
   double least_ = 0, most_ = 0;  ///< dilation of the windows so far; 0: there was none

@@ -54,7 +54,7 @@ class ArrivalReader {
   IngressLedger& ledger_;
   UntakenTime untaken_time_;
   uint64_t foreign_sequence_ = 0;
-  std::vector<FabricTime> last_foreign_;  ///< the last such frame's arrival on each wire
+  std::vector<FabricTime> last_foreign_;  ///< when the last one came by each wire
   LabTime now_;
   FabricTime clock_;
   FabricTime committed_;
