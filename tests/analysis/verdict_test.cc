@@ -10,6 +10,7 @@
 
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
+#include "fabric/text/text_wrap.h"
 #include "tests/support/synthetic_traffic.h"
 #include "tests/support/texts.h"
 

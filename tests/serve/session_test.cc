@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/packet/headers.h"
 #include "lab/run/watched_run.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/scenario.h"
