@@ -15,6 +15,7 @@
 #include "lab/chaos/json_file.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/progress.h"
+#include "lab/console/shell_word.h"
 #include "lab/console/version.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"
@@ -35,7 +36,7 @@ constexpr std::chrono::seconds kSaveEvery{10};
 constexpr unsigned kBaseShift = 56;
 
 std::string command_of(const std::string& base, uint64_t seed) {
-  return fmt::format("mrclab chaos {} --seeds {}", base, seed);
+  return fmt::format("mrclab chaos {} --seeds {}", shell_word(base), seed);
 }
 
 class BudgetRun {

@@ -90,6 +90,11 @@ Campaign read_campaign(const std::filesystem::path& folder) {
     json.at("image").get_to(campaign.image);
     json.at("claim").get_to(campaign.claim);
     parse_seeds(campaign.seeds);
+    if (campaign.base.starts_with('-')) {
+      // It stands among the options of each shard.
+      throw InputError("found the base " + in_quotes(campaign.base) +
+                       ": expected a fabric or a scenario");
+    }
     if (campaign.shards < 1 || campaign.shards > kShardsMost) {
       throw InputError(
           fmt::format("found {} shards: expected 1 to {}", campaign.shards, kShardsMost));
@@ -124,6 +129,12 @@ std::string shard_command(const Campaign& campaign, const std::string& shard,
   if (campaign.programs) command += " --programs";
   if (jobs > 0) command += fmt::format(" --jobs {}", jobs);
   return command;
+}
+
+void write_shard_script(const Campaign& campaign) {
+  const std::string command = shard_command(campaign, "\"$1\"", "\"$1\".json");
+  netio::OutputFolder::make(campaign.folder / "shards")
+      .write_file(kShardScript, "#!/bin/sh\nexec " + command + "\n");
 }
 
 std::string merge_command_line(const Campaign& campaign, const std::string& folder) {

@@ -3,6 +3,7 @@
 //
 //   campaign.json        what is run, in how many shards, by which engine
 //   shards/<i>.json      what shard i came to; there when it is done, whole or not at all
+//   shards/shard.sh      Slurm, GNU parallel: runs the shard whose number it is given
 //   logs/                what engines and shards said; each at most some 100 KB (lab/chaos/chaos.cc)
 //   summary.json, .txt   all of it together
 //
@@ -53,6 +54,11 @@ std::vector<uint32_t> missing_shards(const Campaign& campaign);
 /// The command of one shard and its file, in words of a shell; `shard` may be one of its variables.
 std::string shard_command(const Campaign& campaign, const std::string& shard,
                           const std::string& file);
+/// Writes shards/shard.sh, which runs shard $1 into $1.json of the folder that it runs in. Engines rewrite the
+/// commands that they are given (GNU parallel its {}, {.} and {= Perl =}, Slurm its %j), so that names which people
+/// choose, of files above all, stand in this file alone.
+void write_shard_script(const Campaign& campaign);
+inline constexpr const char* kShardScript = "shard.sh";
 /// The command that joins what is there, into summary.json and summary.txt.
 std::string merge_command_line(const Campaign& campaign, const std::string& folder);
 

@@ -19,8 +19,17 @@ constexpr size_t kBaseFileMax = 512 << 10;  // a ConfigMap holds 1 MiB
 constexpr uint32_t kSecondsMost = 7 * 24 * 3'600;
 constexpr const char* kVolumeMount = "/campaigns";
 constexpr const char* kBaseMount = "/base";
+/// Keys of a ConfigMap are of letters, digits, '-', '_' and '.', which names of files need not be.
+constexpr const char* kBaseKey = "base.yaml";
 
 bool is_file(const Campaign& campaign) { return campaign.base.find('/') != std::string::npos; }
+
+/// Kubernetes writes values of variables for $(NAME) in a command, and $ for $$: what is to stay has each $ twice.
+std::string unexpanded(const std::string& text) {
+  std::string twice;
+  for (const char c : text) twice += c == '$' ? "$$" : std::string(1, c);
+  return twice;
+}
 
 Json metadata(const std::string& name) {
   return {{"name", name}, {"labels", {{"app.kubernetes.io/name", "mrclab"}}}};
@@ -42,7 +51,7 @@ Json pod(const Campaign& campaign, const std::string& line) {
             {"containers",
              Json::array({{{"name", "mrclab"},
                            {"image", campaign.image},
-                           {"command", Json::array({"/bin/sh", "-c", line})},
+                           {"command", Json::array({"/bin/sh", "-c", unexpanded(line)})},
                            {"resources", {{"requests", {{"cpu", cpus}, {"memory", "1Gi"}}}}},
                            {"volumeMounts", mounts}}})},
             {"volumes", volumes}}}};
@@ -56,12 +65,11 @@ std::string kubernetes_manifest(const Campaign& campaign) {
   inside.jobs = std::max(1u, campaign.jobs);
   Json items = Json::array();
   if (is_file(campaign)) {
-    const std::filesystem::path file(campaign.base);
-    inside.base = fmt::format("{}/{}", kBaseMount, file.filename().string());
+    inside.base = fmt::format("{}/{}", kBaseMount, kBaseKey);
     items.push_back({{"apiVersion", "v1"},
                      {"kind", "ConfigMap"},
                      {"metadata", metadata("mrclab-base")},
-                     {"data", {{file.filename().string(), netio::read_file(file, kBaseFileMax)}}}});
+                     {"data", {{kBaseKey, netio::read_file(campaign.base, kBaseFileMax)}}}});
   }
   // The volume may hold several campaigns: each has the name of its folder here.
   const std::string folder =
@@ -93,8 +101,9 @@ std::string kubernetes_manifest(const Campaign& campaign) {
                      {"template", pod(inside, join_line)}}}});
   // JSON is YAML, and needs no quoting of ours.
   const Json list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", items}};
-  return "# mrclab chaos: kubectl apply -f this. The claim " + shell_word(campaign.claim) +
-         " must be there (ReadWriteMany).\n" + list.dump(2) + "\n";
+  return "# mrclab chaos: kubectl apply -f this. Its persistentVolumeClaim must be there "
+         "(ReadWriteMany).\n" +
+         list.dump(2) + "\n";
 }
 
 int write_kubernetes_manifest(const Campaign& campaign) {

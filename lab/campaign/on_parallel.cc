@@ -2,7 +2,6 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
-#include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"
 
 namespace mrclab::lab {
@@ -10,13 +9,14 @@ namespace {
 
 constexpr std::chrono::hours kPatience{24 * 7};
 
-/// The words of one round of GNU parallel. By ssh each machine works in a folder of its own, and its file comes back.
+/// The words of one round of GNU parallel, which runs in shards/. By ssh each machine works in a folder of its own, to
+/// which the script goes, and from which its file comes back. What parallel rewrites has no name in it that people chose
+/// (write_shard_script).
 std::vector<std::string> round_words(const Campaign& campaign, const std::vector<uint32_t>& shards,
                                      int round) {
-  std::vector<std::string> words{
-      "parallel", "--will-cite",
-      "--halt",   "never",
-      "--joblog", (campaign.folder / fmt::format("logs/round-{}.log", round)).string()};
+  std::vector<std::string> words{"parallel", "--will-cite",
+                                 "--halt",   "never",
+                                 "--joblog", fmt::format("../logs/round-{}.log", round)};
   if (campaign.jobs > 0) {
     words.emplace_back("--jobs");
     words.push_back(std::to_string(campaign.jobs));
@@ -27,14 +27,13 @@ std::vector<std::string> round_words(const Campaign& campaign, const std::vector
   }
   const bool here = campaign.machines.empty();
   if (!here) {
-    for (const char* word : {"--workdir", "...", "--cleanup", "--return", "{}.json"}) {
+    for (const char* word :
+         {"--workdir", "...", "--cleanup", "--transferfile", kShardScript, "--return", "{}.json"}) {
       words.emplace_back(word);
     }
   }
   words.insert(words.end(), campaign.engine_options.begin(), campaign.engine_options.end());
-  const std::string logs = shell_word((campaign.folder / "logs").string());
-  const std::string out = here ? " > " + logs + "/{}.log 2>&1" : "";
-  words.push_back(shard_command(campaign, "{}", "{}.json") + out);
+  words.push_back(fmt::format("sh {} {{}}", kShardScript) + (here ? " > ../logs/{}.log 2>&1" : ""));
   words.emplace_back(":::");
   for (const uint32_t shard : shards) words.push_back(std::to_string(shard));
   return words;
@@ -50,6 +49,7 @@ int run_on_parallel(const Campaign& campaign) {
   }
   fmt::print("folder      {}\n", campaign.folder.string());
   std::fflush(stdout);
+  write_shard_script(campaign);
   for (int round = 1; round <= kRounds; ++round) {
     const std::vector<uint32_t> missing = missing_shards(campaign);
     if (missing.empty()) break;

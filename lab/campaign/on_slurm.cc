@@ -4,7 +4,6 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
-#include "lab/console/shell_word.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/output_folder.h"
@@ -61,17 +60,19 @@ std::string submit(const Campaign& campaign, std::vector<std::string> words,
 /// An array job of the shards that are missing, and the job after it. The number of the latter.
 std::string submit_round(const Campaign& campaign, const std::vector<uint32_t>& missing,
                          bool wait) {
+  // Paths of --output are seen from --chdir, and sbatch writes numbers of jobs for %j and the like in them: so the
+  // name of the folder does not stand there.
   const std::string there = campaign.folder.string();
   const std::string array = submit(
       campaign,
       {"--job-name=mrclab-chaos", "--array=" + array_of(missing), "--requeue", "--chdir=" + there,
-       "--output=" + there + "/logs/%a.log", "--open-mode=truncate", there + "/shard.sh"},
+       "--output=logs/%a.log", "--open-mode=truncate", there + "/task.sh"},
       kSubmitPatience);
   fmt::print("array job   {}: {} of {} shards\n", array, missing.size(), campaign.shards);
   std::fflush(stdout);
   // A shard whose node is lost for good ends as well: what it leaves out is named as missing.
   std::vector<std::string> join{"--job-name=mrclab-join", "--dependency=afterany:" + array,
-                                "--chdir=" + there,       "--output=" + there + "/logs/join.log",
+                                "--chdir=" + there,       "--output=logs/join.log",
                                 "--open-mode=truncate",   there + "/join.sh"};
   if (wait) join.insert(join.begin(), "--wait");
   return submit(campaign, join, wait ? kWaitPatience : kSubmitPatience);
@@ -86,10 +87,10 @@ int run_on_slurm(const Campaign& campaign, bool wait) {
   std::vector<uint32_t> missing = missing_shards(campaign);
   if (missing.empty()) return summarize(campaign);
   const netio::OutputFolder folder = netio::OutputFolder::make(campaign.folder);
-  folder.write_file("shard.sh", "#!/bin/sh\nexec " +
-                                    shard_command(campaign, "\"$SLURM_ARRAY_TASK_ID\"",
-                                                  "shards/\"$SLURM_ARRAY_TASK_ID\".json") +
-                                    "\n");
+  write_shard_script(campaign);
+  folder.write_file("task.sh", fmt::format("#!/bin/sh\ncd shards && exec sh {} "
+                                           "\"$SLURM_ARRAY_TASK_ID\"\n",
+                                           kShardScript));
   folder.write_file("join.sh", "#!/bin/sh\nexec " + merge_command_line(campaign, ".") + "\n");
   fmt::print("folder      {}\n", campaign.folder.string());
   if (!wait) {

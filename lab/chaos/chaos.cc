@@ -260,6 +260,17 @@ ChaosBase load_consented_base(const std::string& word, bool programs) {
   return base;
 }
 
+ChaosBase load_foreign_base(const std::string& word, bool programs) {
+  ChaosBase base = load_chaos_base(word);
+  if (base.scenario) require_consent(*base.scenario, find_scenario(word), programs);
+  return base;
+}
+
+bool runs_programs(const ChaosBase& base) {
+  return base.scenario &&
+         !(base.scenario->programs.empty() && base.scenario->check_programs.empty());
+}
+
 std::string chaos_seed_text(const ChaosBase& base, uint64_t seed) {
   return to_json(run_chaos_seed(base, seed))
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

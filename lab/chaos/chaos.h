@@ -45,6 +45,10 @@ struct ChaosOptions {
 
 /// load_chaos_base(), after asking before programs of another user's scenario are run; `programs`: without asking.
 ChaosBase load_consented_base(const std::string& word, bool programs);
+/// The same where a file names the base, not the user: asks before any programs of it are run, whose ever it is.
+ChaosBase load_foreign_base(const std::string& word, bool programs);
+/// Does the base run programs of its own?
+bool runs_programs(const ChaosBase& base);
 
 /// Reports of one job as one, in words as well.
 struct MergedChaos {

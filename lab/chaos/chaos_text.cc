@@ -8,6 +8,7 @@
 #include <set>
 
 #include "fabric/text/text_wrap.h"
+#include "lab/console/shell_word.h"
 #include "lab/console/terminal.h"
 
 namespace mrclab::lab {
@@ -55,8 +56,9 @@ std::string chaos_line(const ChaosReport& report, const SeedResult& result, std:
   const std::string word =
       paint(failed ? "FAIL" : "????", failed ? Colour::kRed : Colour::kYellow, stream);
   const std::string world = report.world == "sim" ? "" : " --world " + report.world;
-  std::string text = fmt::format("{}  {:<6} {:<16} mrclab chaos {} --seeds {}{}\n", word,
-                                 result.seed, result.check, report.base, result.seed, world);
+  std::string text =
+      fmt::format("{}  {:<6} {:<16} mrclab chaos {} --seeds {}{}\n", word, result.seed,
+                  result.check, shell_word(report.base), result.seed, world);
   std::string note = result.note;
   if (result.transport != "mrc") note = result.transport + (note.empty() ? "" : ": ") + note;
   if (!note.empty()) {

@@ -11,6 +11,7 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/budget.h"
+#include "lab/campaign/campaign_consent.h"
 #include "lab/campaign/engines.h"
 #include "lab/console/shell_word.h"
 
@@ -47,18 +48,26 @@ Campaign new_campaign(const CampaignWords& words, const ChaosOptions& options) {
   campaign.folder = campaign_folder(words, options);
   campaign.program = words.program;
   campaign.machines = split_list(words.machines);
-  if (campaign.program.empty()) {
-    const bool elsewhere = !campaign.machines.empty() || campaign.engine == Engine::kKubernetes;
-    campaign.program = elsewhere ? "mrclab" : fs::read_symlink("/proc/self/exe").string();
-  }
+  if (campaign.program.empty()) campaign.program = usual_program(campaign);
   campaign.base = base_anywhere(options.base);
   campaign.seeds = options.seeds;
   campaign.shards = words.shards != 0 ? words.shards : default_shards(options.seeds);
   campaign.engine_options = split_words(words.engine_options);
-  campaign.programs = options.programs;
+  // What was consented to here is not asked about in each shard, where nobody could answer.
+  campaign.programs =
+      options.programs || runs_programs(load_consented_base(options.base, options.programs));
   campaign.jobs = options.jobs;
   campaign.image = words.image;
   campaign.claim = words.claim;
+  return campaign;
+}
+
+/// The base of a campaign.json was chosen by whoever wrote that file, so its programs are asked about, whose ever it is.
+Campaign resumed_campaign(const CampaignWords& words, const ChaosOptions& options) {
+  Campaign campaign =
+      consented(read_campaign(words.resume), {words.program, split_list(words.machines),
+                                              split_words(words.engine_options), options.programs});
+  campaign.programs = runs_programs(load_foreign_base(campaign.base, options.programs));
   return campaign;
 }
 
@@ -110,7 +119,7 @@ void add_campaign_options(CLI::App& chaos, CampaignWords& words) {
 
 std::optional<int> campaign_command(const CampaignWords& words, const ChaosOptions& options) {
   if (!words.summary.empty()) return summarize(read_campaign(words.summary));
-  if (!words.resume.empty()) return run_campaign(read_campaign(words.resume), words);
+  if (!words.resume.empty()) return run_campaign(resumed_campaign(words, options), words);
   if (!words.budget.empty()) {
     // Without another wish the same command goes on with the same folder.
     const fs::path folder = words.folder.empty() ? options.out / "nightly" : fs::path(words.folder);
@@ -122,7 +131,6 @@ std::optional<int> campaign_command(const CampaignWords& words, const ChaosOptio
     throw InputError("chaos --on: found --world live: expected sim, which runs anywhere");
   }
   parse_seeds(options.seeds);
-  load_consented_base(options.base, options.programs);  // refuses it here rather than in each shard
   const Campaign campaign = new_campaign(words, options);
   make_campaign(campaign);
   return run_campaign(campaign, words);

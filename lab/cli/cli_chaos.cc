@@ -59,7 +59,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   chaos->add_option("--keep", options->keep, "so many failing seeds are kept as runs")
       ->capture_default_str();
   chaos->add_flag("--programs", options->programs,
-                  "run the programs of a scenario from elsewhere without asking");
+                  "run the programs of a scenario or a campaign from elsewhere without asking");
   chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
   add_campaign_options(*chaos, *campaign);
   chaos->footer(

@@ -7,6 +7,7 @@
 
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
+#include "lab/console/shell_word.h"
 #include "lab/console/terminal.h"
 #include "lab/recorded/run_diff.h"
 
@@ -215,7 +216,7 @@ std::string hints_text(const std::string& heading, const std::vector<std::string
 std::string command_for(const RecordedRun& run) {
   const uint64_t needed = (run.records() * kCompactRecordBytes * 11 / 10 >> 20) + 1;
   return fmt::format("{}mrclab run {}/scenario.yaml --world {} --history {}MiB",
-                     run.world == "live" ? "sudo " : "", run.folder.string(), run.world,
+                     run.world == "live" ? "sudo " : "", shell_word(run.folder.string()), run.world,
                      std::max(needed, kHistoryBytesDefault >> 20));
 }
 

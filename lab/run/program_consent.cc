@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <iostream>
-
 #include "fabric/text/visible_text.h"
+#include "lab/console/consent.h"
 #include "netio/kernel/output_folder.h"
 
 namespace mrclab::lab {
@@ -25,14 +24,6 @@ void show_programs(const Scenario& scenario, const std::filesystem::path& source
   for (const CheckProgram& program : scenario.check_programs) {
     show_program("as a check", program.command, program.cwd);
   }
-}
-
-bool asked_and_allowed() {
-  if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDERR_FILENO) != 1) return false;
-  fmt::print(stderr, "Run them? [y/N] ");
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 }  // namespace

@@ -3,16 +3,20 @@
 #include "lab/campaign/campaign.h"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/budget.h"
+#include "lab/campaign/campaign_consent.h"
 #include "lab/campaign/coverage.h"
 #include "lab/campaign/engines.h"
 #include "lab/chaos/chaos.h"
+#include "lab/cli/cli_campaign.h"
 #include "lab/console/shell_word.h"
 #include "netio/kernel/file_descriptor.h"
 #include "tests/lab/support/temporary_runs.h"
@@ -166,14 +170,154 @@ TEST_CASE("a manifest for Kubernetes holds the file that it needs") {
   CHECK(plain[0]["spec"]["completions"] == 3);
   CHECK(plain[0]["spec"]["completionMode"] == "Indexed");
   const std::string text = "name: mine\n";
-  night.write(night.campaign.folder / "my fabric.yaml", text);
+  night.write(night.campaign.folder / "my fabric.yaml", text);  // a name that no key may have
   night.campaign.base = night.campaign.folder / "my fabric.yaml";
   const auto with_file = items_of(kubernetes_manifest(night.campaign));
   REQUIRE(with_file.size() == 3);
-  CHECK(with_file[0]["data"]["my fabric.yaml"] == text);
+  CHECK(with_file[0]["data"]["base.yaml"] == text);
   const std::string command =
       with_file[1]["spec"]["template"]["spec"]["containers"][0]["command"][2];
-  CHECK(command.find("'/base/my fabric.yaml'") != std::string::npos);
+  CHECK(command.find("/base/base.yaml") != std::string::npos);
+}
+
+TEST_CASE(
+    "names that people choose stand in the script of a shard, not where engines rewrite words") {
+  // GNU parallel would run the Perl in these, Slurm put numbers into them.
+  const std::string perl = R"({= system("touch PWNED") =}{}{.}%j)";
+  const test::TemporaryRuns runs;
+  const fs::path bin = runs.path() / "bin";
+  fs::create_directories(bin);
+  Campaign campaign;
+  campaign.folder = runs.path() / ("night " + perl);
+  campaign.program = bin / ("mrclab" + perl);
+  campaign.base = runs.path() / ("my $(touch PWNED) '" + perl + ".yaml");
+  campaign.seeds = "1-6";
+  campaign.shards = 3;
+  for (const char* engine : {"parallel", "sbatch"}) {
+    std::ofstream(bin / engine) << "#!/bin/sh\nprintf '%s\\n' \"$@\" >> " << (runs.path() / engine)
+                                << "\necho 1\n";
+    fs::permissions(bin / engine, fs::perms::owner_all);
+  }
+  std::ofstream(campaign.program) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > said\n";
+  fs::permissions(campaign.program, fs::perms::owner_all);
+  make_campaign(campaign);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  CHECK_THROWS_AS(run_on_parallel(campaign), InputError);  // nothing ran, so there is no summary
+  CHECK(run_on_slurm(campaign, false) == 0);
+  campaign.machines = {"one", "two"};
+  CHECK_THROWS_AS(run_on_parallel(campaign), InputError);
+  ::setenv("PATH", path.c_str(), 1);
+  const std::string parallel = netio::read_file(runs.path() / "parallel", 1 << 20);
+  CHECK(parallel.find("sh shard.sh {}") != std::string::npos);
+  CHECK(parallel.find("{=") == std::string::npos);
+  CHECK(parallel.find("{.}") == std::string::npos);
+  const std::string slurm = netio::read_file(runs.path() / "sbatch", 1 << 20);
+  CHECK(slurm.find("--output=logs/%a.log") != std::string::npos);
+  for (size_t at = 0; (at = slurm.find("--output", at)) != std::string::npos; ++at) {
+    CHECK(slurm.substr(at, slurm.find('\n', at) - at).find("%j") == std::string::npos);
+  }
+  // What the script says is what was meant, and nothing else runs.
+  const fs::path shards = campaign.folder / "shards";
+  const std::string there = shell_word(shards.string());
+  REQUIRE(std::system(("cd " + there + " && sh shard.sh 2").c_str()) == 0);
+  CHECK(netio::read_file(shards / "said", 1 << 20) ==
+        "chaos\n" + campaign.base +
+            "\n--seeds\n1-6\n--shard\n2/3\n--save\n2.json\n--keep\n0\n--jobs\n1\n");
+  for (const auto& entry : fs::recursive_directory_iterator(runs.path())) {
+    CHECK(entry.path().filename() != "PWNED");
+  }
+}
+
+TEST_CASE("Kubernetes is given no name that it would rewrite, and none that breaks the file") {
+  const test::TemporaryRuns runs;
+  Campaign campaign;
+  campaign.engine = Engine::kKubernetes;
+  campaign.folder = runs.path() / "night $(HOSTNAME) $$";
+  campaign.base = runs.path() / "my {}: $(HOSTNAME).yaml";
+  campaign.seeds = "1-6";
+  campaign.shards = 3;
+  campaign.claim = "claim\nkind: Secret";
+  make_campaign(campaign);
+  std::ofstream(campaign.base) << "name: mine\n";
+  const std::string manifest = kubernetes_manifest(campaign);
+  // One line of comment, then JSON alone.
+  const auto items = nlohmann::json::parse(manifest.substr(manifest.find('\n'))).at("items");
+  REQUIRE(items.size() == 3);
+  CHECK(items[0]["data"].contains("base.yaml"));
+  for (size_t item = 1; item < items.size(); ++item) {
+    std::string command = items[item]["spec"]["template"]["spec"]["containers"][0]["command"][2];
+    // As the kubelet does: $$ is $, and $(NAME) with a variable of that name would be its value.
+    for (size_t at = 0; (at = command.find('$', at)) != std::string::npos; ++at) {
+      REQUIRE(command.substr(at, 2) == "$$");
+      command.erase(at, 1);
+    }
+    CHECK(command.find("'/campaigns/night $(HOSTNAME) $$'") != std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "what a campaign's file alone would run needs a yes, and the command line may say it instead") {
+  CampaignFolder night;
+  Campaign plain = night.campaign;
+  plain.program = usual_program(plain);
+  CHECK(consented(plain, {}).program == plain.program);  // nothing that is not run anyway
+  Campaign foreign = plain;
+  SUBCASE("a program") { foreign.program = "/tmp/not-mrclab"; }
+  SUBCASE("words for the engine") { foreign.engine_options = {"--tmpdir", "/etc"}; }
+  SUBCASE("machines") { foreign.machines = {"ssh -oProxyCommand=reboot host"}; }
+  CHECK_THROWS_AS(consented(foreign, {}), InputError);  // here is no terminal
+  foreign.engine = Engine::kSlurm;
+  CHECK_THROWS_AS(consented(foreign, {}), InputError);
+  CampaignChoice yes;
+  yes.allowed = true;
+  CHECK(consented(foreign, yes).program == foreign.program);
+  const CampaignChoice instead{"/opt/mrclab", {"one"}, {"--halt", "never"}, false};
+  const Campaign chosen = consented(foreign, instead);
+  CHECK(chosen.program == "/opt/mrclab");
+  CHECK(chosen.machines == std::vector<std::string>{"one"});
+  CHECK(chosen.engine_options == std::vector<std::string>{"--halt", "never"});
+  foreign.engine = Engine::kKubernetes;
+  CHECK_NOTHROW(consented(foreign, {}));  // a manifest runs nothing here
+}
+
+TEST_CASE("--resume runs no program of a folder or of its base without a yes") {
+  CampaignFolder night;
+  const fs::path evil = night.runs.path() / "evil", mark = night.runs.path() / "PWNED";
+  night.write(evil, "#!/bin/sh\ntouch " + mark.string() + "\n");
+  fs::permissions(evil, fs::perms::owner_all);
+  const fs::path file = night.campaign.folder / "campaign.json";
+  nlohmann::json json = nlohmann::json::parse(netio::read_file(file, 1 << 20));
+  CampaignWords words;
+  words.resume = night.campaign.folder;
+  const auto refused = [&](const nlohmann::json& changed) {
+    night.write(file, changed.dump());
+    std::string said;
+    try {
+      campaign_command(words, {});
+    } catch (const InputError& error) {
+      said = error.what();
+    }
+    CHECK_FALSE(fs::exists(mark));
+    return said;
+  };
+  nlohmann::json changed = json;
+  changed["program"] = evil;
+  CHECK(refused(changed).find("expected --programs") != std::string::npos);
+  // The base is the folder's choice as well; that it is a file of ours does not make its programs wanted.
+  const fs::path base = night.runs.path() / "base.yaml";
+  night.write(base,
+              "name: mine\nfabric: pair\nworkload:\n  - write: {from: h0, to: h1, size: "
+              "64KiB}\nend: 100us\n"
+              "expect:\n  - program: {command: 'touch " +
+                  mark.string() + "'}\n");
+  changed = json;
+  changed["program"] = usual_program(night.campaign);
+  changed["base"] = base;
+  changed["programs"] = true;
+  CHECK(refused(changed).find("expected --programs") != std::string::npos);
+  changed["base"] = "--out=/etc";
+  CHECK(refused(changed).find("expected a fabric or a scenario") != std::string::npos);
 }
 
 TEST_CASE("a budget is a time") {
