@@ -99,6 +99,14 @@ Hello parse_hello(const std::string& line, const Hello& mine) {
   return hello;
 }
 
+bool is_hello(const std::string& line) {
+  try {
+    return number(parse_object(line), "mrc", 1, UINT32_MAX) > 0;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 Hello exchange_hello(netio::LineChannel& channel, const Hello& mine) {
   channel.send(to_line(mine));
   return parse_hello(channel.receive(kPatience), mine);

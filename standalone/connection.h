@@ -30,6 +30,8 @@ struct Hello {
 std::string to_line(const Hello& hello);
 /// The peer must have as many planes as `mine`, the same PMTU and another address.
 Hello parse_hello(const std::string& line, const Hello& mine);
+/// Does this line come from an end at all, whether or not it fits? Others that connect say other things, or nothing.
+bool is_hello(const std::string& line);
 Hello exchange_hello(netio::LineChannel& channel, const Hello& mine);
 
 struct QueuePairInfo {

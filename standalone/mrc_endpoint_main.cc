@@ -14,6 +14,7 @@ using namespace mrclab;
 
 struct Options {
   std::string server;  ///< empty: this is the server
+  std::string listen = "127.0.0.1";
   std::string address;
   std::vector<std::string> interfaces, carriers, accepted, next_hops;
   std::string congestion = "nscc", dscps, ev_format = "native";
@@ -45,6 +46,9 @@ void add_options(CLI::App& app, Options& o) {
       ->capture_default_str();
   app.add_flag("--latency", o.perf.latency, "ping-pong latency instead of bandwidth");
   app.add_option("-p,--port", o.port, "TCP port of the out-of-band channel")->capture_default_str();
+  app.add_option("--listen", o.listen,
+                 "server: address on which the channel waits; :: for all, from other machines")
+      ->capture_default_str();
   app.add_option(
          "--carrier", o.carriers,
          "outer destination of a plane, p0=ADDR; several per plane are several paths (EVs). "
@@ -145,8 +149,9 @@ int run(Options& o) {
   check_interfaces(o.endpoint);
   const bool server = o.server.empty();
   using netio::LineChannel;
-  LineChannel channel = server ? LineChannel::accept("::", o.port, std::chrono::minutes(10))
-                               : LineChannel::connect(o.server, o.port, std::chrono::seconds(10));
+  LineChannel channel =
+      server ? LineChannel::accept(o.listen, o.port, std::chrono::minutes(10), standalone::is_hello)
+             : LineChannel::connect(o.server, o.port, std::chrono::seconds(10));
   standalone::StandaloneEndpoint end(o.endpoint, channel, server);
   const standalone::PerfResult result = run_perf_test(end, channel, o.perf, server);
   std::fputs((o.json ? perf_json(o.perf, result) : perf_table(o.perf, result)).c_str(), stdout);
@@ -162,6 +167,7 @@ int main(int argc, char** argv) {
       "Example, one cable and two namespaces (run the server first, or second):\n"
       "  mrc-endpoint --netns A --address fd00::1 --interface veth0\n"
       "  mrc-endpoint --netns B --address fd00::2 --interface veth1 localhost\n"
+      "On two machines the server says --listen and its address, or :: for all of them.\n"
       "Needs CAP_NET_RAW. The inner addresses must not be configured in the kernel.\n"
       "Exit codes: 0 verified, 1 failed, 2 bad usage, 3 this machine cannot.");
   Options options;

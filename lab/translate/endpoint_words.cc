@@ -45,7 +45,8 @@ std::string self_words(const ExportedFabric& fabric, NodeId host) {
     hops += fmt::format("{}p{}={}", comma, i,
                         to_string(fabric.topology().port(site.ports[i].peer).mac));
   }
-  return fmt::format("--address {} --interface {} --accept {} --next-hop {} --mtu {}",
+  // The other end is in another container.
+  return fmt::format("--listen :: --address {} --interface {} --accept {} --next-hop {} --mtu {}",
                      to_string(inner_address(site.index)), interfaces, accepted, hops,
                      pmtu_of(fabric));
 }

@@ -15,8 +15,9 @@ TimedStream::Deadline in(milliseconds span) { return TimedStream::Deadline::cloc
 
 }  // namespace
 
-LineChannel LineChannel::accept(const std::string& address, uint16_t port, milliseconds limit) {
-  return LineChannel(TimedStream::accept_tcp(address, port, in(limit)));
+LineChannel LineChannel::accept(const std::string& address, uint16_t port, milliseconds limit,
+                                const TimedStream::IsWanted& is_wanted) {
+  return LineChannel(TimedStream::accept_tcp(address, port, kMaxLineBytes, is_wanted, in(limit)));
 }
 
 LineChannel LineChannel::connect(const std::string& host, uint16_t port, milliseconds limit) {

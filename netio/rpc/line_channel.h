@@ -18,10 +18,11 @@ inline constexpr size_t kMaxLineBytes = 64 << 10;
 
 class LineChannel {
  public:
-  /// Waits for one peer on `address` ("::" for any) and `port`. Throws SystemError; ETIMEDOUT when
-  /// no peer connected within `limit`.
+  /// Waits on `address` ("::" for any) and `port` for the peer whose first line is wanted; receive() returns that line.
+  /// Whoever else connects is turned away. Throws SystemError; ETIMEDOUT when no such peer came within `limit`.
   static LineChannel accept(const std::string& address, uint16_t port,
-                            std::chrono::milliseconds limit);
+                            std::chrono::milliseconds limit,
+                            const TimedStream::IsWanted& is_wanted);
   /// Connects to a server, trying again while it refuses, until `limit` has passed: the two ends
   /// may be started in any order. `host` is a name or an address.
   static LineChannel connect(const std::string& host, uint16_t port,

@@ -11,9 +11,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "netio/kernel/system_error.h"
 
@@ -139,36 +142,114 @@ TimedStream TimedStream::connect_tcp(const std::string& host, uint16_t port, Dea
   throw SystemError("connect to " + host + " port " + std::to_string(port), ETIMEDOUT);
 }
 
-TimedStream TimedStream::accept_tcp(const std::string& address, uint16_t port, Deadline until) {
-  auto impl = std::make_unique<Impl>();
+namespace {
+
+/// Those who have connected and have not said who they are.
+class Callers {
+ public:
+  Callers(asio::io_context& context, size_t limit, const TimedStream::IsWanted& is_wanted)
+      : limit_(limit), is_wanted_(is_wanted), listener_(context), again_(context) {}
+
+  /// The kernel's error, or none.
+  error_code listen(const tcp::endpoint& here, std::string& what) {
+    error_code error;
+    const auto tried = [&](const char* step) {
+      what = step;
+      return static_cast<bool>(error);
+    };
+    listener_.open(here.protocol(), error);
+    if (tried("open a TCP socket")) return error;
+    ::fcntl(listener_.native_handle(), F_SETFD, FD_CLOEXEC);
+    listener_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (tried("reuse an address")) return error;
+    listener_.bind(here, error);
+    if (tried("bind")) return error;
+    listener_.listen(static_cast<int>(TimedStream::kMaxCallers), error);
+    if (tried("listen")) return error;
+    accept();
+    return error;
+  }
+  /// The one that is wanted has called; its socket and what it has sent.
+  bool found() const { return found_ != nullptr; }
+  tcp::socket& socket() { return found_->socket; }
+  std::string& received() { return found_->received; }
+
+ private:
+  struct Caller {
+    explicit Caller(tcp::socket connected) : socket(std::move(connected)) {}
+    tcp::socket socket;
+    std::string received;
+  };
+  using CallerPointer = std::shared_ptr<Caller>;  // shared with the handler that reads from it
+
+  void accept() {
+    listener_.async_accept(
+        [this, alive = std::weak_ptr(alive_)](const error_code& error, tcp::socket socket) {
+          if (alive.expired() || error == asio::error::operation_aborted) return;
+          if (error) {  // for want of descriptors it would fail again at once
+            again_.expires_after(kNotListening);
+            again_.async_wait([this, alive = std::weak_ptr(alive_)](const error_code& outcome) {
+              if (!alive.expired() && !outcome) accept();
+            });
+            return;
+          }
+          ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+          if (callers_.size() >= TimedStream::kMaxCallers) drop(callers_.front());
+          callers_.push_back(std::make_shared<Caller>(std::move(socket)));
+          read(callers_.back());
+          accept();
+        });
+  }
+
+  void read(const CallerPointer& caller) {
+    asio::async_read_until(
+        caller->socket, asio::dynamic_buffer(caller->received, limit_ + 1), '\n',
+        [this, caller, alive = std::weak_ptr(alive_)](const error_code& error, size_t length) {
+          if (alive.expired()) return;
+          if (error == asio::error::operation_aborted) return;
+          const bool wanted = !error && is_wanted_(caller->received.substr(0, length - 1));
+          if (wanted && found_ == nullptr) {
+            found_ = caller;
+          } else {
+            drop(caller);
+          }
+        });
+  }
+
+  void drop(CallerPointer caller) {
+    error_code ignored;
+    caller->socket.close(ignored);
+    std::erase(callers_, caller);
+  }
+
+  size_t limit_;
+  const TimedStream::IsWanted& is_wanted_;
+  tcp::acceptor listener_;
+  asio::steady_timer again_;
+  std::vector<CallerPointer> callers_;  ///< the one that has been silent for longest first
+  CallerPointer found_;
+  std::shared_ptr<void> alive_ = std::make_shared<char>();  ///< for operations that outlive this
+};
+
+}  // namespace
+
+TimedStream TimedStream::accept_tcp(const std::string& address, uint16_t port, size_t limit,
+                                    const IsWanted& is_wanted, Deadline until) {
   error_code error;
   const auto where = asio::ip::make_address(address, error);
   if (error) throw std::invalid_argument("cannot resolve \"" + address + "\": " + error.message());
-  tcp::acceptor listener(impl->context);
-  const auto check = [&error](const std::string& what) {
-    if (error) fail(what, error);
-  };
-  const tcp::endpoint here(where, port);
-  listener.open(here.protocol(), error);
-  check("open a TCP socket");
-  ::fcntl(listener.native_handle(), F_SETFD, FD_CLOEXEC);
-  listener.set_option(tcp::acceptor::reuse_address(true), error);
-  check("reuse an address");
-  listener.bind(here, error);
-  check("bind port " + std::to_string(port));
-  listener.listen(1, error);
-  check("listen");
-  tcp::socket peer(impl->context);
-  listener.async_accept(peer, [&error](const error_code& e) { error = e; });
-  error = asio::error::would_block;
-  while (error == asio::error::would_block && impl->context.run_one_until(until) != 0) {
+  auto impl = std::make_unique<Impl>();
+  Callers callers(impl->context, limit, is_wanted);
+  std::string what;
+  error = callers.listen({where, port}, what);
+  if (error) fail(what + " on " + address + " port " + std::to_string(port), error);
+  while (!callers.found() && impl->context.run_one_until(until) != 0) {
   }
-  if (error == asio::error::would_block) {
+  if (!callers.found()) {
     throw SystemError("wait for a peer on port " + std::to_string(port), ETIMEDOUT);
   }
-  check("accept a peer");
-  ::fcntl(peer.native_handle(), F_SETFD, FD_CLOEXEC);
-  impl->adopt(std::move(peer));
+  impl->received = std::move(callers.received());
+  impl->adopt(std::move(callers.socket()));
   return TimedStream(std::move(impl));
 }
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,8 +24,14 @@ class TimedStream {
   /// To `host`, a name or an address. Tries again while no program listens there. Throws
   /// std::invalid_argument for a name that cannot be resolved.
   static TimedStream connect_tcp(const std::string& host, uint16_t port, Deadline until);
-  /// From the first peer that connects to `address` ("::" for any).
-  static TimedStream accept_tcp(const std::string& address, uint16_t port, Deadline until);
+  /// Is this the first line of the peer that is waited for?
+  using IsWanted = std::function<bool(const std::string& line)>;
+  /// From the first peer that connects to `address` ("::" for any) and whose first line, of at most `limit` bytes, is
+  /// wanted; receive_line() returns that line again. Others are closed, and kMaxCallers at most may be silent: one more
+  /// takes the place of the one that has been for longest.
+  static TimedStream accept_tcp(const std::string& address, uint16_t port, size_t limit,
+                                const IsWanted& is_wanted, Deadline until);
+  static constexpr size_t kMaxCallers = 16;
 
   TimedStream(TimedStream&& other) noexcept;
   ~TimedStream();

@@ -90,7 +90,8 @@ int run(char** argv, int argc) {
   }
   if (argc > 5) config.network_namespace = argv[5];
   netio::LineChannel channel =
-      server ? netio::LineChannel::accept("::", netio::kOutOfBandPort, kPatience)
+      server ? netio::LineChannel::accept("127.0.0.1", netio::kOutOfBandPort, kPatience,
+                                          standalone::is_hello)
              : netio::LineChannel::connect(argv[1], netio::kOutOfBandPort, kPatience);
   PingPong game(config, channel, server);
   game.expect(0);

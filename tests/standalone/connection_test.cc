@@ -105,12 +105,14 @@ TEST_CASE(
   using netio::LineChannel;
   const uint16_t port = free_port();
   const std::chrono::seconds patience(10);
-  auto server = std::async(std::launch::async,
-                           [&] { return LineChannel::accept("127.0.0.1", port, patience); });
+  auto server = std::async(std::launch::async, [&] {
+    return LineChannel::accept("127.0.0.1", port, patience,
+                               [](const std::string&) { return true; });
+  });
   auto client = std::make_unique<LineChannel>(LineChannel::connect("127.0.0.1", port, patience));
-  LineChannel peer = server.get();
   client->send("one");
   client->send("two");
+  LineChannel peer = server.get();
   CHECK(peer.receive(patience) == "one");
   CHECK(peer.ready());
   CHECK(peer.receive(patience) == "two");
@@ -125,6 +127,37 @@ TEST_CASE(
   flood.join();
   client.reset();
   CHECK(peer.ready());
+}
+
+TEST_CASE(
+    "who connects and is no endpoint is turned away, and the endpoint that comes then is taken") {
+  using netio::LineChannel;
+  const uint16_t port = free_port();
+  const std::chrono::seconds patience(20);
+  auto server = std::async(std::launch::async, [&] {
+    return LineChannel::accept("127.0.0.1", port, patience, is_hello);
+  });
+  std::vector<LineChannel> strays;
+  // More that say nothing than are waited for at a time, and some that say something else.
+  for (size_t i = 0; i < netio::TimedStream::kMaxCallers + 4; ++i) {
+    strays.push_back(LineChannel::connect("127.0.0.1", port, patience));
+  }
+  for (const char* said : {"GET / HTTP/1.0", "", "{}", "[]", R"({"mrc": "x"})", "\1\2\3"}) {
+    strays.push_back(LineChannel::connect("127.0.0.1", port, patience));
+    strays.back().send(said);
+  }
+  strays.push_back(LineChannel::connect("127.0.0.1", port, patience));
+  try {
+    strays.back().send(std::string(netio::kMaxLineBytes + 1, 'x'));
+  } catch (const netio::SystemError&) {  // it was turned away before it had said all
+  }
+  LineChannel client = LineChannel::connect("127.0.0.1", port, patience);
+  client.send(to_line(hello("fd00::2")));
+  client.send("more");
+  REQUIRE(server.wait_for(patience) == std::future_status::ready);
+  LineChannel peer = server.get();
+  CHECK(exchange_hello(peer, hello("fd00::1")).address == netio::parse_address("fd00::2"));
+  CHECK(peer.receive(patience) == "more");
 }
 
 }  // namespace mrclab::standalone

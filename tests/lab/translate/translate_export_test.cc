@@ -337,7 +337,8 @@ TEST_CASE("a host's words for mrc-endpoint name every path to each other host") 
   const auto words = endpoint_words(fabric, NodeId{1});
   REQUIRE(words.size() == 8);
   CHECK(words[0].first == "MRC_SELF");
-  CHECK(test::mentions(words[0].second, "--address fd02::2 --interface p0=eth1,p1=eth2"));
+  CHECK(
+      test::mentions(words[0].second, "--listen :: --address fd02::2 --interface p0=eth1,p1=eth2"));
   CHECK(test::mentions(words[0].second, "--accept p0=5f00:0:e001::,"));
   CHECK(test::mentions(
       words[0].second,
