@@ -11,8 +11,15 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
+/// A round reads 16 KiB of each connection: about a millisecond of work.
+constexpr int kRoundsOfTurn = 64;
+/// How long a neighbour may take for its OPEN (our choice; RFC 4271 has 4 minutes): whoever can send from its address
+/// holds a connection for no longer.
+constexpr FabricTime kOpenPatience = FabricTime::from_ms(10'000);
+
 BgpDaemonSetup over_sockets(BgpDaemonSetup setup) {
   setup.speaker.tcp = SocketStreams::inner_tcp();
+  setup.speaker.open_patience = kOpenPatience;
   return setup;
 }
 
@@ -24,8 +31,8 @@ BgpDaemon::BgpDaemon(boost::asio::io_context& io, BgpDaemonSetup setup, BgpDaemo
       speaker_(setup_.speaker, *this),
       streams_(
           io,
-          [this](PortId port, routing::OctetView packet) { speaker_.receive(port, packet, now()); },
-          [this] { turn(); }),
+          [this](PortId port, routing::OctetView packet) { speaker_.receive(port, packet, at_); },
+          [this] { turn(); }, [this](const std::string& what) { events_.trouble(what); }),
       timer_(io),
       link_events_(io) {
   for (size_t i = 0; i < setup_.speaker.neighbours.size(); ++i) {
@@ -104,15 +111,22 @@ void BgpDaemon::shut_down() {
   turn();
 }
 
-/// Everything that can happen now, and a timer for what cannot.
+/// Everything that can happen now, and a timer for what cannot. In each round sockets are read before the speaker looks
+/// at its timers, both at one instant: a hold timer ends no session whose messages lie in the kernel already.
 void BgpDaemon::turn() {
   if (turning_) return;
   turning_ = true;
-  do speaker_.run(now());
-  while (streams_.exchange(now()));
+  bool more = true;
+  for (int round = 0; more && round < kRoundsOfTurn; ++round) {
+    at_ = now();
+    more = streams_.exchange(at_);
+    speaker_.run(at_);
+    more |= streams_.has_packets();
+  }
   turning_ = false;
   write_kernel();
-  const FabricTime next = std::min(speaker_.deadline(), streams_.deadline());
+  // A neighbour that never pauses must not keep signals and others waiting.
+  const FabricTime next = more ? now() : std::min(speaker_.deadline(), streams_.deadline());
   if (next == FabricTime::never()) {
     timer_.cancel();
     return;

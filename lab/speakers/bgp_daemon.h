@@ -105,6 +105,7 @@ class BgpDaemon : private routing::SpeakerEvents {
   std::map<routing::Prefix, routing::FibEntry> unwritten_;  ///< the kernel does not have these yet
   std::set<routing::Prefix> in_kernel_;
   bool turning_ = false;
+  FabricTime at_ = FabricTime::zero();                      ///< the instant of this round
   std::shared_ptr<void> alive_ = std::make_shared<char>();  ///< for a timer that outlives this
 };
 

@@ -2,7 +2,7 @@
 //
 //   mrc-bgpd FILE        FILE: lab/speakers/speaker_plan.h, docs/bgp.md
 //
-// Prints a line for each session and each route. SIGTERM or SIGINT: it says goodbye and takes its routes away.
+// Prints a line for each session and each route, so many at most (line_budget.h). SIGTERM or SIGINT: it says goodbye and takes its routes away.
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 
 #include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
+#include "lab/speakers/line_budget.h"
 #include "lab/speakers/speaker_plan.h"
 
 namespace {
@@ -25,7 +26,10 @@ constexpr std::chrono::milliseconds kFarewell{1000};
 
 class Printer : public BgpDaemonEvents {
  public:
-  explicit Printer(const SpeakerPlan& plan) : plan_(plan) {}
+  explicit Printer(const SpeakerPlan& plan) : plan_(plan), budget_(Clock::now()) {}
+  ~Printer() override { say_left_out(); }
+  Printer(const Printer&) = delete;
+  Printer& operator=(const Printer&) = delete;
 
   void session_up(size_t neighbour) override { say("up {}", address(neighbour)); }
   void session_down(size_t neighbour, const std::string& reason) override {
@@ -47,16 +51,25 @@ class Printer : public BgpDaemonEvents {
   void trouble(const std::string& what) override { say("trouble {}", what); }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   template <class... Parts>
   void say(fmt::format_string<Parts...> format, Parts&&... parts) {
+    if (!budget_.take(Clock::now())) return;
+    say_left_out();
     std::puts(fmt::format(format, std::forward<Parts>(parts)...).c_str());
     std::fflush(stdout);
+  }
+  void say_left_out() {
+    const uint64_t lines = budget_.take_left_out();
+    if (lines > 0) std::puts(fmt::format("left out {} lines", lines).c_str());
   }
   std::string address(size_t neighbour) const {
     return to_string(plan_.neighbours[neighbour].remote);
   }
 
   const SpeakerPlan& plan_;
+  LineBudget budget_;
 };
 
 int run(const char* file) {

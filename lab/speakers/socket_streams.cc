@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/v6_only.hpp>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace mrclab::lab {
 namespace {
@@ -14,6 +16,7 @@ using routing::TcpConnection;
 using routing::TcpSegment;
 
 constexpr int kBacklog = 16;
+constexpr std::chrono::milliseconds kAcceptAgain{100};  // when a connection could not be accepted
 
 }  // namespace
 
@@ -25,7 +28,7 @@ struct SocketStreams::Stream {
   std::optional<TcpConnection> tcp;   ///< towards the speaker
   std::optional<TcpSegment> syn;      ///< what the speaker sent; answered once the socket is open
   bool open = false, failed = false;  ///< the socket
-  bool reading = false, writing = false;   ///< an operation is under way
+  bool waiting = false, writing = false;   ///< for octets to read; an operation is under way
   bool peer_ended = false, ended = false;  ///< end of the stream, read and written
   std::array<uint8_t, 16384> incoming{};
   size_t arrived = 0;  ///< octets of `incoming` that the speaker's side has not taken
@@ -47,8 +50,12 @@ routing::TcpParameters SocketStreams::inner_tcp() {
 }
 
 SocketStreams::SocketStreams(boost::asio::io_context& io, Deliver deliver,
-                             std::function<void()> woken)
-    : io_(io), deliver_(std::move(deliver)), woken_(std::move(woken)) {}
+                             std::function<void()> woken,
+                             std::function<void(const std::string&)> trouble)
+    : io_(io),
+      deliver_(std::move(deliver)),
+      woken_(std::move(woken)),
+      trouble_(std::move(trouble)) {}
 
 SocketStreams::~SocketStreams() {
   for (const StreamPointer& stream : streams_) {
@@ -100,24 +107,39 @@ void SocketStreams::listen() {
     if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
   }
   for (const Tcp::endpoint& place : places) {
-    Tcp::acceptor& acceptor = acceptors_.emplace_back(io_);
+    Listener& listener = listeners_.emplace_back(io_);
+    Tcp::acceptor& acceptor = listener.acceptor;
     acceptor.open(Tcp::v6());
     acceptor.set_option(boost::asio::ip::v6_only(true));
     acceptor.set_option(Tcp::acceptor::reuse_address(true));
     acceptor.bind(place);
     acceptor.listen(kBacklog);
-    accept(acceptor);
+    accept(listener);
   }
 }
 
-void SocketStreams::accept(Tcp::acceptor& acceptor) {
-  acceptor.async_accept([this, &acceptor, alive = std::weak_ptr(alive_)](
-                            boost::system::error_code error, Tcp::socket socket) {
+void SocketStreams::accept(Listener& listener) {
+  listener.acceptor.async_accept([this, &listener, alive = std::weak_ptr(alive_)](
+                                     boost::system::error_code error, Tcp::socket socket) {
     if (alive.expired() || error == boost::asio::error::operation_aborted) return;
-    if (!error) accepted(std::move(socket));
-    accept(acceptor);
+    if (error) return accept_later(listener, error);
+    listener.failing = false;
+    accepted(std::move(socket));
+    accept(listener);
     woken_();
   });
+}
+
+/// Without a descriptor the connection stays where it waits, and accepting it fails again at once.
+void SocketStreams::accept_later(Listener& listener, const boost::system::error_code& error) {
+  if (!std::exchange(listener.failing, true)) {
+    trouble_("cannot accept connections: " + error.message());
+  }
+  listener.again.expires_after(kAcceptAgain);
+  listener.again.async_wait(
+      [this, &listener, alive = std::weak_ptr(alive_)](boost::system::error_code outcome) {
+        if (!outcome && !alive.expired()) accept(listener);
+      });
 }
 
 void SocketStreams::accepted(Tcp::socket socket) {
@@ -128,6 +150,7 @@ void SocketStreams::accepted(Tcp::socket socket) {
   auto stream = std::make_shared<Stream>(site->parameters.port, std::move(socket));
   stream->open = true;
   stream->socket.set_option(Tcp::no_delay(true), error);
+  stream->socket.non_blocking(true, error);
   // Connecting to the speaker waits for a time: exchange() has it.
   TcpSegment from;
   from.source_port = remote.port();
@@ -175,6 +198,7 @@ void SocketStreams::connect(const Site& site, const TcpSegment& syn) {
         stream->failed = static_cast<bool>(outcome);
         boost::system::error_code ignored;
         if (stream->open) stream->socket.set_option(Tcp::no_delay(true), ignored);
+        if (stream->open) stream->socket.non_blocking(true, ignored);
         woken_();
       });
 }
@@ -202,18 +226,28 @@ void SocketStreams::from_speaker(PortId port, const routing::Octets& packet, Fab
   refuse(*site, segment);
 }
 
-void SocketStreams::read(const StreamPointer& stream) {
-  stream->reading = true;
-  stream->socket.async_read_some(
-      boost::asio::buffer(stream->incoming), [this, stream, alive = std::weak_ptr(alive_)](
-                                                 boost::system::error_code error, size_t octets) {
-        if (alive.expired() || error == boost::asio::error::operation_aborted) return;
-        stream->reading = false;
-        stream->arrived = octets;
-        stream->peer_ended |= error == boost::asio::error::eof;
-        stream->failed |= error && error != boost::asio::error::eof;
-        woken_();
-      });
+/// Takes what waits in the kernel, so that what a neighbour has sent by now is heard before it is called silent, however
+/// late this process comes to it. Has anything come?
+bool SocketStreams::read(const StreamPointer& stream) {
+  boost::system::error_code error;
+  stream->arrived = stream->socket.read_some(boost::asio::buffer(stream->incoming), error);
+  if (error == boost::asio::error::would_block || error == boost::asio::error::try_again) {
+    wait_for_octets(stream);
+    return false;
+  }
+  stream->peer_ended |= error == boost::asio::error::eof;
+  stream->failed |= error && error != boost::asio::error::eof;
+  return true;
+}
+
+void SocketStreams::wait_for_octets(const StreamPointer& stream) {
+  if (std::exchange(stream->waiting, true)) return;
+  stream->socket.async_wait(Tcp::socket::wait_read, [this, stream, alive = std::weak_ptr(alive_)](
+                                                        boost::system::error_code error) {
+    if (alive.expired() || error == boost::asio::error::operation_aborted) return;
+    stream->waiting = false;
+    woken_();
+  });
 }
 
 void SocketStreams::write(const StreamPointer& stream) {
@@ -255,6 +289,7 @@ bool SocketStreams::move_octets(const StreamPointer& stream, FabricTime now) {
   if (stream->failed) {
     if (tcp.state() != TcpConnection::State::kClosed) tcp.abort();
   } else if (tcp.established()) {
+    if (!stream->peer_ended && stream->arrived == 0) moved |= read(stream);
     const size_t fits = std::min(stream->arrived, tcp.room());
     if (fits > 0) {
       tcp.send(routing::OctetView(stream->incoming).first(fits));
@@ -265,7 +300,6 @@ bool SocketStreams::move_octets(const StreamPointer& stream, FabricTime now) {
       moved = true;
     }
     if (stream->peer_ended && stream->arrived == 0) tcp.close();
-    if (!stream->reading && !stream->peer_ended && stream->arrived == 0) read(stream);
   }
   if (!stream->failed && !stream->writing) {
     if (!tcp.received().empty()) {

@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <list>
 #include <memory>
@@ -29,8 +30,10 @@ class SocketStreams {
   /// Connections of one neighbour, those that are closing included; what exceeds it is refused.
   static constexpr size_t kMaxStreams = 8;
 
-  /// `woken` is called after each event of a socket; `io` outlives this.
-  SocketStreams(boost::asio::io_context& io, Deliver deliver, std::function<void()> woken);
+  /// `woken` is called after each event of a socket, `trouble` when connections cannot be accepted, once until they can
+  /// be again; `io` outlives this.
+  SocketStreams(boost::asio::io_context& io, Deliver deliver, std::function<void()> woken,
+                std::function<void(const std::string&)> trouble);
   ~SocketStreams();
   SocketStreams(const SocketStreams&) = delete;
   SocketStreams& operator=(const SocketStreams&) = delete;
@@ -46,8 +49,10 @@ class SocketStreams {
   static routing::TcpParameters inner_tcp();
 
   void take(PortId port, routing::Octets packet) { packets_.emplace_back(port, std::move(packet)); }
-  /// Has anything been moved?
+  /// Takes what has come by each socket, up to a bound. Has anything been moved?
   bool exchange(FabricTime now);
+  /// Has the speaker sent what exchange() has not looked at?
+  bool has_packets() const { return !packets_.empty(); }
   FabricTime deadline() const;
   /// Does a connection still have octets that the kernel has not taken?
   bool is_sending() const;
@@ -65,21 +70,31 @@ class SocketStreams {
   const Site* site_at(PortId port) const;
   const Site* site_of(const Tcp::endpoint& local, const Tcp::endpoint& remote) const;
   size_t streams_of(PortId port) const;
-  void accept(Tcp::acceptor& acceptor);
+  /// A place where we listen.
+  struct Listener {
+    explicit Listener(boost::asio::io_context& io) : acceptor(io), again(io) {}
+    Tcp::acceptor acceptor;
+    boost::asio::steady_timer again;  ///< when accepting has failed
+    bool failing = false;
+  };
+  void accept(Listener& listener);
+  void accept_later(Listener& listener, const boost::system::error_code& error);
   void accepted(Tcp::socket socket);
   void from_speaker(PortId port, const routing::Octets& packet, FabricTime now);
   void connect(const Site& site, const routing::TcpSegment& syn);
   void refuse(const Site& site, const routing::TcpSegment& segment);
   bool move_octets(const StreamPointer& stream, FabricTime now);
-  void read(const StreamPointer& stream);
+  bool read(const StreamPointer& stream);
+  void wait_for_octets(const StreamPointer& stream);
   void write(const StreamPointer& stream);
   routing::TcpSequence next_sequence();
 
   boost::asio::io_context& io_;
   Deliver deliver_;
   std::function<void()> woken_;
+  std::function<void(const std::string&)> trouble_;
   std::vector<Site> sites_;
-  std::list<Tcp::acceptor> acceptors_;
+  std::list<Listener> listeners_;
   std::vector<StreamPointer> streams_;
   std::vector<std::pair<PortId, routing::Octets>>
       packets_;  ///< the speaker has sent these; exchange() will look at them

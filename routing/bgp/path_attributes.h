@@ -1,6 +1,7 @@
 #pragma once
 // The attributes of a path (RFC 4271 section 5), as a speaker that has external sessions only keeps them.
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -30,7 +31,7 @@ struct AsSegment {
   enum class Type : uint8_t { kSet = 1, kSequence = 2 };
   Type type = Type::kSequence;
   std::vector<AsNumber> numbers;  ///< 1 to 255
-  bool operator==(const AsSegment&) const = default;
+  auto operator<=>(const AsSegment&) const = default;
 };
 
 class AsPath {
@@ -49,7 +50,7 @@ class AsPath {
   AsPath prepended(AsNumber as) const;
   /// This path, from a speaker of two octets, with the true numbers of AS4_PATH (RFC 6793 section 4.2.3).
   AsPath restored(const AsPath& four_octets) const;
-  bool operator==(const AsPath&) const = default;
+  auto operator<=>(const AsPath&) const = default;
 
  private:
   std::vector<AsSegment> segments_;
@@ -60,13 +61,13 @@ struct UnknownAttribute {
   uint8_t flags = 0;
   uint8_t code = 0;
   Octets value;
-  bool operator==(const UnknownAttribute&) const = default;
+  auto operator<=>(const UnknownAttribute&) const = default;
 };
 
 struct Aggregator {
   AsNumber as;
   RouterId router;
-  bool operator==(const Aggregator&) const = default;
+  auto operator<=>(const Aggregator&) const = default;
 };
 
 struct PathAttributes {
@@ -79,7 +80,7 @@ struct PathAttributes {
   std::vector<uint32_t> communities;  ///< RFC 1997
   ExtendedCommunities extended;
   std::vector<UnknownAttribute> unknown;
-  bool operator==(const PathAttributes&) const = default;
+  auto operator<=>(const PathAttributes&) const = default;
 };
 
 /// All attributes but MP_REACH_NLRI, in the order of their codes. `four_octet_as`: what was agreed with the

@@ -26,6 +26,25 @@ void PrefixFilter::clear() {
   ranges_.clear();
 }
 
+bool PrefixFilter::has_room_for(const OrfEntry& entry) const {
+  return entries_.size() < limit_ && (is_exact(entry) || ranges_.size() < kMaxRanges);
+}
+
+void PrefixFilter::add(const OrfEntry& entry) {
+  entries_.emplace(entry.sequence, entry);
+  if (is_exact(entry)) {
+    exact_.emplace(entry.prefix, entry.sequence);
+  } else {
+    ranges_.emplace(entry.sequence, entry);
+  }
+}
+
+void PrefixFilter::remove(std::map<uint32_t, OrfEntry>::iterator at) {
+  exact_.erase({at->second.prefix, at->first});
+  ranges_.erase(at->first);
+  entries_.erase(at);
+}
+
 bool PrefixFilter::apply(std::span<const OrfEntry> entries) {
   bool all = true;
   for (const OrfEntry& entry : entries) {
@@ -35,18 +54,13 @@ bool PrefixFilter::apply(std::span<const OrfEntry> entries) {
       case OrfEntry::Action::kRemove: {
         OrfEntry added = entry;
         added.action = OrfEntry::Action::kAdd;
-        if (found == entries_.end() || found->second != added) break;
-        entries_.erase(found);
-        index_all();
+        if (found != entries_.end() && found->second == added) remove(found);
         break;
       }
       case OrfEntry::Action::kAdd:
-        if (found != entries_.end()) {
-          found->second = entry;
-          index_all();
-        } else if (entries_.size() < limit_) {
-          entries_.emplace(entry.sequence, entry);
-          index(entry);
+        if (found != entries_.end()) remove(found);
+        if (has_room_for(entry)) {
+          add(entry);
         } else {
           all = false;
         }
@@ -56,26 +70,12 @@ bool PrefixFilter::apply(std::span<const OrfEntry> entries) {
   return all;
 }
 
-void PrefixFilter::index(const OrfEntry& entry) {
-  if (!is_exact(entry)) {
-    ranges_.emplace(entry.sequence, entry);
-    return;
-  }
-  const auto [at, fresh] = exact_.try_emplace(entry.prefix, entry.sequence);
-  if (!fresh) at->second = std::min(at->second, entry.sequence);
-}
-
-void PrefixFilter::index_all() {
-  exact_.clear();
-  ranges_.clear();
-  for (const auto& [sequence, entry] : entries_) index(entry);
-}
-
 bool PrefixFilter::permits(const Prefix& prefix) const {
   if (entries_.empty()) return true;
   uint64_t lowest = std::numeric_limits<uint64_t>::max();
   bool permit = false;
-  if (const auto found = exact_.find(prefix); found != exact_.end()) {
+  if (const auto found = exact_.lower_bound({prefix, 0});
+      found != exact_.end() && found->first == prefix) {
     lowest = found->second;
     permit = entries_.at(found->second).permit;
   }

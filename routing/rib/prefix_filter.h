@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "routing/bgp/refresh.h"
 
@@ -11,9 +13,14 @@ namespace mrclab::routing {
 
 class PrefixFilter {
  public:
+  /// Entries that match more than one prefix are looked at one by one for each route, so they have a limit of their
+  /// own (our choice).
+  static constexpr size_t kMaxRanges = 1'024;
+
   explicit PrefixFilter(size_t limit = 65'536) : limit_(limit) {}
 
-  /// False: the list would be longer than the limit, and is as far as that.
+  /// False: the list would be longer than the limits, and is as far as that. Each entry costs the logarithm of the
+  /// list.
   bool apply(std::span<const OrfEntry> entries);
   /// Without any entry everything passes, else what an entry permits: the one with the lowest sequence number
   /// that matches decides, and what none matches does not pass.
@@ -22,14 +29,15 @@ class PrefixFilter {
   void clear();
 
  private:
-  void index(const OrfEntry& entry);
-  void index_all();
+  bool has_room_for(const OrfEntry& entry) const;
+  void add(const OrfEntry& entry);
+  void remove(std::map<uint32_t, OrfEntry>::iterator at);
 
   size_t limit_;
   std::map<uint32_t, OrfEntry> entries_;  ///< by sequence number
-  /// Host routes and the like: entries that match one prefix, for lists of thousands. The lowest
-  /// sequence number by prefix.
-  std::map<Prefix, uint32_t> exact_;
+  /// Host routes and the like: entries that match one prefix, for lists of thousands. By prefix, the lowest
+  /// sequence number first.
+  std::set<std::pair<Prefix, uint32_t>> exact_;
   std::map<uint32_t, OrfEntry> ranges_;  ///< all others, by sequence number
 };
 

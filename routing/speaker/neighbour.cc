@@ -18,6 +18,8 @@ constexpr int kLingerSeconds = 1;
 /// A session has so much to send at most before it has to wait for its connection.
 constexpr size_t kOutboxLimit = 1 << 16;
 constexpr size_t kMaxRefusals = 4;
+constexpr size_t kMaxResets =
+    16;  ///< between two outputs, with those of connections that made room
 
 }  // namespace
 
@@ -84,7 +86,45 @@ void Neighbour::connect(FabricTime now) {
       static_cast<uint16_t>(kFirstEphemeralPort + below(next_draw(), kEphemeralPorts));
   const TcpSequence first{static_cast<uint32_t>(next_draw())};
   connections_.push_back(std::make_unique<Connection>(
-      Connection{TcpConnection::connect(identity, own_.tcp, first, now), true}));
+      Connection{TcpConnection::connect(identity, own_.tcp, first, now), true, now}));
+}
+
+/// The neighbour, or somebody at its address, has opened it and sent no OPEN so far.
+bool Neighbour::says_nothing(const Connection& connection) {
+  return !connection.ours && connection.tcp.state() != TcpConnection::State::kClosed &&
+         (!connection.session || connection.session->state() == BgpSession::State::kOpenSent);
+}
+
+/// Room for one connection more; false where all are in use.
+bool Neighbour::make_room(FabricTime now) {
+  if (connections_.size() < kMaxConnections) return true;
+  // They stand in the order in which they began.
+  const auto oldest =
+      std::find_if(connections_.begin(), connections_.end(),
+                   [](const auto& connection) { return says_nothing(*connection); });
+  if (oldest == connections_.end()) return false;
+  (*oldest)->tcp.abort();
+  if (refusals_.size() < kMaxResets) (*oldest)->tcp.output(now, refusals_);
+  connections_.erase(oldest);
+  return true;
+}
+
+/// Silence on what others opened must not keep us from connecting.
+void Neighbour::end_silent(FabricTime now) {
+  if (own_.open_patience == FabricTime::never()) return;
+  bool ended = false;
+  for (const auto& connection : connections_) {
+    if (!says_nothing(*connection) || now < connection->began + own_.open_patience) continue;
+    if (connection->session) connection->session->close({ErrorCode::kHoldTimer, 0, {}});
+    connection->tcp.abort();
+    ended = true;
+  }
+  const bool others =
+      std::any_of(connections_.begin(), connections_.end(), [](const auto& connection) {
+        return connection->linger_until == FabricTime::never() && !says_nothing(*connection) &&
+               connection->tcp.state() != TcpConnection::State::kClosed;
+      });
+  if (ended && !others && carrier_ && !parameters_.passive) connect(now);
 }
 
 bool Neighbour::on_packet(OctetView octets, FabricTime now) {
@@ -111,14 +151,12 @@ void Neighbour::on_segment(const TcpSegment& segment, FabricTime now) {
     return;
   }
   const bool opens = segment.syn && !segment.ack && !segment.rst;
-  if (!opens || segment.destination_port != kBgpPort || connections_.size() >= kMaxConnections) {
-    return refuse(segment);
-  }
+  if (!opens || segment.destination_port != kBgpPort || !make_room(now)) return refuse(segment);
   const TcpConnection::Identity identity{parameters_.local, parameters_.remote, kBgpPort,
                                          segment.source_port};
   const TcpSequence first{static_cast<uint32_t>(next_draw())};
   connections_.push_back(std::make_unique<Connection>(
-      Connection{TcpConnection::accept(identity, own_.tcp, first, segment, now), false}));
+      Connection{TcpConnection::accept(identity, own_.tcp, first, segment, now), false, now}));
 }
 
 /// RFC 9293 section 3.10.7.1: what is of no connection is reset.
@@ -203,6 +241,9 @@ FabricTime Neighbour::deadline() const {
   for (const auto& connection : connections_) {
     earliest = std::min({earliest, connection->tcp.deadline(), connection->linger_until});
     if (connection->session) earliest = std::min(earliest, connection->session->deadline());
+    if (own_.open_patience != FabricTime::never() && says_nothing(*connection)) {
+      earliest = std::min(earliest, connection->began + own_.open_patience);
+    }
   }
   return earliest;
 }
@@ -221,6 +262,7 @@ void Neighbour::on_timer(FabricTime now) {
     connection->tcp.on_timer(now);
     if (connection->session) connection->session->on_timer(now);
   }
+  end_silent(now);
   if (now >= retry_at_ && carrier_) {
     retry_at_ = FabricTime::never();
     if (!parameters_.passive && !connecting()) connect(now);

@@ -50,11 +50,13 @@ class Neighbour {
   struct Connection {
     TcpConnection tcp;
     bool ours = false;  ///< we have opened it
+    FabricTime began;
     std::optional<BgpSession> session = std::nullopt;
     FabricTime linger_until = FabricTime::never();  ///< its session is over
     bool was_established = false;
   };
-  /// While one lives and one is refused, others may still be closing.
+  /// While one lives and one is refused, others may still be closing. One more that comes in takes the place of the
+  /// oldest on which no OPEN came: else six that say nothing would keep the neighbour out.
   static constexpr size_t kMaxConnections = 6;
 
   SessionParameters session_parameters() const;
@@ -63,6 +65,9 @@ class Neighbour {
   void retry_later(FabricTime now);
   bool connecting() const;
   void connect(FabricTime now);
+  static bool says_nothing(const Connection& connection);
+  bool make_room(FabricTime now);
+  void end_silent(FabricTime now);
   void on_segment(const TcpSegment& segment, FabricTime now);
   void refuse(const TcpSegment& segment);
   void resolve_collision(Connection& opened);

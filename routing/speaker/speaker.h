@@ -44,6 +44,7 @@ struct SpeakerCounters {
   uint64_t announced_in = 0, withdrawn_in = 0;
   uint64_t ends_of_rib_in = 0;  ///< neighbours that have told their whole table, each time
   uint64_t looped = 0;          ///< prefixes with our own AS in their path
+  uint64_t unroutable = 0;      ///< prefixes that nobody may announce (routing/base/unroutable.h)
   uint64_t decisions = 0, fib_writes = 0;
 };
 

@@ -93,6 +93,9 @@ struct SpeakerParameters {
   uint16_t hold_time = 9;                         ///< seconds
   FabricTime second = FabricTime::from_ms(1000);  ///< how long a second of BGP's timers is here
   FabricTime connect_retry = FabricTime::from_ms(1000);  ///< shortened by up to a quarter
+  /// A connection that a neighbour opened, and on which it sends no OPEN for so long, is closed, and we connect
+  /// ourselves; never: after the four minutes of RFC 4271. Between nodes of a fabric nobody else connects.
+  FabricTime open_patience = FabricTime::never();
 };
 
 }  // namespace mrclab::routing

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <utility>
 
+#include "routing/base/unroutable.h"
 #include "routing/speaker/speaker.h"
 
 namespace mrclab::routing {
@@ -79,7 +81,19 @@ void Speaker::on_update(PeerIndex index, const Update& update, FabricTime now) {
       attributes_.intern(without_bandwidth(*update.attributes, parameters_.bandwidth_form));
   const bool looped = path.attributes->as_path.contains(parameters_.as);
   if (looped) counters_.looped += update.announced.size();
+  bool reported = false;
   for (const Prefix& prefix : update.announced) {
+    if (const std::string_view why = why_unroutable(prefix); !why.empty()) {
+      ++counters_.unroutable;
+      // One of an UPDATE stands for all of it: what is written about it does not grow with it.
+      if (std::exchange(reported, true)) continue;
+      events_.attribute_fault(
+          neighbour.port,
+          {attribute::kMpReach, ErrorAction::kNone,
+           "MP_REACH_NLRI: no route to " + to_string(prefix) + ", " + std::string(why)},
+          now);
+      continue;
+    }
     if (looped || (path.unreachable && !neighbour.unreachability)) {
       withdraw(prefix, index, now);
       continue;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "routing/base/unroutable.h"
+
 using namespace mrclab;
 using namespace mrclab::routing;
 
@@ -27,4 +29,41 @@ TEST_CASE("a prefix covers what begins with its bits, and stands right before it
   CHECK(Prefix().covers(outside));
   CHECK(wide < inside);
   CHECK(inside < outside);
+}
+
+TEST_CASE("prefixes for one node, one link or a group are no routes, and those around them are") {
+  struct Row {
+    const char* prefix;
+    const char* why;
+  };
+  const Row rows[] = {
+      {"::1/128", "loopback"},
+      {"::/128", "unspecified"},
+      {"::/96", "IPv4-compatible"},
+      {"::7f00:1/128", "IPv4-compatible"},  // 127.0.0.1
+      {"::ffff:0:0/96", "IPv4-mapped"},
+      {"::ffff:7f00:0/104", "IPv4-mapped"},  // 127.0.0.0/8
+      {"::ffff:a9fe:0/112", "IPv4-mapped"},  // 169.254.0.0/16
+      {"::ffff:e000:0/100", "IPv4-mapped"},  // 224.0.0.0/4
+      {"::ffff:ffff:ffff/128", "IPv4-mapped"},
+      {"fe80::/10", "link-local"},
+      {"fe80::1/128", "link-local"},
+      {"febf:ffff::/32", "link-local"},
+      {"ff00::/8", "multicast"},
+      {"ff02::1/128", "multicast"},
+      {"::/0", ""},
+      {"::/1", ""},
+      {"fe00::/9", ""},
+      {"fec0::/10", ""},
+      {"fd00::/8", ""},
+      {"64:ff9b::/96", ""},
+      {"2001:db8::/32", ""},
+      {"5f00::/16", ""},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.prefix);
+    const auto prefix = Prefix::parse(row.prefix);
+    REQUIRE(prefix.has_value());
+    CHECK(why_unroutable(*prefix) == row.why);
+  }
 }

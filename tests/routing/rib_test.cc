@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <utility>
+#include <vector>
+
+#include "fabric/base/byte_order.h"
 #include "routing/rib/attribute_pool.h"
 #include "routing/rib/decision.h"
 #include "routing/rib/prefix_filter.h"
@@ -119,4 +123,78 @@ TEST_CASE("equal sets of attributes are one object, and those of no route any mo
   for (uint32_t as = 3; as < 10'000; ++as) pool.intern(of_as(as));
   CHECK(pool.size() <= 1025);
   CHECK(pool.intern(of_as(1)) == first);
+}
+
+TEST_CASE(
+    "finding a set of attributes costs the logarithm of their number, whatever tells them apart") {
+  constexpr uint32_t kSets = 60'000;
+  struct Row {
+    const char* about;
+    void (*mark)(PathAttributes&, uint32_t);
+  };
+  // A hash that leaves one of these out is as slow as a list.
+  const Row rows[] = {
+      {"MED", [](PathAttributes& a, uint32_t n) { a.med = n; }},
+      {"a community", [](PathAttributes& a, uint32_t n) { a.communities = {n}; }},
+      {"the last of many communities",
+       [](PathAttributes& a, uint32_t n) {
+         a.communities.assign(32, 7);
+         a.communities.push_back(n);
+       }},
+      {"an extended community",
+       [](PathAttributes& a, uint32_t n) {
+         a.extended.resize(1);
+         store_be(&a.extended[0].octets[4], n);
+       }},
+      {"an unknown attribute",
+       [](PathAttributes& a, uint32_t n) {
+         a.unknown = {{0xC0, 99, Octets(4)}};
+         store_be(a.unknown[0].value.data(), n);
+       }},
+      {"the aggregator",
+       [](PathAttributes& a, uint32_t n) {
+         a.aggregator = {{65'001}, RouterId{n}};
+       }},
+      {"the AS path", [](PathAttributes& a, uint32_t n) { a.as_path = AsPath{}.prepended({n}); }},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.about);
+    AttributePool pool;
+    std::vector<AttributePool::Shared> held;
+    for (uint32_t n = 0; n < kSets; ++n) {
+      PathAttributes attributes;
+      // Neither ascending nor descending.
+      row.mark(attributes, n * 2'654'435'761u);
+      held.push_back(pool.intern(std::move(attributes)));
+    }
+    CHECK(pool.size() == kSets);
+    CHECK(pool.comparisons() < uint64_t{kSets} * 40);  // twice log2(60,000), and some
+  }
+}
+
+TEST_CASE(
+    "an entry of a filter takes the place of the one with its number, as do entries of one "
+    "prefix") {
+  PrefixFilter filter;
+  filter.apply(std::vector{entry(10, "2001:db8::1", false), entry(20, "2001:db8::1"),
+                           entry(30, "::/0", true, 0, 128)});
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::1")));
+  OrfEntry gone = entry(10, "2001:db8::1", false);
+  gone.action = OrfEntry::Action::kRemove;
+  filter.apply(std::vector{gone});
+  CHECK(filter.permits(*Prefix::parse("2001:db8::1")));
+  filter.apply(std::vector{entry(30, "::/0", false, 0, 128)});  // another of that number
+  CHECK_FALSE(filter.permits(*Prefix::parse("2001:db8::2")));
+  CHECK(filter.size() == 2);
+}
+
+TEST_CASE("a filter has so many entries that are looked at one by one, and no more") {
+  PrefixFilter filter;
+  std::vector<OrfEntry> ranges;
+  for (uint32_t n = 1; n <= PrefixFilter::kMaxRanges; ++n) {
+    ranges.push_back(entry(n, "2001:db8::/32", true, 33, 128));
+  }
+  CHECK(filter.apply(ranges));
+  CHECK_FALSE(filter.apply(std::vector{entry(100'000, "2001:db9::/32", true, 33, 128)}));
+  CHECK(filter.apply(std::vector{entry(100'001, "2001:db9::1")}));
 }

@@ -383,3 +383,21 @@ TEST_CASE("after any cuts and mendings every node has every route again, and no 
     CHECK(net["l" + std::to_string(leaf)].table().size() == 4);
   }
 }
+
+TEST_CASE("a prefix that nobody may announce is counted, and becomes no route") {
+  Couple couple;
+  couple.change("a", [&](Speaker& speaker) {
+    for (const char* text : {"::1/128", "fe80::/10", "ff00::/8", "2001:db8:7::/48"}) {
+      speaker.originate(*Prefix::parse(text), couple.now);
+    }
+  });
+  couple.run_ms(100);
+  CHECK(couple.hops("b", "2001:db8:7::/48") == "a*1");
+  for (const char* text : {"::1/128", "fe80::/10", "ff00::/8"}) {
+    CAPTURE(text);
+    CHECK(couple.hops("b", text) == "none");
+  }
+  CHECK(couple["b"].counters().unroutable == 3);
+  CHECK(couple["b"].table().size() == 1);
+  CHECK(couple.sessions("b") == 1);
+}

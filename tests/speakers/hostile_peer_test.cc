@@ -3,10 +3,14 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/system_error.h"
@@ -33,25 +37,35 @@ sockaddr_in6 place(const Ipv6Address& host, uint16_t port) {
 /// Plain octets over a socket that it opens to us.
 class HostilePeer {
  public:
-  explicit HostilePeer(PeerBench& bench) : bench_(bench) {
+  explicit HostilePeer(PeerBench& bench, bool calls = true) : bench_(bench) {
     bench.add("them");
     ends = bench.link("us", "them");
     SpeakerPlan plan = PeerBench::plan("us", kOurAs, 0x0A000001);
     plan.neighbours = {PeerBench::neighbour("them", ends.a, ends.b, kTheirAs)};
     BgpDaemonSetup setup = daemon_setup(plan);
-    setup.speaker.neighbours.front().passive = true;
+    setup.speaker.neighbours.front().passive = calls;
+    setup.speaker.hold_time = 3;
     us = &bench.start_ours(setup);
   }
 
   void connect() {
-    socket_ = netio::FileDescriptor(
-        netio::check_system_call("open a socket", bench_.lab.at("them").run_in([] {
-          return ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        })));
-    const sockaddr_in6 from = place(ends.b, 0), to = place(ends.a, 179);
-    REQUIRE(::bind(socket_.get(), reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
-    REQUIRE(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    socket_ = connected();
     heard_.clear();
+  }
+  /// One connection more, without a word.
+  netio::FileDescriptor connected() {
+    netio::FileDescriptor made = socket_bound_to(0);
+    const sockaddr_in6 to = place(ends.a, 179);
+    REQUIRE(::connect(made.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0);
+    return made;
+  }
+  void listen() {
+    listener_ = socket_bound_to(179);
+    REQUIRE(::listen(listener_.get(), 4) == 0);
+  }
+  bool was_called() {
+    pollfd watched{listener_.get(), POLLIN, 0};
+    return ::poll(&watched, 1, 0) == 1;
   }
   void send(routing::OctetView octets) {
     REQUIRE(::send(socket_.get(), octets.data(), octets.size(), MSG_NOSIGNAL) ==
@@ -61,7 +75,7 @@ class HostilePeer {
     connect();
     routing::OpenMessage open;
     open.as = routing::AsNumber{kTheirAs};
-    open.hold_time = 9;
+    open.hold_time = 3;
     open.router = routing::RouterId{0x0A000002};
     open.capabilities.ipv6_unicast = open.capabilities.route_refresh = true;
     open.capabilities.four_octet_as = open.as;
@@ -99,8 +113,18 @@ class HostilePeer {
   OurSpeaker* us = nullptr;
 
  private:
+  netio::FileDescriptor socket_bound_to(uint16_t port) {
+    netio::FileDescriptor made(
+        netio::check_system_call("open a socket", bench_.lab.at("them").run_in([] {
+          return ::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        })));
+    const sockaddr_in6 from = place(ends.b, port);
+    REQUIRE(::bind(made.get(), reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0);
+    return made;
+  }
+
   PeerBench& bench_;
-  netio::FileDescriptor socket_;
+  netio::FileDescriptor socket_, listener_;
   routing::Octets heard_;
 };
 
@@ -214,5 +238,83 @@ TEST_SUITE("root: BGP peers") {
       CHECK(
           bench.wait_for([&] { return peer.us->downs.size() > downs && peer.us->routes.empty(); }));
     }
+  }
+
+  TEST_CASE("connections that say nothing keep no neighbour out") {
+    PeerBench bench;
+    HostilePeer peer(bench);
+    std::vector<netio::FileDescriptor> silent;
+    // More than there is room for, as whoever can send from the neighbour's address may open them.
+    for (int i = 0; i < 24; ++i) {
+      silent.push_back(peer.connected());
+      bench.io.restart();
+      bench.io.poll();
+    }
+    peer.open_session();
+    CHECK(peer.us->ups == 1);
+    // And they end no session.
+    for (int i = 0; i < 24; ++i) {
+      silent.push_back(peer.connected());
+      bench.io.restart();
+      bench.io.poll();
+    }
+    const routing::Prefix to = numbered(0xA, 0);
+    peer.send(update(peer.ends, to, good_attributes()));
+    CHECK(bench.wait_for([&] { return peer.us->routes.contains(to); }));
+    CHECK(peer.us->downs.empty());
+  }
+
+  TEST_CASE(
+      "a neighbour that waits to be called is called, though somebody holds silent connections") {
+    PeerBench bench;
+    HostilePeer peer(bench, false);
+    peer.listen();
+    std::vector<netio::FileDescriptor> silent;
+    for (int i = 0; i < 3; ++i) {
+      silent.push_back(peer.connected());
+      bench.io.restart();
+      bench.io.poll();
+    }
+    CHECK(bench.wait_for([&] { return peer.was_called(); }));
+  }
+
+  TEST_CASE("what lies in the socket is heard before a neighbour is called silent") {
+    PeerBench bench;
+    HostilePeer peer(bench);
+    peer.open_session();
+    // This process does not get to its work for longer than the hold time, in which the neighbour does what it shall.
+    for (int i = 0; i < 4; ++i) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      peer.send(routing::encode_keepalive());
+    }
+    const routing::Prefix to = numbered(0xA, 0);
+    peer.send(update(peer.ends, to, good_attributes()));
+    CHECK(bench.wait_for([&] { return peer.us->routes.contains(to); }));
+    CHECK(peer.us->downs.empty());
+  }
+
+  TEST_CASE(
+      "without descriptors connections wait, which is said once and takes no processor time") {
+    PeerBench bench;
+    HostilePeer peer(bench);
+    peer.open_session();
+    const netio::FileDescriptor waiting = peer.connected();
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit none{0, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    size_t handled = 0;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+    while (std::chrono::steady_clock::now() < until) {
+      bench.io.restart();
+      handled += bench.io.run_one_until(until);
+    }
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(handled < 100);
+    REQUIRE(peer.us->troubles.size() == 1);
+    CHECK(peer.us->troubles[0].find("cannot accept connections") == 0);
+    const routing::Prefix to = numbered(0xA, 0);
+    peer.send(update(peer.ends, to, good_attributes()));
+    CHECK(bench.wait_for([&] { return peer.us->routes.contains(to); }));
   }
 }
