@@ -2,11 +2,13 @@
 // HTTP and WebSocket for the page, on Boost.Beast. Serves the embedded files and takes JSON texts of those
 // that know the token. One thread of its own runs it; send() and close() may be called from another.
 //
-// Everything from outside is bounded: kMaxClients connections, kMaxRequestBytes of a request, kMaxTextBytes
-// of a message, kMaxWaiting messages that nobody has taken yet (more end the connection), kMaxOutgoingBytes
-// that a slow browser has not read (likewise), and kHandshakeTime to ask for something.
+// Everything from outside is bounded: kMaxClients WebSockets, kMaxStrangers other connections, kMaxRequestBytes of a
+// request, kMaxTextBytes of a message, kMaxWaiting messages that nobody has taken yet (more end the connection),
+// kMaxOutgoingBytes that a slow browser has not read (likewise), and kHandshakeTime to ask for something. A stranger is
+// a connection that has not shown the token. One more of them takes the place of one that asks for nothing, the oldest
+// first: so none of them, nor all together, keep a page from loading, or end a WebSocket.
 //
-// A request must name the host that it was sent to (no DNS rebinding); a WebSocket must come from a page of
+// A request must name the host that it was sent to (lab/serve/page_host.h); a WebSocket must come from a page of
 // this server (`Origin`) and know the token. The page may load nothing from elsewhere, run no inline script
 // and stand in no frame (Content-Security-Policy).
 
@@ -19,6 +21,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "lab/serve/page_door.h"
 
@@ -33,6 +36,7 @@ struct ServeOptions {
 class PageServer : public PageDoor {
  public:
   static constexpr size_t kMaxClients = 16;
+  static constexpr size_t kMaxStrangers = 128;
   static constexpr size_t kMaxRequestBytes = 8192;
   static constexpr size_t kMaxTextBytes = 65536;
   static constexpr size_t kMaxWaiting = 256;
@@ -44,8 +48,9 @@ class PageServer : public PageDoor {
   ~PageServer() override;
 
   uint16_t port() const;
-  /// What people open: "http://127.0.0.1:40123/?token=...".
-  std::string link() const;
+  /// What people open: "http://127.0.0.1:40123/?token=...". Of a server on all addresses the first is for this machine,
+  /// the second for others.
+  std::vector<std::string> links() const;
 
   bool next(PageInput& input, std::chrono::milliseconds at_most) override;
   size_t waiting_bytes(ClientId client) const override;

@@ -1,12 +1,7 @@
 #include "lab/serve/serve_command.h"
 
 #include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cstdlib>
 #include <filesystem>
 
 #include "lab/console/root_rights.h"
@@ -15,9 +10,9 @@
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/shipped_files.h"
 #include "lab/serve/live_future.h"
+#include "lab/serve/opened_link.h"
 #include "lab/serve/recorded_future.h"
 #include "lab/serve/serve_loop.h"
-#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -44,32 +39,6 @@ Scenario fabric_at_work(const std::string& fabric, const ServeCommandOptions& op
       fs::path(fabric).stem().string(), fabric, options.end.value_or("2ms"));
   return parse_scenario(read_yaml_text(text, "serve"), {}, overrides_of(options));
 }
-
-/// Opens the link in the desktop's browser, where there is one. The link's token must not stand in the
-/// arguments of a process, which every user can read, so a file of ours alone leads there.
-class OpenedLink {
- public:
-  explicit OpenedLink(const std::string& link) {
-    const char* folder = std::getenv("XDG_RUNTIME_DIR");  // of this user alone
-    if (folder == nullptr || (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY"))) return;
-    path_ = fmt::format("{}/mrclab-{}.html", folder, ::getpid());
-    netio::write_file(path_, "<meta http-equiv=refresh content=\"0;url=" + link + "\">\n");
-    std::array<char*, 3> words{const_cast<char*>("xdg-open"), path_.data(), nullptr};
-    ::posix_spawnp(&pid_, words[0], nullptr, nullptr, words.data(), environ);
-  }
-  ~OpenedLink() {
-    if (path_.empty()) return;
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-    if (pid_ > 0) ::waitpid(pid_, nullptr, WNOHANG);
-  }
-  OpenedLink(const OpenedLink&) = delete;
-  OpenedLink& operator=(const OpenedLink&) = delete;
-
- private:
-  std::string path_;
-  pid_t pid_ = -1;
-};
 
 std::unique_ptr<FabricSession> session_of(Scenario scenario, World world,
                                           const IsInterrupted& interrupted) {
@@ -132,11 +101,12 @@ int serve_command(const ServeCommandOptions& options) {
   PlayedSession played = served_session(options, guard.question());
   const Scenario& scenario = played.session().scenario();
   PageServer server(options.server);
-  fmt::print("{} on {}, {}. Open\n  {}\nCtrl-C ends it.\n", scenario.name, scenario.topology.name,
-             manner_of(played), server.link());
+  fmt::print("{} on {}, {}. Open\n", scenario.name, scenario.topology.name, manner_of(played));
+  for (const std::string& link : server.links()) fmt::print("  {}\n", link);
+  fmt::print("Ctrl-C ends it.\n");
   std::fflush(stdout);
   std::optional<OpenedLink> opened;
-  if (options.open) opened.emplace(server.link());
+  if (options.open) opened.emplace(server.links().front());
   ServeLoop(server, played).run(guard.question());
   return 0;
 }

@@ -18,6 +18,8 @@ constexpr milliseconds kIdle{200};      // while it stands
 constexpr milliseconds kSlice{40};      // of simulating, before browsers are heard again
 constexpr milliseconds kTellEvery{50};  // what time it is
 constexpr size_t kBinsAtOnce = 256;     // in one message
+/// Of what browsers did: one that never pauses must not keep time and the others waiting.
+constexpr size_t kInputsAtOnce = 64;
 /// More is not sent to a browser that has so much to read: it catches up later.
 constexpr size_t kEnoughWaiting = size_t{4} << 20;
 constexpr size_t kLinesAtOnce = 2'000;  // of events and windows in one message
@@ -37,9 +39,11 @@ void ServeLoop::run(const IsInterrupted& interrupted) {
 
 void ServeLoop::turn(milliseconds at_most) {
   PageInput input;
+  size_t taken = 0;
   for (bool more = door_.next(input, at_most); more; more = door_.next(input, milliseconds(0))) {
     take(input);
     if (interrupted_()) return;
+    if (++taken == kInputsAtOnce) break;
   }
   if (played_.session().look_after()) tell_all(future_json(played_.session()));
   const auto now = Clock::now();

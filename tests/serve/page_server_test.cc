@@ -4,18 +4,31 @@
 #include "lab/serve/page_server.h"
 
 #include <doctest/doctest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <chrono>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "lab/scenario/scenario.h"
+#include "lab/serve/opened_link.h"
+#include "lab/serve/page_host.h"
 #include "lab/serve/serve_loop.h"
+#include "netio/kernel/system_error.h"
+#include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
 namespace {
@@ -46,6 +59,17 @@ class Browser {
     return response;
   }
   http::response<http::string_body> get(const std::string& target) { return get(target, host_); }
+
+  /// All that comes back until the server closes.
+  std::string raw(const std::string& request) {
+    tcp::socket socket(io_);
+    socket.connect({asio::ip::make_address("127.0.0.1"), port_});
+    asio::write(socket, asio::buffer(request));
+    std::string answer;
+    beast::error_code ended;
+    asio::read(socket, asio::dynamic_buffer(answer), ended);
+    return answer;
+  }
 
   /// The status of the answer to a wish for a WebSocket; 101: there is one.
   unsigned upgrade(const std::string& token, const std::string& origin) {
@@ -137,8 +161,8 @@ class Browser {
 /// A served session of docs/first.yaml.
 class Served {
  public:
-  Served()
-      : server_({"127.0.0.1", 0, kToken}),
+  explicit Served(const std::string& listen = "127.0.0.1")
+      : server_({listen, 0, kToken}),
         played_(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml")),
         thread_([this] { ServeLoop(server_, played_).run([this] { return end_.load(); }); }) {}
   ~Served() {
@@ -175,6 +199,142 @@ TEST_CASE("a request for another host is refused, so no name of a stranger leads
   Browser browser(served.port());
   CHECK(browser.get("/", "evil.example").result_int() == 421);
   CHECK(browser.get("/", "127.0.0.1:1").result_int() == 421);
+}
+
+TEST_CASE(
+    "connections without the token, however many, keep no page from loading and end no WebSocket") {
+  Served served;
+  Browser browser(served.port());
+  browser.join();
+  asio::io_context io;
+  std::vector<tcp::socket> strangers;
+  for (size_t i = 0; i < 2 * PageServer::kMaxStrangers; ++i) {
+    strangers.emplace_back(io).connect({asio::ip::make_address("127.0.0.1"), served.port()});
+    if (i % 16 == 0) CHECK(browser.get("/main.js").result_int() == 200);
+  }
+  for (int i = 0; i < 50; ++i) CHECK(browser.get("/main.js").result_int() == 200);
+  CHECK(browser.upgrade(kToken, "http://" + browser.host()) == 101);
+  CHECK(browser.ask({{"do", "yaml"}}).at("say") == "yaml");
+  // Those that gave way are closed, the newest are not.
+  beast::error_code error;
+  char octet = 0;
+  strangers.front().non_blocking(false);
+  strangers.front().read_some(asio::buffer(&octet, 1), error);
+  CHECK(error);
+  CHECK(error != asio::error::would_block);
+}
+
+TEST_CASE("without descriptors the server waits, and serves when there are some again") {
+  Served served;
+  Browser browser(served.port());
+  browser.join();
+  asio::io_context io;
+  tcp::socket waiting(io);
+  waiting.open(tcp::v4());
+  // All that this process may open are taken: its thread cannot accept what comes.
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  waiting.connect({asio::ip::make_address("127.0.0.1"), served.port()});
+  const auto spent = [] {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    return std::chrono::seconds(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           std::chrono::microseconds(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  };
+  const auto begin = spent();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  const auto taken = spent() - begin;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(taken < std::chrono::milliseconds(250));  // what spins takes all of it
+  CHECK(browser.get("/main.js").result_int() == 200);
+}
+
+TEST_CASE("the answer to HEAD says how long that to GET is, and has nothing of it") {
+  Served served;
+  Browser browser(served.port());
+  const auto page = browser.get("/main.js");
+  for (const auto& [target, length] :
+       {std::pair<const char*, size_t>{"/main.js", page.body().size()},
+        {"/nothing", browser.get("/nothing").body().size()}}) {
+    CAPTURE(target);
+    const std::string answer =
+        browser.raw("HEAD " + std::string(target) + " HTTP/1.1\r\nHost: " + browser.host() +
+                    "\r\nConnection: close\r\n\r\n");
+    CHECK(answer.find("Content-Length: " + std::to_string(length) + "\r\n") != std::string::npos);
+    CHECK(answer.ends_with("\r\n\r\n"));
+  }
+}
+
+TEST_CASE("a server on all addresses answers to each of them, and to no name of a stranger") {
+  for (const char* listen : {"0.0.0.0", "::"}) {
+    CAPTURE(listen);
+    Served served(listen);
+    Browser browser(served.port());
+    const std::string port = ":" + std::to_string(served.port());
+    for (const char* name : {"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0"}) {
+      CAPTURE(name);
+      CHECK(browser.get("/", name + port).result_int() == 200);
+    }
+    CHECK(browser.get("/", "evil.example" + port).result_int() == 421);
+    CHECK(browser.get("/", "192.0.2.1" + port).result_int() == 421);
+    CHECK(browser.get("/", "127.0.0.1").result_int() == 421);
+    CHECK(browser.upgrade(kToken, "http://127.0.0.1" + port) == 101);
+    CHECK(browser.upgrade(kToken, "http://evil.example" + port) == 403);
+  }
+}
+
+TEST_CASE("a host is named by its address, and the port of HTTP may be left out") {
+  const PageHost http{"192.0.2.7", 80, true, "Lab-1", false};
+  for (const char* name :
+       {"192.0.2.7", "192.0.2.7:80", "lab-1", "LAB-1:80", "lab-1.local", "0.0.0.0", "[::]"}) {
+    CAPTURE(name);
+    CHECK(names_page(name, http));
+  }
+  for (const char* name : {"", ":80", "192.0.2.7:8080", "192.0.2.8", "localhost",
+                           "lab-1.evil.example", "lab-2", "192.0.2.7.evil.example"}) {
+    CAPTURE(name);
+    CHECK_FALSE(names_page(name, http));
+  }
+  const PageHost six{"::1", 8080, false, "lab-1", true};
+  CHECK(names_page("[::1]:8080", six));
+  CHECK(names_page("localhost:8080", six));
+  CHECK_FALSE(names_page("[::1]", six));
+  CHECK_FALSE(
+      names_page("lab-1:8080", six));  // a stranger's DNS may lead that name to the loopback
+  CHECK_FALSE(names_page("", {"", 80, false, "", false}));
+  CHECK(host_text("::1", 80) == "[::1]");
+}
+
+TEST_CASE("the file that leads a browser here is this user's alone, and goes with its server") {
+  const test::TemporaryRuns runs;
+  const std::filesystem::path folder = runs.path();
+  std::filesystem::permissions(folder, std::filesystem::perms(0777));
+  ::umask(0);
+  const auto file = write_link_file(folder, ::getpid(), "http://127.0.0.1:1/?token=x");
+  ::umask(022);
+  CHECK(std::filesystem::status(file).permissions() == std::filesystem::perms(0600));
+  // A server that was killed left its own; this process's number was another server's once.
+  const auto dead = folder / "mrclab-999999999.html";
+  std::ofstream(dead) << "x";
+  const auto other = folder / "mrclab-1.html";  // of a process that lives
+  std::ofstream(other) << "x";
+  std::ofstream(folder / "mrclab-notes.html") << "x";
+  CHECK_NOTHROW(write_link_file(folder, ::getpid(), "http://127.0.0.1:1/?token=x"));
+  CHECK_FALSE(std::filesystem::exists(dead));
+  CHECK(std::filesystem::exists(other));
+  CHECK(std::filesystem::exists(folder / "mrclab-notes.html"));
+  // Nobody's link is followed, and what cannot be written ends nothing.
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink(folder / "elsewhere", file);
+  CHECK_THROWS_AS(write_link_file(folder, ::getpid(), "x"), netio::SystemError);
+  CHECK_FALSE(std::filesystem::exists(folder / "elsewhere"));
+  ::setenv("XDG_RUNTIME_DIR", (folder / "nowhere").c_str(), 1);
+  ::setenv("DISPLAY", ":77", 1);
+  CHECK_NOTHROW(OpenedLink("http://127.0.0.1:1/?token=x"));
+  ::unsetenv("DISPLAY");
+  ::unsetenv("XDG_RUNTIME_DIR");
 }
 
 TEST_CASE("a WebSocket needs the token and a page of this server") {

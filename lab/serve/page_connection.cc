@@ -1,0 +1,203 @@
+#include "lab/serve/page_connection.h"
+
+#include <openssl/crypto.h>
+
+#include <algorithm>
+
+#include "lab/serve/page_files.h"
+#include "lab/serve/page_host.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Equal in a time that does not tell how much of it is.
+bool same_secret(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+/// The value of `token` in "/live?token=abc".
+std::string_view token_in(std::string_view target) {
+  constexpr std::string_view kKey = "?token=";
+  const size_t at = target.find(kKey);
+  return at == std::string_view::npos ? "" : target.substr(at + kKey.size());
+}
+
+std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }
+
+bool is_loopback(const asio::ip::address& address) {
+  const bool mapped = address.is_v6() && address.to_v6().is_v4_mapped();
+  return mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback()
+                : address.is_loopback();
+}
+
+}  // namespace
+
+std::string plain_text(const asio::ip::address& address) {
+  if (address.is_v4()) return address.to_string();
+  asio::ip::address_v6 six = address.to_v6();
+  if (six.is_v4_mapped()) return asio::ip::make_address_v4(asio::ip::v4_mapped, six).to_string();
+  six.scope_id(0);
+  return six.to_string();
+}
+
+void PageServer::Impl::Connection::give_way() {
+  state_ = State::kLeaving;
+  stream_.close();
+}
+
+bool PageServer::Impl::Connection::names_us(std::string_view host) const {
+  return names_page(
+      host, {plain_text(address_), server_.local.port(), server_.local.address().is_unspecified(),
+             server_.machine, is_loopback(address_)});
+}
+
+void PageServer::Impl::Connection::read_request() {
+  parser_.emplace();
+  parser_->header_limit(kMaxRequestBytes);
+  parser_->body_limit(0);
+  stream_.expires_after(kHandshakeTime);
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](error_code error, size_t) {
+                     if (self->state_ == State::kLeaving) return;
+                     if (!error) return self->answer();
+                     if (error == http::error::header_limit || error == http::error::body_limit) {
+                       self->refuse(http::status::payload_too_large, "too long");
+                     }
+                   });
+}
+
+void PageServer::Impl::Connection::respond(http::response<http::string_body> response) {
+  response_ = std::move(response);
+  response_.set("Content-Security-Policy", kPolicy);
+  response_.set("X-Content-Type-Options", "nosniff");
+  response_.set("Referrer-Policy", "no-referrer");
+  response_.set("Cross-Origin-Opener-Policy", "same-origin");
+  response_.set("Cross-Origin-Resource-Policy", "same-origin");
+  response_.set(http::field::cache_control, "no-store");
+  response_.prepare_payload();
+  // The answer to HEAD says how long that to GET would be, and ends there (RFC 9110 section 9.3.2).
+  if (parser_->get().method() == http::verb::head) response_.body().clear();
+  http::async_write(stream_, response_, [self = shared_from_this()](error_code error, size_t) {
+    if (error || self->state_ == State::kLeaving) return;
+    if (self->response_.keep_alive()) {
+      self->state_ = State::kIdle;
+      return self->read_request();
+    }
+    error_code ignored;
+    self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  });
+}
+
+void PageServer::Impl::Connection::refuse(http::status status, const std::string& why) {
+  http::response<http::string_body> response{status, 11};
+  response.set(http::field::content_type, "text/plain; charset=utf-8");
+  response.body() = why + "\n";
+  response.keep_alive(false);
+  respond(std::move(response));
+}
+
+void PageServer::Impl::Connection::answer() {
+  const auto& request = parser_->get();
+  state_ = State::kAnswered;
+  const std::string_view host = text_of(request[http::field::host]);
+  if (!names_us(host)) {
+    return refuse(http::status::misdirected_request, "this is not the host that was asked for");
+  }
+  const std::string target(text_of(request.target()));
+  const std::string path = target.substr(0, target.find('?'));
+  if (websocket::is_upgrade(request)) {
+    const std::string_view origin = text_of(request[http::field::origin]);
+    const bool ours = origin.starts_with("http://") && names_us(origin.substr(7));
+    if (path != "/live" || !ours || !same_secret(token_in(target), server_.token)) {
+      return refuse(http::status::forbidden, "wrong origin or token");
+    }
+    if (server_.sockets.size() >= kMaxClients) {
+      return refuse(http::status::service_unavailable, "too many browsers");
+    }
+    return upgrade();
+  }
+  if (request.method() != http::verb::get && request.method() != http::verb::head) {
+    return refuse(http::status::method_not_allowed, "GET only");
+  }
+  const std::string_view wanted = path == "/" ? "/index.html" : std::string_view(path);
+  for (const PageFile& file : page_files()) {
+    if (file.path != wanted) continue;
+    http::response<http::string_body> response{http::status::ok, request.version()};
+    response.set(http::field::content_type, std::string(media_type(file.path)));
+    response.keep_alive(request.keep_alive());
+    response.body().assign(file.bytes);
+    return respond(std::move(response));
+  }
+  refuse(http::status::not_found, "there is no such file");
+}
+
+void PageServer::Impl::Connection::upgrade() {
+  state_ = State::kKnown;
+  stream_.expires_never();
+  socket_.emplace(std::move(stream_));
+  socket_->set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
+  socket_->read_message_max(kMaxTextBytes);
+  socket_->async_accept(parser_->get(), [self = shared_from_this()](error_code error) {
+    if (error) return;
+    self->id_ = ++self->server_.newest;
+    self->server_.sockets[self->id_] = self;
+    self->server_.take({self->id_, PageInput::What::kJoined});
+    self->read_text();
+  });
+}
+
+void PageServer::Impl::Connection::read_text() {
+  buffer_.clear();
+  socket_->async_read(buffer_, [self = shared_from_this()](error_code error, size_t) {
+    if (error) return self->leave();
+    if (!self->socket_->got_text()) return self->close();
+    std::string text = beast::buffers_to_string(self->buffer_.data());
+    if (!self->server_.take({self->id_, PageInput::What::kText, std::move(text)})) {
+      return self->close();
+    }
+    self->read_text();
+  });
+}
+
+void PageServer::Impl::Connection::send(std::shared_ptr<const std::string> bytes, bool text) {
+  outgoing_bytes_ += bytes->size();
+  if (outgoing_bytes_ > kMaxOutgoingBytes) return close();
+  outgoing_.push_back({std::move(bytes), text});
+  if (outgoing_.size() == 1) write_next();
+}
+
+void PageServer::Impl::Connection::write_next() {
+  socket_->text(outgoing_.front().text);
+  socket_->async_write(asio::buffer(*outgoing_.front().bytes),
+                       [self = shared_from_this()](error_code error, size_t) {
+                         if (error) return self->leave();
+                         const size_t size = self->outgoing_.front().bytes->size();
+                         self->outgoing_bytes_ -= size;
+                         self->outgoing_.pop_front();
+                         {
+                           const std::lock_guard lock(self->server_.mutex);
+                           const auto found = self->server_.waiting.find(self->id_);
+                           if (found != self->server_.waiting.end()) found->second -= size;
+                         }
+                         if (!self->outgoing_.empty()) self->write_next();
+                       });
+}
+
+void PageServer::Impl::Connection::close() {
+  beast::get_lowest_layer(*socket_).close();  // what reads or writes ends with an error, and leaves
+}
+
+void PageServer::Impl::Connection::leave() {
+  if (server_.sockets.erase(id_) == 0) return;
+  {
+    const std::lock_guard lock(server_.mutex);
+    server_.waiting.erase(id_);
+  }
+  server_.take({id_, PageInput::What::kLeft});
+}
+
+}  // namespace mrclab::lab
