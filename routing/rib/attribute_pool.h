@@ -25,6 +25,11 @@ class AttributePool {
   Shared intern(PathAttributes attributes);
   /// Sets held, among them those that no route has any more and that go with the next sweep.
   size_t size() const { return sets_.size(); }
+  /// What the sets take of memory, about; up to 4 KiB each of what a neighbour sends.
+  size_t octets() const { return octets_; }
+  /// Do they take no more than `limit`, once those that no route has are gone? A sweep for that must free an eighth of
+  /// it: sets that come and go near the limit would otherwise cost a sweep each.
+  bool fits(size_t limit);
   /// Of two sets with each other, so far: what all that was interned has cost.
   uint64_t comparisons() const { return comparisons_; }
 
@@ -43,6 +48,7 @@ class AttributePool {
   void sweep_unused();
 
   uint64_t comparisons_ = 0;
+  size_t octets_ = 0;
   std::set<Shared, Before> sets_{Before{&comparisons_}};
   size_t sweep_at_ = kLeastBeforeSweep;
   static constexpr size_t kLeastBeforeSweep = 1024;

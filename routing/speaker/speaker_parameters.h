@@ -58,6 +58,9 @@ struct SpeakerLimits {
   size_t prefixes = 400'000;  ///< in the table: then the session that brings more ends (Cease 8)
   size_t prefixes_per_peer = 200'000;  ///< likewise (Cease 1)
   size_t filter_entries = 65'536;      ///< of one neighbour
+  /// Of different attributes in memory: then the session that brings more ends (Cease 8). A full table of the Internet
+  /// has some 40 MB.
+  size_t attribute_octets = size_t{256} << 20;
   size_t paths_side_by_side = 256;
 };
 

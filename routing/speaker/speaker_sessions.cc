@@ -79,6 +79,9 @@ void Speaker::on_update(PeerIndex index, const Update& update, FabricTime now) {
   path.unreachable = says_unreachable(update.attributes->extended);
   path.attributes =
       attributes_.intern(without_bandwidth(*update.attributes, parameters_.bandwidth_form));
+  if (!attributes_.fits(parameters_.limits.attribute_octets)) {
+    return stop_peer(index, cease::kOutOfResources, "attributes in memory", now);
+  }
   const bool looped = path.attributes->as_path.contains(parameters_.as);
   if (looped) counters_.looped += update.announced.size();
   bool reported = false;

@@ -198,3 +198,24 @@ TEST_CASE("a filter has so many entries that are looked at one by one, and no mo
   CHECK_FALSE(filter.apply(std::vector{entry(100'000, "2001:db9::/32", true, 33, 128)}));
   CHECK(filter.apply(std::vector{entry(100'001, "2001:db9::1")}));
 }
+
+TEST_CASE("attributes fill the memory up to a bound, and those that no route has leave room") {
+  constexpr size_t kLimit = 64 << 10;
+  AttributePool pool;
+  std::vector<AttributePool::Shared> held;
+  const auto of = [](uint32_t n) {
+    PathAttributes attributes;
+    attributes.communities.assign(256, n);
+    return attributes;
+  };
+  for (uint32_t n = 0; pool.fits(kLimit) && n < 1'000; ++n) held.push_back(pool.intern(of(n)));
+  CHECK(pool.octets() > kLimit);
+  CHECK(held.size() < kLimit / 1'024 + 1);
+  held.resize(held.size() / 2);
+  CHECK(pool.fits(kLimit));
+  CHECK(pool.size() == held.size());
+  for (uint32_t n = 1'000; n < 2'000; ++n) {
+    pool.intern(of(n));  // of no route
+    CHECK(pool.fits(kLimit));
+  }
+}
