@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "fabric/topology/scheduler_weights.h"
 #include "switchd/outer_header.h"
 
 namespace mrclab::switchd {
@@ -133,26 +134,41 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
   return next;
 }
 
-/// Control first. Frames of RoCE and those of MRC's data and trimmed ones share the rest by bytes, as long as
-/// both wait; who has been sent more waits.
+/// Control first, unless others wait and it was sent its part and the quantum already. Bytes of the others pay off
+/// what it leads by, no more than that; with none of them waiting there is nothing to lead.
 QueueClass EgressPort::take_next() {
-  if (waiting(QueueClass::kControl) > 0) return QueueClass::kControl;
+  if (waiting(QueueClass::kControl) > 0) {
+    const bool shares = waits_below_control();
+    if (!shares) control_lead_ = 0;
+    if (!shares || control_lead_ < static_cast<int64_t>(kControlQuantum.value)) {
+      if (shares) control_lead_ += length_of_next(QueueClass::kControl);
+      return QueueClass::kControl;
+    }
+  }
+  const QueueClass other = take_next_below_control();
+  if (control_lead_ > 0) {
+    control_lead_ = std::max<int64_t>(0, control_lead_ - kControlWeight * length_of_next(other));
+  }
+  return other;
+}
+
+/// Frames of RoCE and those of MRC's data and trimmed ones share by bytes, as long as both wait; who has been sent
+/// more waits.
+QueueClass EgressPort::take_next_below_control() {
   if (paused_ || waiting_lossless() == 0) {
     if (lossless_) lossless_->lead = 0;
     return take_next_of_mrc();
   }
-  const auto lossless_length =
-      static_cast<int64_t>(queue_of(QueueClass::kLossless).waiting.front().length().value);
   if (waiting(QueueClass::kData) + waiting(QueueClass::kTrimmed) == 0) {
     lossless_->lead = 0;
     return QueueClass::kLossless;
   }
   if (lossless_->lead <= 0) {
-    lossless_->lead += lossless_length;
+    lossless_->lead += length_of_next(QueueClass::kLossless);
     return QueueClass::kLossless;
   }
   const QueueClass other = take_next_of_mrc();
-  lossless_->lead -= static_cast<int64_t>(queue_of(other).waiting.front().length().value);
+  lossless_->lead -= length_of_next(other);
   return other;
 }
 
@@ -164,9 +180,6 @@ QueueClass EgressPort::take_next_of_mrc() {
     trimmed_lead_ = 0;
     return QueueClass::kTrimmed;
   }
-  const auto length_of_next = [this](QueueClass queue) {
-    return static_cast<int64_t>(queue_of(queue).waiting.front().length().value);
-  };
   const int64_t data_length = length_of_next(QueueClass::kData);
   if (waiting(QueueClass::kTrimmed) == 0) {
     trimmed_lead_ = std::max<int64_t>(0, trimmed_lead_ - data_length);
@@ -261,7 +274,7 @@ Departure EgressPort::depart(FabricTime now) {
 }
 
 std::optional<EgressPort::Flushed> EgressPort::flush_one() {
-  trimmed_lead_ = 0;
+  trimmed_lead_ = control_lead_ = 0;
   for (const QueueClass queue : {QueueClass::kControl, QueueClass::kTrimmed, QueueClass::kData}) {
     if (waiting(queue) == 0) continue;
     return Flushed{pop(queue).frame, queue, {}};

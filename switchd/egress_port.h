@@ -10,7 +10,8 @@
 //            limit: dropped (kQueueFull).
 //   trimmed  what this switch or one before it trimmed. Over its limit: dropped
 //            (kTrimmedQueueFull). While data waits too, it gets no more than half of the bytes.
-//   control  SACK, NACK, ACK: before everything else. Over its limit: dropped (kControlQueueFull).
+//   control  SACK, NACK, ACK: before everything else, as long as it keeps to its part of the bytes while others
+//            wait (fabric/topology/scheduler_weights.h). Over its limit: dropped (kControlQueueFull).
 //   lossless data of RoCE. While frames of the classes above wait too, it gets as many bytes as they (as
 //            deficit round robin with equal weights does). It may be paused; over its limit, which there is
 //            only where nothing pauses: dropped (kQueueFull). ECN by RED from its own depth, on all hops.
@@ -227,6 +228,13 @@ class EgressPort {
   }
   [[gnu::noinline]] void begin_queue(QueueClass queue);
   QueueClass take_next();
+  QueueClass take_next_below_control();
+  bool waits_below_control() const {
+    return waiting_frames_ > waiting(QueueClass::kControl) + (paused_ ? waiting_lossless() : 0);
+  }
+  int64_t length_of_next(QueueClass queue) const {
+    return static_cast<int64_t>(queue_of(queue).waiting.front().length().value);
+  }
   [[gnu::noinline]] Admission admit_trimmed(Frame& frame, PortId ingress);
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
@@ -251,6 +259,8 @@ class EgressPort {
   const QueueRules* rules_;
   Frame pause_;  // to be sent next
   std::unique_ptr<Copy> copy_;
+  /// Bytes that control was sent ahead of its part while others waited; over the quantum it is their turn.
+  int64_t control_lead_ = 0;
   /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
   int64_t trimmed_lead_ = 0;
   std::unique_ptr<Lossless> lossless_;

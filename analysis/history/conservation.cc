@@ -5,6 +5,7 @@
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
 #include "fabric/packet/pause_frame.h"
+#include "fabric/topology/scheduler_weights.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -55,11 +56,26 @@ uint8_t traffic_class_of(std::span<const uint8_t> bytes) {
 
 Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
 
-/// What the queues in front of a wire may hold, and a frame that is being sent or comes on top.
-Bytes most_waiting(const Topology& topology, const Wire& out) {
+/// The most bytes that are sent over a wire while a frame waits in front of it: those before it in its own queue, and
+/// what the other classes are sent meanwhile. A class of equal weight gets as many bytes as this one and a frame more,
+/// because whole frames are sent. `shared`: frames of RoCE and of MRC wait there.
+Bytes most_sent_meanwhile(const Topology& topology, const Wire& out, bool shared) {
   const QueueProfile& q = topology.queues_of(out);
-  return std::max({q.tail_drop, q.trim_threshold, q.trim_threshold_last_hop}) + q.control_limit +
-         q.trimmed_limit + q.lossless_limit + longest_frame(topology) * 2;
+  const Bytes frame = longest_frame(topology);
+  const Bytes data = std::max({q.tail_drop, q.trim_threshold, q.trim_threshold_last_hop});
+  const Bytes mrc =
+      std::max(data, q.trimmed_limit) * 2 + frame;  // data and trimmed, of equal weight
+  const Bytes below_control =
+      shared ? std::max(mrc, q.lossless_limit) * 2 + frame : std::max(mrc, q.lossless_limit);
+  const Bytes control = below_control * kControlWeight + kControlQuantum + frame;
+  // Control itself waits for no more than a frame of the others for each of its parts.
+  const Bytes of_control = q.control_limit + q.control_limit / kControlWeight + frame;
+  return std::max(below_control + control, of_control) + frame;  // which was being sent
+}
+
+/// At most; no fewer than across a T1.
+int64_t switches_on_a_path(const Topology& topology) {
+  return std::max<int64_t>(topology.longest_path, 3);
 }
 
 }  // namespace
@@ -68,7 +84,7 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
                            FabricTime end)
     : topology_(topology), end_(end) {
   const WireWorst worst = worst_of(topology, schedule);
-  FabricTime longest_wire, longest_residence, longest_delay;
+  FabricTime longest_wire, longest_delay;
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;
@@ -80,7 +96,6 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
       const BitRate rate = worst.rate[port.out.value];
-      const Bytes waiting = most_waiting(topology, out);
       const FabricTime flight = out.propagation + worst.delay[port.out.value];
       PortCount count;
       count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);
@@ -89,31 +104,44 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
       node.may_copy = node.may_copy || count.copies;
       count.delays = worst.delay[port.out.value] > FabricTime::zero();
       ports_.push_back(count);
-      node.residence = std::max(node.residence, serialization_time(waiting + waiting, rate));
+      for (const bool shared : {false, true}) {
+        const Bytes sent = most_sent_meanwhile(topology, out, shared) * (count.copies ? 2 : 1);
+        FabricTime& longest = node.residence[shared ? 1 : 0];
+        longest = std::max(longest, serialization_time(sent, rate));
+      }
       longest_wire = std::max(longest_wire,
                               out.propagation + serialization_time(longest_frame(topology), rate));
       longest_delay = std::max(longest_delay, worst.delay[port.out.value]);
     }
-    node.residence += topology.ingress_latency(site.id);
-    node.in_due_until = end - node.residence;
-    // A pause may hold frames back to the end of the run.
-    if (topology.lossless.pfc) node.in_due_until = FabricTime::zero();
+    for (FabricTime& residence : node.residence) residence += topology.ingress_latency(site.id);
     nodes_.push_back(node);
-    if (site.role != NodeRole::kHost)
-      longest_residence = std::max(longest_residence, node.residence);
   }
-  constexpr int64_t kWires = 4, kSwitches = 3;  // number on a path across a T1
-  longest_crossing_ = (longest_wire + longest_delay) * kWires + longest_residence * kSwitches +
-                      topology.host_latency;
-  if (topology.lossless.pfc) longest_crossing_ = end;
+  longest_on_wires_ =
+      (longest_wire + longest_delay) * (switches_on_a_path(topology) + 1) + topology.host_latency;
+}
+
+FabricTime Conservation::longest_crossing() const {
+  if (topology_.lossless.pfc) return end_;
+  FabricTime longest;
+  for (const NodeCount& node : nodes_) {
+    if (node.is_switch) longest = std::max(longest, node.longest_residence());
+  }
+  return longest_on_wires_ + longest * switches_on_a_path(topology_);
+}
+
+/// A pause may hold frames back to the end of the run.
+FabricTime Conservation::in_due_until(FabricTime residence) const {
+  return topology_.lossless.pfc ? FabricTime::zero() : end_ - residence;
 }
 
 void Conservation::add(NodeId node_id, PortId port_id, Direction direction, PacketEvent event,
-                       DropCause cause, FabricTime t, uint64_t frame_name) {
+                       DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
   if (t > end_) return;
   ++records_;
   NodeCount& node = nodes_[node_id.value];
   PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
+  node.roce = node.roce || queue == QueueClass::kLossless;
+  node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;
   if (event == PacketEvent::kDropped) {
     if (direction == Direction::kIngress && lost_on_wire(cause)) {
       ++port.lost;
@@ -128,7 +156,7 @@ void Conservation::add(NodeId node_id, PortId port_id, Direction direction, Pack
     if (t <= port.ended_due_until) ++port.ended_due;
     if (frame_name == kLinkLocalFrame) return;
     ++node.in;
-    if (t <= node.in_due_until) ++node.in_due;
+    if (node.renames && t <= in_due_until(node.residence[1])) ++node.in_due;
     if (!node.is_switch || node.renames) return;
     Inside& frames = node.inside[frame_name];
     ++frames.frames;
@@ -177,8 +205,9 @@ Balance Conservation::inside(NodeId id) const {
     if (out < balance.due) balance.missing = balance.due - out;
     if (out > balance.taken && !node.may_copy) balance.invented = out - balance.taken;
   }
+  const FabricTime due_until = in_due_until(node.longest_residence());
   for (const auto& [name, frames] : node.inside) {
-    if (frames.since <= node.in_due_until) balance.missing += frames.frames;
+    if (frames.since <= due_until) balance.missing += frames.frames;
   }
   return balance;
 }

@@ -17,6 +17,7 @@
 //
 // Counts any frame: data, control, and what is no MRC. Records of one node come in its commit order.
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -63,7 +64,7 @@ class Conservation {
   Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
 
   void add(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,
-           FabricTime t, uint64_t frame_name);
+           QueueClass queue, FabricTime t, uint64_t frame_name);
   /// Records of all ports of all nodes were offered: only then do the balances mean anything.
   void complete() { complete_ = true; }
   void incomplete() { complete_ = false; }
@@ -74,12 +75,14 @@ class Conservation {
   Balance inside(NodeId node) const;
   uint64_t records() const { return records_; }
 
-  /// The longest that a frame stays in a switch before it is sent on or dropped: the pipeline, and
-  /// both queues full, each served half of the time at the slowest rate that a fault allows.
-  FabricTime residence(NodeId node) const { return nodes_[node.value].residence; }
+  /// The longest that a frame stays in a switch before it is sent on or dropped: the pipeline, its own
+  /// queue full, and what the weights of the scheduler (fabric/topology/scheduler_weights.h) give to the other
+  /// classes meanwhile, at the slowest rate that a fault allows. RoCE's data counts beside MRC's where
+  /// the switch was seen to carry both.
+  FabricTime residence(NodeId node) const { return nodes_[node.value].longest_residence(); }
   /// The longest that a frame is on its way from host to host: all switches of a path at their
   /// slowest, all its wires at their longest.
-  FabricTime longest_crossing() const { return longest_crossing_; }
+  FabricTime longest_crossing() const;
 
  private:
   struct PortCount {
@@ -98,22 +101,24 @@ class Conservation {
   };
   struct NodeCount {
     uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
-    FabricTime residence;
-    FabricTime in_due_until;
+    std::array<FabricTime, 2> residence;  // [1]: RoCE and MRC share its links
     bool is_switch = false;
+    bool mrc = false, roce = false;  // data of either kind was in a queue of it
     bool may_copy = false;
     bool renames = false;  // it damages frames at some time: then they can only be counted
     std::unordered_map<uint64_t, Inside> inside = {};  // by name; lookup only, and a sum
+    FabricTime longest_residence() const { return residence[mrc && roce ? 1 : 0]; }
   };
   /// `may_be_copy`: the frame leaves through a port that sends frames twice at some time.
   void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
+  FabricTime in_due_until(FabricTime residence) const;
 
   const Topology& topology_;
   FabricTime end_;
   std::vector<uint32_t> first_port_;  // by node
   std::vector<PortCount> ports_;
   std::vector<NodeCount> nodes_;
-  FabricTime longest_crossing_;
+  FabricTime longest_on_wires_;
   uint64_t records_ = 0;
   bool complete_ = false;
 };

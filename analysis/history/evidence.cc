@@ -47,7 +47,7 @@ void Evidence::Watcher::window(const WindowRecord& record) {
 
 void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent event,
                      DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
-  conservation_.add(node, port, direction, event, cause, t, frame_name);
+  conservation_.add(node, port, direction, event, cause, queue, t, frame_name);
   if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
     turns_.add(node, port, direction, event, queue, frame_name);
   }

@@ -146,6 +146,7 @@ void HostNode::Impl::after_event(FrameSink& out) {
   applications_.tell_all();
   ports_.start_control(out);
   sender_.start_packets(out);
+  ports_.start_control_after_data(out);
   if (!queue_pairs_.touched().empty()) settle_touched();
   roce_.set_timers();
   receiving_.set_memory_timer();

@@ -27,6 +27,8 @@ NicPort::NicPort(const NodeEnvironment& environment, PortId id)
 bool NicPort::queue_control(Frame frame) { return control_.push(std::move(frame)); }
 
 FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
+  if (now > busy_until_) control_lead_ = 0;
+  control_lead_ += control_.front().wire_length().value;
   return start(control_.pop(), QueueClass::kControl, now, out);
 }
 
@@ -68,6 +70,7 @@ FabricTime NicPort::start_copy(FabricTime now, FrameSink& out) {
 FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime now,
                          FrameSink& out) {
   const FabricTime end = out_wire.end_of(frame.wire_length(), now);
+  busy_until_ = end;
   if (!carrier_) {
     drop(frame, queue, DropCause::kPortDown, now);
     return end;

@@ -5,8 +5,13 @@
 // A port that lost its carrier puts nothing on the wire. Until the NIC notices (NicProfile delays)
 // it is still used, and what it is given is lost; after that it is avoided.
 //
+// Control goes before data, as long as it keeps to its part of the bytes while data could be sent too: data that is
+// never asked for it would starve, as short messages cause about as many bytes of SACKs as of data. Whether there was
+// data to send is known only when it is asked for; a port that was idle in between had none waiting.
+//
 // A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything else.
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -14,6 +19,7 @@
 #include "fabric/node/node.h"
 #include "fabric/node/pause_account.h"
 #include "fabric/node/wire_model.h"
+#include "fabric/topology/scheduler_weights.h"
 
 namespace mrclab::endpoint {
 
@@ -43,12 +49,19 @@ class NicPort {
   PortPauses pauses(FabricTime now) const;
 
   bool has_control() const { return !control_.empty(); }
+  /// Was so much control sent without a break that data, if there is any, goes before more of it?
+  /// (fabric/topology/scheduler_weights.h)
+  bool is_turn_of_data() const { return control_lead_ >= kControlQuantum.value; }
+  /// There was no data for that turn.
+  void skip_turn_of_data() { control_lead_ = 0; }
   /// False if the queue is full; the frame is gone then.
   bool queue_control(Frame frame);
   /// Starts the oldest control frame.
   FabricTime start_control(FabricTime now, FrameSink& out);
-  /// Starts `frame`; the next one may be started at the instant that is returned.
-  FabricTime start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
+  /// Starts a data frame; the next one may be started at the instant that is returned.
+  FabricTime start_data(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
+    const uint64_t paid = frame.wire_length().value * kControlWeight;
+    control_lead_ -= std::min(control_lead_, paid);
     return send(std::move(frame), queue, false, now, out);
   }
 
@@ -63,6 +76,9 @@ class NicPort {
   EgressWire out_wire;
 
  private:
+  FabricTime start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
+    return send(std::move(frame), queue, false, now, out);
+  }
   FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);
   void drop_control(DropCause cause, FabricTime now);
   [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause,
@@ -71,6 +87,9 @@ class NicPort {
   const NodeEnvironment& environment_;
   PortId id_;
   Fifo<Frame> control_{kControlQueueLimit};
+  uint64_t control_lead_ =
+      0;  ///< bytes that control was sent ahead of its part since the port was idle
+  FabricTime busy_until_;
   Frame copy_, pause_;
   PauseClock paused_;
   uint64_t xoff_sent_ = 0, xon_sent_ = 0, xoff_received_ = 0, xon_received_ = 0;

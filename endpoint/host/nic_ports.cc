@@ -33,11 +33,13 @@ void NicPorts::look_at(uint32_t port) {
   look_before_data(port);
 }
 
-/// What waits at a port is all that a transmission that begins can change.
+/// What waits at a port, and whose turn it is, is all that a transmission that begins can change.
 void NicPorts::look_before_data(uint32_t port) {
   const NicPort& nic = ports_[port].nic;
-  before_data_ =
-      with_bit(before_data_, port, nic.has_pause() || nic.has_copy() || nic.has_control());
+  const bool urgent = nic.has_pause() || nic.has_copy();
+  const bool held = !urgent && nic.has_control() && nic.is_turn_of_data();
+  before_data_ = with_bit(before_data_, port, urgent || (nic.has_control() && !held));
+  data_turn_ = with_bit(data_turn_, port, held);
 }
 
 bool NicPorts::set_carrier(PortId port, bool up) {
@@ -105,6 +107,14 @@ void NicPorts::start_control(FrameSink& out) {
   }
 }
 
+void NicPorts::start_held_control(FrameSink& out) {
+  for (uint32_t ports = data_turn_ & startable(); ports != 0; ports &= ports - 1) {
+    const auto port = static_cast<uint32_t>(std::countr_zero(ports));
+    ports_[port].nic.skip_turn_of_data();
+    start_before_data(port, out);
+  }
+}
+
 /// One frame of a port that is idle and has one.
 void NicPorts::start_before_data(uint32_t port, FrameSink& out) {
   NicPort& nic = ports_[port].nic;
@@ -114,12 +124,12 @@ void NicPorts::start_before_data(uint32_t port, FrameSink& out) {
 }
 
 void NicPorts::start_data(uint32_t port, Frame&& frame, FrameSink& out, QueueClass queue) {
-  started(port, ports_[port].nic.start(std::move(frame), queue, host_.now, out));
+  started(port, ports_[port].nic.start_data(std::move(frame), queue, host_.now, out));
 }
 
 void NicPorts::queue_control(uint32_t port, Frame frame) {
   if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++host_.stats.no_buffer;
-  before_data_ |= uint32_t{ports_[port].nic.has_control()} << port;
+  look_before_data(port);
 }
 
 void NicPorts::power_off() {

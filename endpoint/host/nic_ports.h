@@ -36,8 +36,13 @@ class NicPorts {
   /// The NIC notices how the carrier is. False if that is what it has held it for.
   bool notice(PortId port);
 
-  /// Starts what goes before data: the second copy of a frame, control packets.
+  /// Starts what goes before data: the second copy of a frame, control packets; but no control where data has its
+  /// turn.
   void start_control(FrameSink& out);
+  /// After data was asked for: starts control where data had its turn and there was none.
+  void start_control_after_data(FrameSink& out) {
+    if (data_turn_ != 0) start_held_control(out);
+  }
   [[gnu::flatten]] void start_data(uint32_t port, Frame&& frame, FrameSink& out,
                                    QueueClass queue = QueueClass::kData);
   /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
@@ -71,6 +76,7 @@ class NicPorts {
   };
   void started(uint32_t port, FabricTime end);
   void start_before_data(uint32_t port, FrameSink& out);
+  [[gnu::noinline]] void start_held_control(FrameSink& out);
   void look_at(uint32_t port);
   void look_before_data(uint32_t port);
 
@@ -84,6 +90,7 @@ class NicPorts {
   uint32_t idle_;             ///< nothing is being sent
   uint32_t shut_ = 0;         ///< no carrier, and the NIC has noticed
   uint32_t before_data_ = 0;  ///< something waits that goes before data
+  uint32_t data_turn_ = 0;    ///< control waits, and data goes before it if there is any
 };
 
 }  // namespace mrclab::endpoint

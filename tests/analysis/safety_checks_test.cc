@@ -291,7 +291,7 @@ TEST_CASE("conservation: what a wire or a switch took must have come out, or be 
   Conservation books(topology, {}, us(1000));
   const auto add = [&](PortRef at, Direction direction, PacketEvent event, DropCause cause,
                        FabricTime t) {
-    books.add(at.node, at.port, direction, event, cause, t, 7);
+    books.add(at.node, at.port, direction, event, cause, QueueClass::kData, t, 7);
   };
   const auto passed = [&](PortRef at, Direction direction, FabricTime t) {
     add(at, direction, PacketEvent::kPassed, DropCause::kNone, t);
@@ -331,7 +331,8 @@ TEST_CASE("a wire that carries frames twice makes no frames out of nowhere") {
     Conservation books(topology, twice ? std::span(schedule) : std::span<const ScheduledEffect>(),
                        us(1000));
     const auto add = [&](PortId port, Direction direction, int64_t t) {
-      books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, us(t), 7);
+      books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, QueueClass::kData,
+                us(t), 7);
     };
     add(in, Direction::kIngress, 100);
     add(out, Direction::kEgress, 102);
@@ -360,7 +361,8 @@ TEST_CASE("a frame that is carried twice does not use up another host's of the s
     names[host] = name_of_frame(pool.copy(run.data_frame(s)));
   }
   const auto add = [&](PortId port, Direction direction, uint32_t host, int64_t t) {
-    books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, us(t), names[host]);
+    books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, QueueClass::kData, us(t),
+              names[host]);
   };
   add(in, Direction::kIngress, 0, 100);
   add(in, Direction::kIngress, 1, 100);
@@ -380,8 +382,43 @@ TEST_CASE("a wire that a fault made slow or long may hold its frames so much lon
     Conservation books(topology, delayed ? std::span(schedule) : std::span<const ScheduledEffect>(),
                        us(1000));
     books.add(from.node, from.port, Direction::kEgress, PacketEvent::kPassed, DropCause::kNone,
-              us(940), 7);
+              QueueClass::kData, us(940), 7);
     CHECK(books.wire(wire).holds() == delayed);
+  }
+}
+
+TEST_CASE(
+    "a frame may stay in a switch as long as the weights of its scheduler can keep it, no longer") {
+  const Topology topology = test::quad();
+  const NodeId t0 = topology.t0(0, 0);
+  const PortId in{0}, out{topology.hosts_per_t0};
+  const QueueProfile& queues = topology.queues_of(topology.wire(topology.port({t0, out}).out));
+  const BitRate rate = topology.wire(topology.port({t0, out}).out).rate;
+  // By hand: the data queue is full of bytes that go before the frame, as many of trimmed frames go between them; of
+  // RoCE's, where there is such data, as many as of both; and for each of them three bytes of control.
+  const FabricTime alone = serialization_time(queues.tail_drop * 2 * 4, rate);
+  const FabricTime beside_roce = serialization_time(queues.tail_drop * 2 * 2 * 4, rate);
+  const FabricTime some_frames = serialization_time(Bytes{100'000}, rate) + us(2);
+  const FabricTime end = us(2000);
+  for (const bool roce : {false, true}) {
+    const FabricTime longest = roce ? beside_roce : alone;
+    for (const bool too_long : {false, true}) {
+      Conservation books(topology, {}, end);
+      const auto add = [&](Direction direction, QueueClass queue, FabricTime t, uint64_t name) {
+        books.add(t0, direction == Direction::kIngress ? in : out, direction, PacketEvent::kPassed,
+                  DropCause::kNone, queue, t, name);
+      };
+      add(Direction::kIngress, QueueClass::kNone, us(1), 7);
+      add(Direction::kEgress, QueueClass::kData, us(2), 7);
+      if (roce) {
+        add(Direction::kIngress, QueueClass::kNone, us(1), 8);
+        add(Direction::kEgress, QueueClass::kLossless, us(2), 8);
+      }
+      const FabricTime waits = too_long ? longest + some_frames : longest;
+      add(Direction::kIngress, QueueClass::kNone, end - waits, 9);
+      INFO(roce << " " << too_long << ", judged by " << to_string(books.residence(t0)));
+      CHECK(books.inside(t0).holds() == !too_long);
+    }
   }
 }
 

@@ -195,7 +195,7 @@ TEST_CASE(
   CHECK(bench.offer(152, kDscpTrimmedLastHop).refused == DropCause::kTrimmedQueueFull);
 }
 
-TEST_CASE("control goes before trimmed frames and data, however much there is of it") {
+TEST_CASE("control goes before trimmed frames and data, up to its quantum") {
   EgressSettings settings = PortBench::settings(false);
   settings.queues.control_limit = {100'000};
   PortBench bench(settings);
@@ -204,6 +204,54 @@ TEST_CASE("control goes before trimmed frames and data, however much there is of
   for (int i = 0; i < 60; ++i) bench.offer(152, kDscpControl);
   for (int i = 0; i < 60; ++i) REQUIRE(bench.depart().queue == QueueClass::kControl);
   CHECK(bench.depart().queue == QueueClass::kTrimmed);
+}
+
+TEST_CASE("control that never ends leaves a quarter of the bytes to data: it is never starved") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.control_limit = {100'000};
+  PortBench bench(settings);
+  for (int i = 0; i < 20; ++i) bench.offer(1'520, kDscpNoTrim);
+  for (int i = 0; i < 300; ++i) bench.offer(152, kDscpControl);
+  std::string order;
+  while (bench.port.ready()) order += bench.depart().queue == QueueClass::kControl ? 'c' : 'd';
+  // By hand: 86 c are 13,072 bytes, over the quantum of 13,000; each d pays 3 * 1,520 of it, or 30 c.
+  std::string expected = std::string(86, 'c') + "d";
+  for (int i = 0; i < 7; ++i) expected += std::string(30, 'c') + "d";
+  CHECK(order == expected + "cccc" + std::string(12, 'd'));
+}
+
+TEST_CASE("control shares with trimmed frames and RoCE's data too, but with none that is paused") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.control_limit = {1'000'000};
+  settings.queues.lossless_limit = {1'000'000};
+  struct Row {
+    uint8_t dscp;
+    bool paused;
+    bool shares;
+  };
+  for (const Row& row : {Row{kDscpTrimmed, true, true}, Row{kDscpLossless, false, true},
+                         Row{kDscpLossless, true, false}}) {
+    PortBench bench(settings);
+    bench.port.set_paused(row.paused);
+    for (int i = 0; i < 10; ++i) bench.offer(152, row.dscp);
+    for (int i = 0; i < 200; ++i) bench.offer(152, kDscpControl);
+    int others = 0;
+    for (int i = 0; i < 110; ++i) {
+      others += bench.depart().queue == QueueClass::kControl ? 0 : 1;
+    }
+    CHECK(others == (row.shares ? 6 : 0));  // after 86 frames of control each fourth: 24 / 4
+  }
+}
+
+TEST_CASE("control that was sent while nothing else waited owes nothing") {
+  EgressSettings settings = PortBench::settings(false);
+  settings.queues.control_limit = {100'000};
+  PortBench bench(settings);
+  for (int i = 0; i < 300; ++i) bench.offer(152, kDscpControl);
+  for (int i = 0; i < 200; ++i) bench.depart();
+  bench.offer(1'520, kDscpNoTrim);
+  for (int i = 0; i < 86; ++i) REQUIRE(bench.depart().queue == QueueClass::kControl);
+  CHECK(bench.depart().queue == QueueClass::kData);
 }
 
 TEST_CASE("trimmed frames go first, but while data waits they get no more than half of the bytes") {
