@@ -244,8 +244,12 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
   // What waited before the first fault is the workload's own, not what a fault left behind.
   const FabricTime first = run.first_fault();
   const PortLoads ports_before = port_loads(run.topology, run.history, first - m.window(), first);
-  const FabricTime unmarked =
-      serialization_time(run.topology.queues.ecn_min, run.topology.host_rate);
+  // No queue up to there is marked, so that nothing tells a sender of it; RoCE's has thresholds of its own.
+  const auto unmarked_of = [&](bool roce) {
+    const QueueProfile& queues = run.topology.queues;
+    return serialization_time(roce ? queues.red_min : queues.ecn_min, run.topology.host_rate);
+  };
+  const FabricTime unmarked = unmarked_of(false);
   const FabricTime target = m.base_rtt * kTargetPercent / 100;
   check.unit = "us of waiting";
   check.bound = unmarked.us();
@@ -259,11 +263,13 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
     if (!known && busy) continue;
     const FabricTime usual = known ? before->second.least_wait : FabricTime::zero();
     const FabricTime more = std::max(port.least_wait - usual, FabricTime::zero());
-    const FabricTime may_wait = busy ? std::max(unmarked, target) : unmarked;
+    const FabricTime may_wait =
+        std::max(unmarked_of(port.roce), busy ? target : FabricTime::zero());
     // One packet that meets no queue shows that none stands there; one that does is no proof.
     if (port.packets < kEnoughPackets && more > may_wait) continue;
     ++judged;
-    // A port that sends all the time works off what the faults held up, as fast as its wire can.
+    // A way that is full all the time works off what the faults held up, as fast as its wires can. (Two flows of RoCE
+    // that a hash put on one uplink keep it full for ever, and with it their queue: their own ports need not be.)
     if (port.busy * 100 >= m.window() * static_cast<int64_t>(kFullPercent)) continue;
     if (more - may_wait <= longest - allowed) continue;
     longest = more;

@@ -233,6 +233,33 @@ TEST_CASE("a queue that stood before the first fault is not what the fault left"
   CHECK(busy.result(ExpectQueuesEmpty{}) == Result::kPass);
 }
 
+TEST_CASE(
+    "a queue of flows that share a full wire stands there, though neither of their ports is full") {
+  for (const uint32_t flows : {1u, 2u}) {
+    Outage story(flows == 1 ? "own-uplink" : "shared-uplink");
+    story.traffic.flows = {};
+    for (const bool after : {false, true}) {
+      const FabricTime wait = after ? us(20) : FabricTime::zero();
+      for (int64_t n = after ? 750 : 0; n < (after ? 1'480 : 600); ++n) {
+        for (uint32_t source = 0; source < flows; ++source) {
+          SyntheticRun::Sent s;
+          s.source = source;
+          s.destination = 2 + source;
+          s.psn = static_cast<uint32_t>(n);
+          s.path = {0, 0};
+          s.start = us(2) * n / 3;
+          const std::vector<uint8_t> frame = story.run.run.data_frame(s);
+          const FabricTime arrived = story.run.run.leaves(s) + story.run.run.flight() + wait;
+          story.run.run.record(source == 0 ? "h2:p0" : "h3:p0", test::kInbound, arrived, frame,
+                               frame.size());
+        }
+      }
+    }
+    // Each port is busy for a little more than half of the time; the uplink of both is full.
+    CHECK(story.result(ExpectQueuesEmpty{}) == (flows == 1 ? Result::kFail : Result::kPass));
+  }
+}
+
 TEST_CASE("one packet that meets no queue is enough, a few that do meet one are not") {
   Outage quick("quick");
   quick.traffic.flows = {};
