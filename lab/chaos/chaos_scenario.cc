@@ -70,6 +70,30 @@ bool pauses_keep_all(const ChaosScenario& drawn) {
          });
 }
 
+/// How much longer than others a transport may take to come back after the last loss. REPS uses the values that it
+/// held when a packet was lost over and over, until its freeze is over; toward a NIC with ports on two switches they may
+/// all lead to one of them, and no last hop marks.
+FabricTime slow_to_come_back(const ChaosScenario& drawn) {
+  const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
+  const bool reps = profile.path_choice == endpoint::PathChoice::kReps;
+  return reps ? profile.ev_limits().frozen : FabricTime::zero();
+}
+
+/// May a rate be at its least when the run ends, and nothing be sent any more? Where every packet is marked DCQCN halves
+/// a rate of 100 Gb/s to 1 Mb/s in some twenty cuts, and a packet of 4 KiB then keeps the next one back for 34 ms. The
+/// tunings whose timer is slower than the default and that count no bytes bring nothing back within kAfterHealRtts.
+bool may_stand_still(const ChaosScenario& drawn) {
+  if (!has_roce(drawn.transport)) return false;
+  const Topology& topology = drawn.scenario.topology;
+  const auto profile = endpoint::make_profile(drawn.scenario.transport, topology);
+  const bool slow = profile.dcqcn == endpoint::DcqcnChoice::kAggressive ||
+                    profile.dcqcn == endpoint::DcqcnChoice::kMostAggressive;
+  const std::vector<faults::Fault>& faults = drawn.scenario.faults;
+  return slow && std::any_of(faults.begin(), faults.end(), [](const faults::Fault& fault) {
+           return fault.kind == faults::FaultKind::kEcnAlways;
+         });
+}
+
 /// Safety must hold whatever the faults are, liveness only if they left the transport a path.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
@@ -81,9 +105,11 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   if (drawn.scenario.faults.empty()) return expect;
   if (!drawn.survivable || leaves_half_a_session(drawn.scenario)) return expect;
   expect.emplace_back(analysis::ExpectNoQpError{});
+  if (may_stand_still(drawn)) return expect;
   const Topology& topology = drawn.scenario.topology;
-  const FabricTime within =
-      routed_within(topology) + topology.base_rtt * (kAfterHealRtts - kSlackRtts);
+  const FabricTime within = routed_within(topology) +
+                            topology.base_rtt * (kAfterHealRtts - kSlackRtts) +
+                            slow_to_come_back(drawn);
   expect.emplace_back(analysis::ExpectHealed{});
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
   if (!can_catch_up(drawn.scenario.workload, profile, drawn.scenario.topology)) return expect;
@@ -177,6 +203,9 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
     take_transport(transport, draws, drawn);
   } else if (uses_roce(scenario)) {
     drawn.transport = ChaosTransport::kRoce;
+  }
+  if (const FabricTime slow = slow_to_come_back(drawn); slow > FabricTime::zero()) {
+    scenario.end += next_whole_us(slow);
   }
   const faults::DrawnFaults faults =
       faults::draw_faults(scenario.topology, {.seed = seed,

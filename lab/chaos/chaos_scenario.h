@@ -6,6 +6,8 @@
 //   0 ---- steady ---- | ---- faults, all healed by its end ---- | ---- liveness ---- end
 //        kSteadyRtts          kFaultRttsMin to kFaultRttsMax            kAfterHealRtts
 //
+// REPS, whose cache is frozen for longer than that, has so much longer to come back.
+//
 // Where switches route by themselves nothing is sent until they have (fabric/topology/fare.h: fare_ready), and
 // liveness has as long again for the sessions that faults ended.
 //
@@ -59,8 +61,8 @@ inline constexpr int64_t kSlackRtts = 10;
 /// delay of 80 ns decides which phase, and without any fault, loss, mark or smaller window the goodput
 /// of two phases differs by up to 7 %.
 inline constexpr Probability kBack{950'000'000}, kBackOfLoops{900'000'000};
-/// A rate that DCQCN has cut comes back by timers that are longer than kAfterHealRtts: only that something
-/// goes again can be asked for (our choice).
+/// A rate that DCQCN has cut comes back in steps, each of which takes a timer: only that something goes again can be
+/// asked for (our choice).
 inline constexpr Probability kBackOfLimited{50'000'000};
 
 }  // namespace mrclab::lab

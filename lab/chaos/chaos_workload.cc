@@ -227,8 +227,9 @@ std::vector<WorkloadSpec> draw_roce_workload(faults::Draws& draws, const Topolog
 
 Probability roce_room(const Topology& topology, uint32_t qps) {
   const uint64_t ports = std::min(std::max(qps, 1u), topology.planes);
-  const uint64_t share =
-      uint64_t{kRoomUntrimmed.ppb} * ports / topology.planes / topology.hosts_per_t0;
+  // In a listed fabric any hosts may meet on a link.
+  const uint64_t meeting = topology.regular() ? topology.hosts_per_t0 : topology.host_count();
+  const uint64_t share = uint64_t{kRoomUntrimmed.ppb} * ports / topology.planes / meeting;
   return {static_cast<uint32_t>(std::max<uint64_t>(share, kPercent))};
 }
 

@@ -11,6 +11,7 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/chaos_workload.h"
@@ -278,6 +279,9 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
       {"pair", "300080,400268", "packets beyond a cumulative SACK's bits were taken for lost"},
       {"single", "400048,400080",
        "queue pairs of RC never ended a batch, and no memory was looked at"},
+      {"pair", "41116,701167", "DCQCN at its least rate sends nothing until the run ends"},
+      {"ai-backend", "22454", "REPS was frozen on values that led to one port of the receiver"},
+      {"ring", "12", "a listed fabric has no hosts per T0, and RC's room was divided by them"},
   };
   for (const Hard& hard : kHard) {
     const ChaosBase base = load_chaos_base(hard.fabric);
@@ -288,6 +292,15 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
                                 << result.note);
     }
   }
+}
+
+TEST_CASE(
+    "hard seed: flows of RC that share an uplink keep a queue there, as they did before the "
+    "faults") {
+  const YamlValue four =
+      read_yaml_text("{name: four, planes: 4, t0: 2, t1: 4, hosts_per_t0: 2, pmtu: 1024}", "four");
+  const SeedResult result = run_chaos_seed({"four", parse_fabric(four), std::nullopt}, 22239);
+  CHECK_MESSAGE(result.result == analysis::Result::kPass, result.check << ": " << result.note);
 }
 
 TEST_CASE("shrink refuses a place that cannot be written before it does its work") {
