@@ -18,6 +18,7 @@
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/node/node.h"
+#include "fabric/packet/drop_kind.h"
 #include "fabric/topology/path.h"
 #include "fabric/topology/topology.h"
 
@@ -54,13 +55,14 @@ struct Attempt {
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
   /// It reached its host, whose NIC had no room for it, or waited for another one (RC), and asked for it
-  /// again.
-  bool refused() const {
-    return fate == Fate::kDropped &&
-           (cause == DropCause::kReceiveBufferFull || cause == DropCause::kNoBitmap ||
-            cause == DropCause::kOutOfOrder || cause == DropCause::kNotReady);
-  }
+  /// again: not lost.
+  bool refused() const { return fate == Fate::kDropped && drop_kind(cause) == DropKind::kRefused; }
+  /// It did not arrive (fabric/packet/drop_kind.h). What is under way or waits is kInFlight, for however long.
   bool lost() const { return fate == Fate::kDropped && !refused(); }
+  /// Lost, because a queue on the way was full.
+  bool congested() const {
+    return fate == Fate::kDropped && drop_kind(cause) == DropKind::kCongested;
+  }
 };
 
 /// Where a packet's payload goes, as its headers say (MRC specification: RETH in every request).

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/history/path_wires.h"
 #include "fabric/base/cache_line.h"
 #include "fabric/packet/headers.h"
 
@@ -244,17 +245,20 @@ void PartJoiner::is_dropped(const Sighting& s) {
   const bool at_sender = s.where.node == topology_.host(s.source) && s.kind == Kind::kDropOut;
   const AttemptChoice<uint32_t> choice = attempts_of(s, packet);
   std::optional<uint32_t> attempt = choice.open();
+  const bool at_receiver = s.where.node == topology_.host(s.destination) && !lost_on_wire(s.cause);
+  const std::optional<uint32_t> examined = at_receiver ? examined_by(s, packet) : std::nullopt;
   if (at_sender) {
     // Given to a port that could not send it: it has no egress record.
     attempt = add_attempt(s, packet);
     if (tables_.attempts[*attempt].attempt > 0) ++tables_.counters.retransmissions;
-  } else if (!attempt && choice.ended()) {
-    const bool refused = s.where.node == topology_.host(s.destination) && !lost_on_wire(s.cause);
-    if (!refused || arrival_stands(s, *choice.ended())) {
+  } else if (examined || (!attempt && choice.ended())) {
+    attempt = examined ? examined : choice.ended();
+    if (!at_receiver || arrival_stands(s, *attempt)) {
       ++tables_.counters.copies;  // the second frame of an attempt that a wire carried twice
       return;
     }
-    attempt = choice.ended();
+  } else if (drop_kind(s.cause) == DropKind::kCongested) {
+    attempt = last_to_queue(s, packet);
   }
   if (!attempt) {
     ++tables_.counters.unmatched_drops;
@@ -266,6 +270,59 @@ void PartJoiner::is_dropped(const Sighting& s) {
   t.cause = s.cause;
   t.where = s.where;
   t.trimmed = t.trimmed || s.trimmed;
+}
+
+/// The attempt whose frame the receiving NIC has just looked at, one latency of the host after its last bit. Another
+/// attempt of RC looks alike, and may be under way.
+std::optional<uint32_t> PartJoiner::examined_by(const Sighting& s, uint32_t packet) const {
+  const FabricTime rounding = FabricTime::from_ns(1);  // each instant was rounded down on its own
+  const FabricTime arrived = s.t - topology_.host_latency;
+  uint32_t at = tables_.packets[packet].last;
+  for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
+    const Attempt& t = tables_.attempts[at];
+    const bool there = t.fate == Fate::kDelivered || t.fate == Fate::kTrimmed;
+    if (there && t.mark().agrees(s.mark()) && t.ended >= arrived - rounding &&
+        t.ended <= arrived + rounding) {
+      return at;
+    }
+    at = t.previous;
+  }
+  return std::nullopt;
+}
+
+/// A full queue turns away what comes last. Of attempts that look alike (RC) and are under way that is the newest
+/// which can have come as far as this switch; the older ones stand before it.
+std::optional<uint32_t> PartJoiner::last_to_queue(const Sighting& s, uint32_t packet) const {
+  std::optional<uint32_t> last;
+  std::optional<FabricTime> way;
+  uint32_t at = tables_.packets[packet].last;
+  for (uint32_t step = 0; at != kNone && step < kMaxAttemptsWalked; ++step) {
+    const Attempt& t = tables_.attempts[at];
+    if (t.fate == Fate::kInFlight && t.mark().agrees(s.mark())) {
+      if (last) {
+        if (!way) way = shortest_way_to(s);
+        if (tables_.attempts[*last].start + *way <= s.t) return last;
+      }
+      last = at;
+    }
+    at = t.previous;
+  }
+  return last;
+}
+
+/// The least time from the first bit leaving a host until a frame has come to the place of this sighting. Where the
+/// path is not known that is no time.
+FabricTime PartJoiner::shortest_way_to(const Sighting& s) const {
+  const auto path = built_path(topology_, s.source, s.destination, EntropyValue{s.ev});
+  FabricTime way;
+  if (!path) return way;
+  for (const WireId id : wires_of(topology_, s.source, s.destination, *path)) {
+    const Wire& wire = topology_.wire(id);
+    way += serialization_time(wire_length({s.payload}), wire.rate) + wire.propagation;
+    if (wire.to.node == s.where.node) return way;
+    way += topology_.switch_latency;
+  }
+  return way;
 }
 
 /// The NIC has refused a frame that was counted as arrived. Does the arrival stand all the same, by

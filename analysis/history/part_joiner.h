@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "analysis/history/answer_joiner.h"
 #include "analysis/history/flow_table.h"
@@ -44,6 +45,9 @@ class PartJoiner {
   void arrives_again(const Sighting& s, Attempt& attempt);
   void is_dropped(const Sighting& s);
 
+  std::optional<uint32_t> examined_by(const Sighting& s, uint32_t packet) const;
+  std::optional<uint32_t> last_to_queue(const Sighting& s, uint32_t packet) const;
+  FabricTime shortest_way_to(const Sighting& s) const;
   bool arrival_stands(const Sighting& refused, uint32_t attempt);
   void undo_arrival(uint32_t attempt);
   void compare_placement(const Sighting& s, Packet& packet, Attempt& attempt) const;

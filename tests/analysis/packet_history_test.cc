@@ -247,6 +247,56 @@ TEST_CASE("a packet that the receiving NIC refuses after its arrival was not del
   CHECK(h.attempts()[0].cause == DropCause::kNoReceiver);
 }
 
+/// Attempts of RC look all the same.
+SyntheticRun::Sent rc_packet(uint32_t psn, FabricTime start) {
+  SyntheticRun::Sent sent = packet(psn, Path{0, 3, Chosen::kByFlow}, start);
+  sent.payload = 1024;
+  return sent;
+}
+
+TEST_CASE(
+    "a NIC refuses the attempt of RC that it has looked at, not one like it that is under way") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto first = rc_packet(7, kStart), again = rc_packet(7, kStart + FabricTime::from_us(1));
+  run.delivered(first);
+  run.delivered(again);
+  const FabricTime sending =
+      serialization_time(wire_length({run.data_frame(first).size()}), topology.host_rate);
+  const FabricTime arrival = first.start + sending + run.flight();
+  REQUIRE(again.start + sending < arrival + topology.host_latency);
+  run.drop("h2:p0", test::kInbound, arrival + topology.host_latency, run.data_frame(first),
+           "out_of_order");
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.attempts().size() == 2);
+  CHECK(h.attempts()[0].refused());
+  CHECK(h.attempts()[1].fate == Fate::kDelivered);
+  CHECK(h.counters().copies == 0);
+  CHECK(h.counters().dropped == 0);
+  CHECK(h.counters().refused == 1);
+  REQUIRE(h.deliveries().size() == 1);
+  CHECK(h.deliveries()[0].t == h.attempts()[1].ended);
+}
+
+TEST_CASE("a full queue turns away the newest attempt of RC that can have come to it") {
+  const Topology topology = fabric();
+  SyntheticRun run(topology);
+  const auto at = [](int64_t us) { return kStart + FabricTime::from_us(us); };
+  const auto waits = rc_packet(7, at(0)), last = rc_packet(7, at(20)),
+             young = rc_packet(7, at(25) - FabricTime::from_ns(300));
+  run.leaves(waits);
+  run.leaves(last);
+  run.leaves(young);
+  run.drop("p0.t0-0:u0", test::kOutbound, at(25), run.data_frame(last), "queue_full");
+  const auto frame = run.data_frame(waits);
+  run.record("h2:p0", test::kInbound, at(40), frame, frame.size());
+  const PacketHistory h = history_of(topology, run);
+  REQUIRE(h.attempts().size() == 3);
+  CHECK(h.attempts()[0].fate == Fate::kDelivered);
+  CHECK(h.attempts()[1].congested());
+  CHECK(h.attempts()[2].fate == Fate::kInFlight);
+}
+
 TEST_CASE("a switch that trims a packet is found when its ports are captured") {
   const Topology topology = fabric();
   SyntheticRun run(topology);
