@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <unordered_map>
 
 #include "analysis/history/path_wires.h"
 #include "fabric/packet/header_sizes.h"
@@ -10,7 +12,8 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A packet without any record of its end is lost when it has been away for so long, not before.
+/// A packet without any record of its end, which others have overtaken, is lost when it has been away for so long,
+/// not before: until then it may be delayed (our choice).
 constexpr int64_t kLostAfterRtts = 8;
 /// A host's report that its port is dark weighs as much as this many lost packets, because a dark
 /// port is its only cause.
@@ -20,57 +23,72 @@ constexpr FabricTime kSameWord = FabricTime::from_us(1);
 /// A packet that waited for less is not marked for its own queue: the time of three data packets.
 constexpr int64_t kPromptPackets = 3;
 
+/// What was sent last, of all that has arrived, by flow and entropy value: by path, where that is fixed.
+class LastArrived {
+ public:
+  explicit LastArrived(const PacketHistory& packets) {
+    for (const Attempt& attempt : packets.attempts()) {
+      if (attempt.fate != Fate::kDelivered || !attempt.start_seen) continue;
+      FabricTime& start = start_[key_of(packets, attempt)];
+      start = std::max(start, attempt.start);
+    }
+  }
+  bool later_than(const PacketHistory& packets, const Attempt& attempt) const {
+    const auto last = start_.find(key_of(packets, attempt));
+    return last != start_.end() && last->second > attempt.start;
+  }
+
+ private:
+  static uint64_t key_of(const PacketHistory& packets, const Attempt& attempt) {
+    return uint64_t{packets.packets()[attempt.packet].flow} << 32 | attempt.ev.value;
+  }
+
+  std::unordered_map<uint64_t, FabricTime> start_;  // look-up only
+};
+
 class Sampler {
  public:
   Sampler(const Topology& topology, const PacketHistory& packets)
-      : topology_(topology), packets_(packets), last_arrived_(packets.flows().size()) {
+      : topology_(topology), packets_(packets) {
     for (const Attempt& attempt : packets.attempts()) {
-      if (attempt.fate == Fate::kDelivered) {
-        FabricTime& start = last_arrived_[packets.packets()[attempt.packet].flow];
-        start = std::max(start, attempt.start);
-      }
       last_ = std::max(last_, attempt.start);
       if (attempt.ended != FabricTime::never()) last_ = std::max(last_, attempt.ended);
     }
   }
 
-  /// Its path; false if the fabric has none such.
-  bool place(const Attempt& attempt, BlameSample& sample) {
+  /// Its path; null if the fabric has none such. Where switches choose the way of each packet the sample has only
+  /// the first and the last wire, and what is returned is one of the ways.
+  const std::vector<WireId>* place(const Attempt& attempt, BlameSample& sample) {
     const Flow& flow = packets_.flows()[packets_.packets()[attempt.packet].flow];
     const auto path = built_path(topology_, flow.source, flow.destination, attempt.ev);
-    if (!path) return false;
+    if (!path) return nullptr;
     sample.t = attempt.start;
     sample.source = flow.source;
     sample.destination = flow.destination;
     sample.ev = attempt.ev;
     const auto& wires = wires_between(flow.source, flow.destination, *path);
-    std::copy(wires.begin(), wires.end(), sample.wires.begin());
-    sample.wire_count = static_cast<uint8_t>(wires.size());
-    sample.suspects = static_cast<uint8_t>((1u << wires.size()) - 1);
-    return true;
+    const bool all = !chosen_on_the_way(flow);
+    add_wire(sample, wires.front());
+    for (size_t i = all ? 1 : wires.size() - 1; i < wires.size(); ++i) add_wire(sample, wires[i]);
+    return &wires;
   }
 
-  void judge_loss(const Attempt& attempt, BlameSample& sample) const {
-    switch (attempt.fate) {
-      case Fate::kDelivered:
-      case Fate::kTrimmed: return;
-      case Fate::kInFlight:
-        sample.bad =
-            attempt.start + topology_.base_rtt * kLostAfterRtts < last_ && !may_stand(attempt);
-        sample.counts = sample.bad;
-        return;
-      case Fate::kDropped: break;
+  /// Everything that a sample has is a suspect.
+  static void add_wire(BlameSample& sample, WireId wire) {
+    sample.wires[sample.wire_count++] = wire;
+    sample.suspects = static_cast<uint8_t>((1u << sample.wire_count) - 1);
+  }
+
+  void judge_loss(const Attempt& attempt, BlameSample& sample) {
+    if (attempt.fate == Fate::kInFlight) {
+      sample.bad = sample.counts = never_arrives(attempt);
+      return;
     }
+    sample.counts = !attempt.congested();
+    if (attempt.congested() || !attempt.lost()) return;  // what was trimmed or refused was carried
     sample.bad = true;
     const NodeId at = attempt.where.node;
     switch (attempt.cause) {
-      case DropCause::kQueueFull:
-      case DropCause::kPauseStorm:
-      case DropCause::kControlQueueFull:
-      case DropCause::kTrimmedQueueFull:
-      case DropCause::kNoBuffer: sample.bad = sample.counts = false; return;
-      case DropCause::kReceiveBufferFull:
-      case DropCause::kNoBitmap: sample.bad = false; return;  // the path has carried it
       case DropCause::kPortDown:
         suspect_wire(sample, topology_.port(attempt.where).out, attempt.ended);
         sample.clue = Clue::kDark;
@@ -80,23 +98,33 @@ class Sampler {
         suspect_wire(sample, topology_.port(attempt.where).in, attempt.ended);
         sample.clue = Clue::kBitFlip;
         return;
-      case DropCause::kBadIcrc: sample.clue = Clue::kInside; return;
+      case DropCause::kBadIcrc: sample.clue = Clue::kInside; break;
       case DropCause::kUnknownUsid:
       case DropCause::kEndOfCarrier:
       case DropCause::kForeignCarrier:
       case DropCause::kHopLimit:
       case DropCause::kNoReceiver: return judge_astray(attempt, at, sample);
-      default: return;  // the node that lost it did not know
+      default: break;  // the node that lost it did not know
     }
+    // It may have been on a wire that is none of the sample's.
+    const Flow& flow = packets_.flows()[packets_.packets()[attempt.packet].flow];
+    if (chosen_on_the_way(flow)) sample.bad = sample.counts = false;
   }
 
  private:
-  /// RoCE's data may stand before a paused port for any time. As it keeps its order, what was sent before
-  /// something that has arrived is lost all the same.
-  bool may_stand(const Attempt& attempt) const {
-    const uint32_t flow = packets_.packets()[attempt.packet].flow;
-    return packets_.flows()[flow].roce && !packets_.pauses().empty() &&
-           last_arrived_[flow] < attempt.start;
+  /// Does a switch choose among uplinks for each packet of RoCE's, by its queues?
+  bool chosen_on_the_way(const Flow& flow) const {
+    return flow.roce && topology_.lossless.adaptive && topology_.t1_per_plane > 1 &&
+           topology_.host_row(flow.source) != topology_.host_row(flow.destination);
+  }
+
+  /// No record says what became of it. It may wait for any time: behind a pause, or behind what has precedence. But a
+  /// path keeps the order of its data, so what was sent before something that has arrived there is lost.
+  bool never_arrives(const Attempt& attempt) {
+    if (attempt.start + topology_.base_rtt * kLostAfterRtts >= last_) return false;
+    if (chosen_on_the_way(packets_.flows()[packets_.packets()[attempt.packet].flow])) return false;
+    if (!last_arrived_) last_arrived_.emplace(packets_);
+    return last_arrived_->later_than(packets_, attempt);
   }
 
   const std::vector<WireId>& wires_between(uint32_t source, uint32_t destination, Path path) {
@@ -105,12 +133,14 @@ class Sampler {
     return wires;
   }
 
+  /// The wire of a place that a record names; one that the sample has not, and room for, it took as well.
   static void suspect_wire(BlameSample& sample, WireId wire, FabricTime at) {
-    for (uint8_t i = 0; i < sample.wire_count; ++i) {
-      if (sample.wires[i] != wire) continue;
-      sample.suspects = static_cast<uint8_t>(1u << i);
-      sample.t = at;
-    }
+    const auto end = sample.wires.begin() + sample.wire_count;
+    const auto found = std::find(sample.wires.begin(), end, wire);
+    if (found == sample.wires.end()) return;
+    if (found == end) sample.wires[sample.wire_count++] = wire;
+    sample.suspects = static_cast<uint8_t>(1u << (found - sample.wires.begin()));
+    sample.t = at;
   }
 
   /// Discarded by a node that has no route or no use for it: a switch on its way lacks the route,
@@ -142,14 +172,13 @@ class Sampler {
   const Topology& topology_;
   const PacketHistory& packets_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<WireId>> wires_;
-  std::vector<FabricTime> last_arrived_;  ///< by flow: when that was sent which arrived last
-  FabricTime last_;
+  std::optional<LastArrived> last_arrived_;  ///< made when it is first asked
+  FabricTime last_;                          ///< of all that is recorded
 };
 
-/// The time that a data packet with RETH and TSETH takes on the shortest path when the fabric is
-/// idle.
-FabricTime flight_when_idle(const Topology& topology, const BlameSample& sample, uint32_t payload) {
-  const std::vector<WireId> wires(sample.wires.begin(), sample.wires.begin() + sample.wire_count);
+/// The time that a data packet with RETH and TSETH takes over these wires when the fabric is idle.
+FabricTime flight_when_idle(const Topology& topology, const std::vector<WireId>& wires,
+                            uint32_t payload) {
   const Bytes frame{kAfterBthOffset + kMethBytes + kTsethBytes + kRethBytes + payload + kIcrcBytes};
   return idle_transit(topology, wires, wire_length(frame));
 }
@@ -188,7 +217,9 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
       serialization_time(wire_length({topology.pmtu}), topology.host_rate) * kPromptPackets;
   for (const Attempt& attempt : packets.attempts()) {
     BlameSample sample;
-    if (!attempt.start_seen || !sampler.place(attempt, sample)) continue;
+    if (!attempt.start_seen) continue;
+    const std::vector<WireId>* const wires = sampler.place(attempt, sample);
+    if (wires == nullptr) continue;
     BlameSample loss = sample;
     sampler.judge_loss(attempt, loss);
     samples.losses.push_back(loss);
@@ -198,8 +229,10 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
     samples.copies.push_back(copy);
     const FabricTime flight = attempt.ended - attempt.start;
     const FabricTime waited =
-        flight - flight_when_idle(topology, sample, packets.packets()[attempt.packet].payload);
+        flight - flight_when_idle(topology, *wires, packets.packets()[attempt.packet].payload);
     BlameSample mark = sample;
+    // The T0 that chose among its uplinks is the switch that may have marked, whichever it took.
+    if (mark.wire_count < wires->size()) Sampler::add_wire(mark, (*wires)[1]);
     mark.bad = attempt.marked && waited < prompt;
     mark.counts = mark.bad || !attempt.marked;
     samples.marks.push_back(mark);

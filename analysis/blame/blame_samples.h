@@ -14,8 +14,9 @@
 
 namespace mrclab::analysis {
 
-/// A path has at most this many wires (fabric/topology/path.h).
-inline constexpr size_t kMaxWires = 4;
+/// A path has at most this many wires: one more than the switches that a carrier names.
+inline constexpr size_t kMaxWires = 8;
+static_assert(kMaxWires > kUsidsInCarrier);
 
 /// What a bad sample knows about its place beside its wires.
 enum class Clue : uint8_t {
