@@ -268,7 +268,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
       verdict.faults.back().losses = losses_after(history, evidence.events(), in.faults, i);
     }
   }
-  verdict.no_blame = no_blame_because(coverage);
+  verdict.no_blame = no_blame_because(coverage, in.timing.gaps);
   if (verdict.no_blame.empty()) {
     verdict.blame = find_blame(in.topology, history, evidence.events());
   }

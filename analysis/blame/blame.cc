@@ -91,7 +91,9 @@ class Blamer {
       drafts_.push_back(std::move(draft));
     }
     join_in_time();
-    for (const Component& parent : parents(topology_)) join_upwards(parent);
+    if (options.question == Question::kWhoLoses) {  // nothing larger than a link copies
+      for (const Component& parent : parents(topology_)) join_upwards(parent);
+    }
     for (Draft& draft : drafts_) {
       add_parts(draft);
       join_wires(topology_, draft.component, draft.or_else);
@@ -333,11 +335,13 @@ std::string_view name_of(Symptom symptom) {
   return "?";
 }
 
-std::string no_blame_because(const Coverage& coverage) {
+std::string no_blame_because(const Coverage& coverage, uint64_t gaps) {
   for (const Witness witness : {Witness::kPackets, Witness::kEvents}) {
     if (!coverage.whole(witness)) return coverage.why(witness);
   }
-  return "";
+  if (gaps == 0) return "";
+  return "the kernel lost " + std::to_string(gaps) + (gaps == 1 ? " frame" : " frames") +
+         " between nodes, which would look like losses of the fabric";
 }
 
 std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,

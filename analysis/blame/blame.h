@@ -13,7 +13,8 @@
 //
 // What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
 // ICRC) says where it was; a packet that merely does not arrive says nothing. Trims, and discards
-// of full queues, are congestion and blame no component.
+// of full queues, are congestion and blame no component. Nor does what the receiving NIC refused, or what
+// is still under way or waits: lost means that it did not arrive (fabric/packet/drop_kind.h).
 
 #include <vector>
 
@@ -30,9 +31,10 @@ namespace mrclab::analysis {
 inline constexpr int64_t kStormRtts = 4;
 
 /// Why no component can be blamed if the evidence is not complete: a packet whose arrival was not captured
-/// looks like a lost one, and a host without events looks like one whose ports were lit. Empty: the
-/// evidence is complete.
-std::string no_blame_because(const Coverage& coverage);
+/// looks like a lost one, and a host without events looks like one whose ports were lit. Nor if the machine
+/// itself lost frames between two nodes (`gaps` of the run's timing), which no component of the fabric did.
+/// Empty: the evidence is complete.
+std::string no_blame_because(const Coverage& coverage, uint64_t gaps);
 
 /// Returns the blames in the order in which they begin. Both histories are finished, and whole: see
 /// above.

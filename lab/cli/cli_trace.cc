@@ -147,10 +147,27 @@ int trace_command(const TraceOptions& options) {
   return print_trace(options, explained, path_trace_text(explained));
 }
 
-std::string blame_text(const std::vector<analysis::Blame>& blames) {
-  if (blames.empty()) return "nothing to blame: what was lost, if anything, was congestion\n";
+/// Where nobody is blamed, it says what was lost all the same.
+std::string blame_text(const BlamedRun& run) {
+  if (run.blames.empty()) {
+    const auto packets = [](uint64_t count) {
+      return fmt::format("{} packet{} {}", count, count == 1 ? "" : "s",
+                         count == 1 ? "was" : "were");
+    };
+    std::string text = "nothing to blame\n";
+    if (run.congested + run.lost_otherwise == 0) text += indented_lines("no packet was lost");
+    if (run.congested > 0) {
+      text += indented_lines(packets(run.congested) +
+                             " dropped by queues that had no room, which is congestion");
+    }
+    if (run.lost_otherwise > 0) {
+      text += indented_lines(packets(run.lost_otherwise) +
+                             " lost otherwise, too few or too scattered to say by what");
+    }
+    return text;
+  }
   std::string text;
-  for (const analysis::Blame& blame : blames) {
+  for (const analysis::Blame& blame : run.blames) {
     text += headline(blame) + "\n" + indented_lines(blame.evidence);
     if (!blame.noticed.empty()) text += indented_lines("noticed: " + blame.noticed);
     for (const std::string& other : blame.or_else) text += indented_lines("or " + other);
@@ -159,16 +176,16 @@ std::string blame_text(const std::vector<analysis::Blame>& blames) {
 }
 
 int blame_command(const std::string& run, bool as_json) {
-  const std::vector<analysis::Blame> blames =
+  const BlamedRun blamed =
       while_ticking("blaming", evidence_text(run), [&] { return blame_of_run(run); });
   if (as_json) {
     auto list = nlohmann::ordered_json::array();
-    for (const analysis::Blame& blame : blames) list.push_back(to_json(blame));
+    for (const analysis::Blame& blame : blamed.blames) list.push_back(to_json(blame));
     fmt::print("{}\n", printed(list, "blame"));
   } else {
-    fmt::print("{}", blame_text(blames));
+    fmt::print("{}", blame_text(blamed));
   }
-  return blames.empty() ? 0 : 1;
+  return blamed.blames.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -1,15 +1,37 @@
 #include "lab/recorded/blame_run.h"
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/analyze.h"
 #include "analysis/blame/blame.h"
+#include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
+#include "lab/recorded/recorded_run.h"
 #include "lab/run/run_folder.h"
 #include "lab/run/run_manifest.h"
 #include "lab/scenario/scenario.h"
+#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
+namespace {
 
-std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
+/// How many frames the kernel lost in the run, as its verdict has it; none if it was never judged.
+uint64_t gaps_of(const std::filesystem::path& run) {
+  const std::filesystem::path file = run / "verdict.json";
+  if (!std::filesystem::exists(file)) return 0;
+  try {
+    const auto verdict = require_json<nlohmann::json>(netio::read_file(file, kVerdictMax));
+    return verdict.at("timing").at("gaps").get<uint64_t>();
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(file.string() + ": " + error.what());
+  } catch (const netio::SystemError& error) {
+    throw InputError(error.what());
+  }
+}
+
+}  // namespace
+
+BlamedRun blame_of_run(const std::filesystem::path& folder) {
   const std::filesystem::path run = named_run(folder);
   if (!std::filesystem::is_directory(run)) {
     throw InputError("found no run folder " + in_quotes(run.string()) +
@@ -25,10 +47,17 @@ std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder) {
   for (const auto& file : captures) evidence.add_capture(file);
   evidence.add_events(run / "events.jsonl");
   evidence.finish();
-  if (const std::string gap = analysis::no_blame_because(evidence.coverage()); !gap.empty()) {
-    throw InputError(run.string() + ": " + gap + ", and on part of the evidence nothing is blamed");
+  const std::string gap = analysis::no_blame_because(evidence.coverage(), gaps_of(run));
+  if (!gap.empty()) {
+    throw InputError(run.string() + ": " + gap + ", and on such evidence nothing is blamed");
   }
-  return analysis::find_blame(scenario.topology, evidence.packets(), evidence.events());
+  BlamedRun blamed;
+  blamed.blames = analysis::find_blame(scenario.topology, evidence.packets(), evidence.events());
+  for (const analysis::Attempt& attempt : evidence.packets().attempts()) {
+    if (!attempt.lost()) continue;
+    ++(attempt.congested() ? blamed.congested : blamed.lost_otherwise);
+  }
+  return blamed;
 }
 
 }  // namespace mrclab::lab

@@ -1,6 +1,7 @@
 #pragma once
 // Blame out of a run folder.
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -8,8 +9,14 @@
 
 namespace mrclab::lab {
 
-/// Reads the fabric of its scenario, its captures and events, and nothing else: not the schedule.
-/// `folder` is a run folder, or "latest". Throws InputError.
-std::vector<analysis::Blame> blame_of_run(const std::filesystem::path& folder);
+struct BlamedRun {
+  std::vector<analysis::Blame> blames;
+  /// Transmissions of data that were lost: in queues that had no room, or otherwise.
+  uint64_t congested = 0, lost_otherwise = 0;
+};
+
+/// Reads the fabric of its scenario, its captures and events, and of its verdict what the kernel lost; not the
+/// schedule. `folder` is a run folder, or "latest". Throws InputError.
+BlamedRun blame_of_run(const std::filesystem::path& folder);
 
 }  // namespace mrclab::lab

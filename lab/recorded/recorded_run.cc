@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kVerdictMax = size_t{64} << 20;
 constexpr size_t kHistoryMax = size_t{512} << 20;  // names of the streams of the largest fabric
 
 std::string text_of(const fs::path& file, size_t limit) {

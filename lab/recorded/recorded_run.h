@@ -13,6 +13,9 @@
 
 namespace mrclab::lab {
 
+/// No verdict.json is longer.
+inline constexpr size_t kVerdictMax = size_t{64} << 20;
+
 struct RecordedRun {
   std::filesystem::path folder;
   Scenario scenario;  ///< as resolved when it ran

@@ -116,6 +116,18 @@ TEST_CASE("on part of the evidence nobody is blamed, and no fault is measured") 
   CHECK_FALSE(part.faults[0].recovered);
 }
 
+TEST_CASE("nobody is blamed for frames that the machine itself lost between two nodes") {
+  for (const uint64_t gaps : {0, 1, 7}) {
+    LateLoss story(("gaps-" + std::to_string(gaps)).c_str());
+    story.run.add_link_fault("h2:p0", us(700), us(900));
+    story.run.inputs.timing.gaps = gaps;
+    const Verdict verdict = story.run.analyze().verdict;
+    CHECK(verdict.blame.empty() == (gaps > 0));
+    const std::string frames = gaps == 1 ? "1 frame " : std::to_string(gaps) + " frames ";
+    CHECK((verdict.no_blame.find("the kernel lost " + frames) != std::string::npos) == (gaps > 0));
+  }
+}
+
 TEST_CASE("a node without a file is missed by its name") {
   LateLoss story("no-file");
   story.run.seal.nodes.erase(story.run.seal.nodes.begin() + 5);
