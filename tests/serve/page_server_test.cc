@@ -5,7 +5,6 @@
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
-#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -222,33 +220,6 @@ TEST_CASE(
   strangers.front().read_some(asio::buffer(&octet, 1), error);
   CHECK(error);
   CHECK(error != asio::error::would_block);
-}
-
-TEST_CASE("without descriptors the server waits, and serves when there are some again") {
-  Served served;
-  Browser browser(served.port());
-  browser.join();
-  asio::io_context io;
-  tcp::socket waiting(io);
-  waiting.open(tcp::v4());
-  // All that this process may open are taken: its thread cannot accept what comes.
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
-  const rlimit none{0, before.rlim_max};
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
-  waiting.connect({asio::ip::make_address("127.0.0.1"), served.port()});
-  const auto spent = [] {
-    rusage used{};
-    ::getrusage(RUSAGE_SELF, &used);
-    return std::chrono::seconds(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-           std::chrono::microseconds(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-  };
-  const auto begin = spent();
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  const auto taken = spent() - begin;
-  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
-  CHECK(taken < std::chrono::milliseconds(250));  // what spins takes all of it
-  CHECK(browser.get("/main.js").result_int() == 200);
 }
 
 TEST_CASE("the answer to HEAD says how long that to GET is, and has nothing of it") {
