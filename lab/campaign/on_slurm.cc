@@ -29,6 +29,14 @@ std::string array_of(const std::vector<uint32_t>& shards) {
   return text;
 }
 
+/// Where a job writes. sbatch puts numbers of jobs in place of %j and the like, and % in place of %%: the folder's name
+/// is to stay as it is.
+std::string log_pattern(const Campaign& campaign, const std::string& name) {
+  std::string pattern;
+  for (const char c : campaign.folder.string()) pattern += c == '%' ? "%%" : std::string(1, c);
+  return pattern + "/logs/" + name + ".log";
+}
+
 /// The number of the job.
 std::string submit(const Campaign& campaign, std::vector<std::string> words,
                    std::chrono::milliseconds patience) {
@@ -60,20 +68,19 @@ std::string submit(const Campaign& campaign, std::vector<std::string> words,
 /// An array job of the shards that are missing, and the job after it. The number of the latter.
 std::string submit_round(const Campaign& campaign, const std::vector<uint32_t>& missing,
                          bool wait) {
-  // Paths of --output are seen from --chdir, and sbatch writes numbers of jobs for %j and the like in them: so the
-  // name of the folder does not stand there.
   const std::string there = campaign.folder.string();
   const std::string array = submit(
       campaign,
       {"--job-name=mrclab-chaos", "--array=" + array_of(missing), "--requeue", "--chdir=" + there,
-       "--output=logs/%a.log", "--open-mode=truncate", there + "/task.sh"},
+       "--output=" + log_pattern(campaign, "%a"), "--open-mode=truncate", there + "/task.sh"},
       kSubmitPatience);
   fmt::print("array job   {}: {} of {} shards\n", array, missing.size(), campaign.shards);
   std::fflush(stdout);
   // A shard whose node is lost for good ends as well: what it leaves out is named as missing.
-  std::vector<std::string> join{"--job-name=mrclab-join", "--dependency=afterany:" + array,
-                                "--chdir=" + there,       "--output=logs/join.log",
-                                "--open-mode=truncate",   there + "/join.sh"};
+  std::vector<std::string> join{
+      "--job-name=mrclab-join", "--dependency=afterany:" + array,
+      "--chdir=" + there,       "--output=" + log_pattern(campaign, "join"),
+      "--open-mode=truncate",   there + "/join.sh"};
   if (wait) join.insert(join.begin(), "--wait");
   return submit(campaign, join, wait ? kWaitPatience : kSubmitPatience);
 }

@@ -213,10 +213,8 @@ TEST_CASE(
   CHECK(parallel.find("{=") == std::string::npos);
   CHECK(parallel.find("{.}") == std::string::npos);
   const std::string slurm = netio::read_file(runs.path() / "sbatch", 1 << 20);
-  CHECK(slurm.find("--output=logs/%a.log") != std::string::npos);
-  for (size_t at = 0; (at = slurm.find("--output", at)) != std::string::npos; ++at) {
-    CHECK(slurm.substr(at, slurm.find('\n', at) - at).find("%j") == std::string::npos);
-  }
+  CHECK(slurm.find("{.}%%j/logs/%a.log\n") != std::string::npos);
+  CHECK(slurm.find("{.}%%j/logs/join.log\n") != std::string::npos);
   // What the script says is what was meant, and nothing else runs.
   const fs::path shards = campaign.folder / "shards";
   const std::string there = shell_word(shards.string());
