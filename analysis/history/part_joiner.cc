@@ -154,6 +154,8 @@ AttemptChoice<uint32_t> PartJoiner::attempts_of(const Sighting& s, uint32_t pack
 /// Is this frame the second copy that a faulty wire sends right behind the first?
 bool PartJoiner::is_copy(const Sighting& s, uint32_t packet) const {
   if (tables_.packets[packet].last == kNone) return false;
+  // RC may go back to the same packet once more at once, by its timer and by a NAK; not while it is new.
+  if (is_rc_request(s.opcode) && tables_.packets[packet].attempts > 1) return false;
   const Attempt& before = tables_.attempts[tables_.packets[packet].last];
   const FabricTime length = s.t - s.start;
   return s.mark().copies(before.mark(), s.start - before.start, length * 2);

@@ -121,6 +121,7 @@ TEST_CASE("nobody is blamed for frames that the machine itself lost between two 
     LateLoss story(("gaps-" + std::to_string(gaps)).c_str());
     story.run.add_link_fault("h2:p0", us(700), us(900));
     story.run.inputs.timing.gaps = gaps;
+    story.check(ExpectHealed{});
     const Verdict verdict = story.run.analyze().verdict;
     CHECK(verdict.blame.empty() == (gaps > 0));
     const std::string frames = gaps == 1 ? "1 frame " : std::to_string(gaps) + " frames ";

@@ -278,6 +278,23 @@ TEST_CASE(
   CHECK(h.deliveries()[0].t == h.attempts()[1].ended);
 }
 
+TEST_CASE("RC that goes back twice at once sends again; a new packet that leaves twice is a copy") {
+  const Topology topology = fabric();
+  const FabricTime frame = serialization_time(
+      wire_length({SyntheticRun(topology).data_frame(rc_packet(7, kStart)).size()}),
+      topology.host_rate);
+  for (const bool before : {true, false}) {
+    SyntheticRun run(topology);
+    if (before) run.lost(rc_packet(7, kStart), "p0.t0-1:d0", "queue_full");
+    const FabricTime again = kStart + FabricTime::from_us(50);
+    run.delivered(rc_packet(7, again));
+    run.delivered(rc_packet(7, again + frame));
+    const PacketHistory h = history_of(topology, run);
+    CHECK(h.attempts().size() == (before ? 3 : 1));
+    CHECK((h.counters().copies == 0) == before);
+  }
+}
+
 TEST_CASE("a full queue turns away the newest attempt of RC that can have come to it") {
   const Topology topology = fabric();
   SyntheticRun run(topology);
