@@ -119,12 +119,17 @@ class Sampler {
   }
 
   /// No record says what became of it. It may wait for any time: behind a pause, or behind what has precedence. But a
-  /// path keeps the order of its data, so what was sent before something that has arrived there is lost.
+  /// path keeps the order of its data, so what was sent before something that has arrived there is lost. Attempts of RC
+  /// look alike, so which of a packet's has vanished is not known: the newest must be overtaken.
   bool never_arrives(const Attempt& attempt) {
-    if (attempt.start + topology_.base_rtt * kLostAfterRtts >= last_) return false;
-    if (chosen_on_the_way(packets_.flows()[packets_.packets()[attempt.packet].flow])) return false;
+    const Packet& packet = packets_.packets()[attempt.packet];
+    const Flow& flow = packets_.flows()[packet.flow];
+    const bool newest = flow.roce && packet.last != Attempt::kNone;
+    const Attempt& judged = newest ? packets_.attempts()[packet.last] : attempt;
+    if (judged.start + topology_.base_rtt * kLostAfterRtts >= last_) return false;
+    if (chosen_on_the_way(flow)) return false;
     if (!last_arrived_) last_arrived_.emplace(packets_);
-    return last_arrived_->later_than(packets_, attempt);
+    return last_arrived_->later_than(packets_, judged);
   }
 
   const std::vector<WireId>& wires_between(uint32_t source, uint32_t destination, Path path) {

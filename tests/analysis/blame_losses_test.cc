@@ -142,6 +142,30 @@ TEST_CASE("what has vanished and was overtaken on its own path is lost; elsewher
   }
 }
 
+TEST_CASE("of attempts of RC that look alike the newest must be overtaken, else the packet waits") {
+  SentPackets run(hashing_fabric());
+  run.delivered(50);
+  run.under_way(100);
+  run.delivered(300);
+  CHECK_FALSE(run.blames().empty());
+  for (uint32_t packet = 50; packet < 150;
+       ++packet) {  // each is sent again, and a queue drops that
+    run.dropped(1, DropCause::kQueueFull, run.port("p0.t0-0:u0"));
+    Attempt& again = run.tables.attempts.back();
+    run.tables.packets.pop_back();
+    again.packet = packet;
+    again.attempt = 1;
+    again.previous = packet;
+    run.tables.packets[packet].last = static_cast<uint32_t>(run.tables.attempts.size() - 1);
+    run.tables.packets[packet].attempts = 2;
+  }
+  run.later(us(2'000));
+  run.tables.flows.push_back({1, 3, Qpn{2}, true});
+  run.delivered(1);
+  run.tables.packets.back().flow = 1;
+  CHECK(run.blames().empty());
+}
+
 TEST_CASE(
     "where switches choose for each packet, only a loss with a place accuses, and that place") {
   SentPackets silent(hashing_fabric(true));

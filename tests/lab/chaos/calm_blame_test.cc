@@ -14,10 +14,12 @@
 #include "analysis/blame/blame_text.h"
 #include "analysis/history/evidence.h"
 #include "fabric/text/yaml.h"
+#include "lab/recorded/blame_run.h"
 #include "lab/scenario/contrast.h"
 #include "lab/scenario/named_transport.h"
 #include "lab/sim/simulation.h"
 #include "tests/lab/support/calm_scenario.h"
+#include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"
 
 using namespace mrclab;
@@ -135,5 +137,19 @@ TEST_CASE("what stands behind a pause, and what queues of busy receivers drop, a
       CHECK(run.under_way > 800);
       CHECK(run.congested + run.refused == 0);
     }
+  }
+}
+
+TEST_CASE("a run folder whose captures show no pause accuses nobody, and says what was lost" *
+          doctest::test_suite(test::kWholeRun)) {
+  const test::TemporaryRuns runs;
+  const Scenario scenario = load_scenario("blocked-gpu");
+  for (const bool pauses : {true, false}) {
+    const ContrastName transport = find_contrast(scenario, pauses ? "roce" : "roce-nopfc");
+    const BlamedRun blamed =
+        blame_of_run(runs.run(under_transport(scenario, transport)).folder.path);
+    CHECK(blamed.blames.empty());
+    CHECK(blamed.lost_otherwise == 0);
+    CHECK((blamed.congested > 1000) == !pauses);
   }
 }

@@ -107,7 +107,7 @@ std::string calm_text(std::string_view fabric, std::string_view transport, uint6
     case 2:
     case 3: {
       const char* word = kind == 2 ? "all_reduce" : "all_to_all";
-      const uint64_t whole = std::max<uint64_t>(size, 64) * hosts / 4 * 4;
+      const uint64_t whole = std::max<uint64_t>(size / hosts / 4 * 4, 64) * hosts;
       us = Budget(n, host_per_us * hosts).us;
       work = fmt::format("{}: {{hosts: all, size: {}B, until: end, qps: {}}}", word, whole, qps);
       break;
