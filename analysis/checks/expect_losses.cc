@@ -26,7 +26,7 @@ std::vector<uint64_t> losses(const JudgedRun& run, FabricTime from, FabricTime u
                              std::optional<uint32_t> plane) {
   std::vector<uint64_t> lost(run.history.flows().size());
   for (const Attempt& attempt : run.history.attempts()) {
-    if (attempt.fate != Fate::kDropped || attempt.ended < from || attempt.ended >= until) continue;
+    if (!attempt.lost() || attempt.ended < from || attempt.ended >= until) continue;
     if (plane && !in_plane(attempt, *plane)) continue;
     ++lost[run.history.packets()[attempt.packet].flow];
   }

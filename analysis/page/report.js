@@ -267,7 +267,7 @@ function packets(run) {
   const list = run.picture && run.picture.packets;
   if (!list) return;
   if (!list.rows.length) {
-    section("Packets that did not make it at once", note("No packet was lost or trimmed."));
+    section("Packets that did not make it at once", note("No packet was lost, trimmed or refused."));
     return;
   }
   const seen = new Set();

@@ -254,7 +254,9 @@ class Picture {
     }
     const bool trimmed = attempt.trimmed && attempt.fate != Fate::kDropped;
     return {{"t_us", micros_or_null(attempt.ended)},
-            {"what", trimmed ? "trimmed" : "lost"},
+            {"what", trimmed             ? "trimmed"
+                     : attempt.refused() ? "refused"
+                                         : "lost"},
             {"cause", trimmed ? "queue" : std::string(name_of(attempt.cause))},
             {"where", place(attempt)},
             {"source", host(flow.source)},

@@ -105,7 +105,11 @@ class Teller {
     }
     about_.clear();
     lost(elsewhere_, "lost", "lost that no fault explains");
+    lost(congested_, "dropped", "dropped by full queues");
+    lost(given_up_, "dropped", "dropped by watchdogs of ports that stayed paused");
     lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
+    lost(out_of_turn_, "refused", "refused by receivers of RC that waited for an earlier packet");
+    lost(not_ready_, "refused", "refused by receivers of RC that had no receive posted");
     trimmed();
     paused();
     failures();
@@ -139,6 +143,10 @@ class Teller {
         refusals_of(attempts[a]).push_back(a);
         continue;
       }
+      if (attempts[a].congested()) {
+        (attempts[a].cause == DropCause::kPauseStorm ? given_up_ : congested_).push_back(a);
+        continue;
+      }
       const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
       const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
       std::vector<uint32_t>* whose = &elsewhere_;
@@ -156,6 +164,8 @@ class Teller {
   /// The list that a refused transmission belongs to: of the fault that slowed its receiver down, as
   /// long as the buffer may still be full of it.
   std::vector<uint32_t>& refusals_of(const Attempt& attempt) {
+    if (attempt.cause == DropCause::kOutOfOrder) return out_of_turn_;
+    if (attempt.cause == DropCause::kNotReady) return not_ready_;
     constexpr int64_t kDrainRtts = 8;
     const FabricTime slack = in_.measurements.base_rtt * kDrainRtts;
     for (size_t i = 0; i < struck_.size(); ++i) {
@@ -380,8 +390,9 @@ class Teller {
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
-  std::vector<uint32_t> refused_elsewhere_;
-  std::string about_;  // which fault, where there are several
+  std::vector<uint32_t> refused_elsewhere_, out_of_turn_, not_ready_;
+  std::vector<uint32_t> congested_, given_up_;  // whatever the faults: a queue was full
+  std::string about_;                           // which fault, where there are several
   std::vector<StoryLine> lines_;
 };
 

@@ -17,7 +17,7 @@ namespace mrclab::analysis {
 
 struct StoryLine {
   FabricTime t;
-  /// struck, noticed, moved, lost, refused, settled, undone, returned, recovered, failed, trimmed, paused
+  /// struck, noticed, moved, lost, dropped, refused, settled, undone, returned, recovered, failed, trimmed, paused
   std::string kind;
   std::string text;                ///< a sentence or two, plain text
   std::vector<uint32_t> attempts;  ///< a few transmissions that it is about

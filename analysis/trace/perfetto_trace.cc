@@ -248,16 +248,19 @@ class Exporter {
                 packet.attempts > 1 ? uint64_t{attempt.packet} + 1 : 0);
   }
 
-  /// Losses and trims once more, where they happened.
+  /// Losses, refusals and trims once more, where they happened.
   void ended(const Moment& moment) {
     const Attempt& attempt = trace_.packets.attempts()[moment.index];
-    const bool lost = attempt.fate == Fate::kDropped;
-    if ((!lost && attempt.fate != Fate::kTrimmed) || !attempt.where.node.valid()) return;
+    const bool dropped = attempt.fate == Fate::kDropped;
+    if ((!dropped && attempt.fate != Fate::kTrimmed) || !attempt.where.node.valid()) return;
     const Packet& packet = trace_.packets.packets()[attempt.packet];
     const NodeSite& site = trace_.topology.node(attempt.where.node);
     const uint64_t track = file_.track(file_.process(site.name), place_of(trace_, attempt));
-    file_.instant(moment.t, track, lost ? std::string(mrclab::name_of(attempt.cause)) : "trimmed",
-                  lost ? "loss" : "trim",
+    file_.instant(moment.t, track,
+                  dropped ? std::string(mrclab::name_of(attempt.cause)) : "trimmed",
+                  attempt.lost() ? "loss"
+                  : dropped      ? "refusal"
+                                 : "trim",
                   {{"psn", std::to_string(packet.psn.value())},
                    {"flow", flow_name(trace_, trace_.packets.flows()[packet.flow])}});
   }

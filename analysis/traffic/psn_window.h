@@ -28,6 +28,7 @@ struct TrafficAttempt {
   bool cut : 1 = false;           ///< trimmed at a switch; its header may still be on its way
   bool rtx : 1 = false;           ///< its retransmission bit
   bool timed : 1 = false;         ///< it has a timestamp
+  bool refused : 1 = false;       ///< dropped by the receiving NIC: it arrived, and is not lost
   uint16_t timestamp = 0;         ///< the sender's
   uint32_t path = kNone;          ///< the path that it took: its number in Traffic::paths
 

@@ -4,6 +4,7 @@
 
 #include "analysis/traffic/traffic_analyzer.h"
 #include "fabric/node/node.h"
+#include "fabric/packet/drop_kind.h"
 
 namespace mrclab::analysis {
 
@@ -42,7 +43,9 @@ void TrafficAnalyzer::on_drop(const TrafficSighting& s) {
     attempt = &slot->first;
     on_first_sent(s, flow, path);
   }
-  if (attempt != nullptr) attempt->fate = Fate::kDropped;
+  if (attempt == nullptr) return;
+  attempt->fate = Fate::kDropped;
+  attempt->refused = drop_kind(s.cause) == DropKind::kRefused;
 }
 
 void TrafficAnalyzer::undo_arrival(TrafficFlow& flow, FlowPath& path, PsnSlot& slot) {

@@ -69,7 +69,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
                                     const TrafficAttempt& attempt) {
   TrafficFlow& f = traffic_.flows[flow];
   PathState& state = path_states_[attempt.path];
-  if (attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed) {
+  if (attempt.fate == Fate::kDelivered || attempt.fate == Fate::kTrimmed || attempt.refused) {
     state.last_good = std::max(state.last_good, attempt.sent);
     return;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/packet/drop_kind.h"
 #include "fabric/topology/path.h"
 #include "lab/console/terminal.h"
 #include "lab/recorded/packet_trace.h"
@@ -29,12 +30,18 @@ std::string host_text(const Topology& topology, uint32_t host) {
   return topology.node(topology.host(host)).name;
 }
 
+/// What the receiving NIC did not take has arrived all the same.
+std::string_view word_of(DropCause cause) {
+  return drop_kind(cause) == DropKind::kRefused ? "refused" : "lost";
+}
+
 std::string end_text(const LifeAttempt& attempt) {
   const Hop& last = attempt.hops.back();
   switch (attempt.fate) {
     case analysis::Fate::kDelivered: return "delivered";
     case analysis::Fate::kTrimmed: return "its header was delivered, its payload was not";
-    case analysis::Fate::kDropped: return fmt::format("lost: {}", name_of(attempt.cause));
+    case analysis::Fate::kDropped:
+      return fmt::format("{}: {}", word_of(attempt.cause), name_of(attempt.cause));
     case analysis::Fate::kInFlight: break;
   }
   return last.seen != nullptr && last.side == Direction::kEgress
@@ -52,7 +59,9 @@ std::string answer_text(const Topology& topology, const Answer& answer) {
 std::string hop_notes(const Hop& hop) {
   std::string notes;
   if (hop.seen == nullptr) return "not captured";
-  if (hop.seen->event == PacketEvent::kDropped) return "lost here";
+  if (hop.seen->event == PacketEvent::kDropped) {
+    return fmt::format("{} here", word_of(hop.seen->cause));
+  }
   if (hop.waited && *hop.waited > FabricTime::zero()) {
     notes = fmt::format("waited {}", to_string(*hop.waited));
   }

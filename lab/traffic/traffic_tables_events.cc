@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/packet/drop_kind.h"
 #include "lab/traffic/traffic_names.h"
 #include "lab/traffic/traffic_tables.h"
 
@@ -46,7 +47,10 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
   add_places("marked (CE)", &analysis::CapturePoint::first_marked);
   const TrafficTotals totals = totals_of(traffic);
   uint64_t named = 0;
-  for (const uint64_t frames : c.drops) named += frames;
+  for (size_t cause = 0; cause < c.drops.size(); ++cause) {
+    const bool lost = drop_kind(static_cast<DropCause>(cause)) != DropKind::kRefused;
+    named += lost ? c.drops[cause] : 0;
+  }
   named -= std::min(named, c.dropped_control);
   if (totals.lost > named) add("never arrived", "no record says where", totals.lost - named);
   return table;
