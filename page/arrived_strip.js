@@ -15,7 +15,7 @@ function statesOf(page, end, from, to, t) {
     if (p.qp !== end.qpn || p.source !== from || p.destination !== to || !/write|send/i.test(world.fabric.opcodes[p.opcode] ?? "")) continue;
     const wire = world.wires[p.wire], last = world.nodes[wire.to.node] === world.hosts[to];
     const first = world.nodes[wire.from.node] === world.hosts[from];
-    if (p.event === kDropped) states.set(p.psn, "lost");
+    if (p.event === kDropped) states.set(p.psn, world.isRefused(p) ? "refused" : "lost");
     else if (p.event === kTrimmed || p.queue === 3) states.set(p.psn, "trimmed");
     else if (last && p.t + wire.link.propagation_ps <= t) states.set(p.psn, "arrived");
     else if (first) states.set(p.psn, p.flags & 1 ? "again" : "sent");
@@ -28,10 +28,10 @@ export function arrivedStrip(page, end, from, to, t) {
   if (!states.size) return [note("No data packet of it in the last microseconds.")];
   const newest = Math.max(...states.keys()), first = Math.max(newest - kSquares + 1, Math.min(...states.keys()));
   const rows = Math.ceil((newest - first + 1) / kAcross), size = Math.min(kSize, Math.floor(page.panels.panel.clientWidth / (kAcross + 3)));
-  const canvas = el("canvas", {"aria-label": "latest packets: sent, arrived, trimmed, lost"});
+  const canvas = el("canvas", {"aria-label": "latest packets: sent, arrived, trimmed, refused, lost"});
   canvas.style.width = kAcross * size + "px";
   canvas.style.height = rows * size + "px";
-  const colour = {arrived: colours.kinds.sack, sent: colours.kinds.data, again: colours.kinds.again, trimmed: colours.kinds.trimmed, lost: colours.bad};
+  const colour = {arrived: colours.kinds.sack, sent: colours.kinds.data, again: colours.kinds.again, trimmed: colours.kinds.trimmed, lost: colours.bad, refused: colours.soft};
   requestAnimationFrame(() => {
     const {c} = sized(canvas);
     for (let psn = first; psn <= newest; ++psn) {
@@ -44,5 +44,5 @@ export function arrivedStrip(page, end, from, to, t) {
   const count = (word) => [...states.values()].filter((s) => s === word).length;
   return [canvas, note(`PSN ${first} to ${newest}: ${count("arrived")} arrived, ${count("sent") + count("again")} on the way ` +
                        `(${count("again")} of them sent again), ` +
-                       `${count("trimmed")} trimmed, ${count("lost")} lost. What has no colour is older than these microseconds.`)];
+                       `${count("trimmed")} trimmed, ${count("refused")} refused by the receiver, ${count("lost")} lost. What has no colour is older than these microseconds.`)];
 }

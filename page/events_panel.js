@@ -7,7 +7,7 @@ import {isDatagram, kindOf, kKinds, kKindWords} from "./colours.js";
 const kBefore = 8, kAfter = 60;            // rows that are shown of what was and of what comes
 const kSpan = 2e6;                         // ps each way from which they are taken
 const kPiece = 2e6, kMostPieces = 60;      // ps asked for at once when a step looks further, and how often
-const kOthers = [["lost", "lost"], ["marked", "marked (ECN)"], ["word", "host's word"], ["fault", "faults"]];
+const kOthers = [["lost", "lost"], ["refused", "refused"], ["marked", "marked (ECN)"], ["word", "host's word"], ["fault", "faults"]];
 
 export class EventsPanel {
   constructor(page) {
@@ -17,10 +17,11 @@ export class EventsPanel {
   /// {t, kinds, text, packet?} of each packet at a port.
   rowOfPacket(p) {
     const {world} = this.page, wire = world.wires[p.wire], opcodes = world.fabric.opcodes;
-    const kinds = [p.event === 2 ? "lost" : kindOf(p, opcodes)];
+    const refused = world.isRefused(p);
+    const kinds = [refused ? "refused" : p.event === 2 ? "lost" : kindOf(p, opcodes)];
     if (p.flags & 2) kinds.push("marked");
     const name = isDatagram(p) ? "datagram" : `${opcodes[p.opcode].replaceAll("_", " ")} PSN ${p.psn}`;
-    const became = p.event === 2 ? `, dropped: ${world.fabric.causes[p.cause].replaceAll("_", " ")}` : p.event === 1 ? ", trimmed here" : p.flags & 2 ? ", marked here" : "";
+    const became = p.event === 2 ? `, ${refused ? "refused" : "dropped"}: ${world.fabric.causes[p.cause].replaceAll("_", " ")}` : p.event === 1 ? ", trimmed here" : p.flags & 2 ? ", marked here" : "";
     const host = (number) => world.hosts[number]?.name ?? "?";
     return {t: p.t, kinds, packet: p, text: `${host(p.source)} → ${host(p.destination)} ${name}${became}, ${world.portName(wire.from)} → ${world.portName(wire.to)}`};
   }

@@ -254,7 +254,7 @@ export class FabricView {
     }
   }
 
-  /// A loss is a cross where it happened, a trim a triangle, a mark a dot.
+  /// A loss is a cross where it happened, a refusal by the receiver a ring, a trim a triangle, a mark a dot.
   drawHappening({p, l, wire, age}) {
     const {front: c, colours} = this;
     const atEnd = p.event === kDropped && ["wire_down", "wire_loss", "frame_check"].includes(this.world.fabric.causes[p.cause]);
@@ -264,7 +264,11 @@ export class FabricView {
     c.globalAlpha = Math.max(0, 1 - age);
     c.lineWidth = 2.4;
     c.beginPath();
-    if (p.event === kDropped) {
+    if (this.world.isRefused(p)) {
+      c.strokeStyle = colours.soft;
+      c.arc(px, py, size, 0, 7);
+      c.stroke();
+    } else if (p.event === kDropped) {
       c.strokeStyle = colours.bad;
       c.moveTo(px - size, py - size);
       c.lineTo(px + size, py + size);

@@ -115,7 +115,7 @@ export class Panels {
       if (!/^(ev_state|loss_detected|qp_error|port_status_sent)$/.test(e.kind)) continue;
       const host = world.nodes[e.node].name;
       const text = {ev_state: `${host}: ${e.path ?? "port p" + e.port} is ${(e.cause ?? "").replaceAll("_", " ")}`,
-                    loss_detected: `${host}: a packet is lost (${(e.cause ?? "").replaceAll("_", " ")})`,
+                    loss_detected: `${host}: takes a packet for lost (${(e.cause ?? "").replaceAll("_", " ")})`,
                     qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} tells its peers which ports it has`}[e.kind];
       // What a host says again soon is counted, not repeated.
       const same = recent.get(text);
@@ -390,5 +390,5 @@ export class Panels {
 /// A burst is handed to its senders in an instant; what follows are packets.
 const isAtOnce = (fault) => fault.until_ps === fault.from_ps;
 const percent = (value) => Math.round(value * 100) + " %";
-const storyClass = (kind) => /struck|lost|failed|refused|trimmed/.test(kind) ? "bad" : /undone|returned|recovered|settled/.test(kind) ? "good" : "";
+const storyClass = (kind) => /struck|lost|dropped|failed|refused|trimmed/.test(kind) ? "bad" : /undone|returned|recovered|settled/.test(kind) ? "good" : "";
 const firstSentence = (text) => (/^.{12,}?\.(?= [A-Z(]|$)/.exec(text)?.[0] ?? text.slice(0, 120)) || "about";

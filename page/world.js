@@ -60,6 +60,9 @@ export class World {
 
   of(number) { return this.futures.get(number); }
 
+  /// Did it arrive, and the receiving NIC not take it? Then it is not lost.
+  isRefused(p) { return p.event === kDropped && this.fabric.refusals.includes(p.cause); }
+
   welcome(w) {
     this.fabric = w;
     this.futures.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/options/transport_choice.h"
+#include "fabric/packet/drop_kind.h"
 #include "faults/schedule.h"
 #include "lab/resident/session_export.h"
 #include "lab/scenario/contrast.h"
@@ -12,7 +13,9 @@ namespace mrclab::lab {
 namespace {
 
 bool is_about(const SeenPacket& packet, StepTo to, std::optional<Qpn> qp) {
-  if (to == StepTo::kLoss && packet.event != PacketEvent::kDropped) return false;
+  const bool lost =
+      packet.event == PacketEvent::kDropped && drop_kind(packet.cause) != DropKind::kRefused;
+  if (to == StepTo::kLoss && !lost) return false;
   return !qp || packet.qp == *qp;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "fabric/history/history.h"
+#include "fabric/packet/drop_kind.h"
 #include "fabric/packet/header_fields.h"
 #include "fabric/topology/path.h"
 #include "lab/sim/simulation.h"
@@ -168,7 +169,10 @@ json place_json(const Topology& topology, const Place& place) {
              {"wire_length", place.wire_length},
              {"bytes", place.bytes},
              {"layers", layers_of(place.bytes)}};
-  if (place.event == PacketEvent::kDropped) entry["cause"] = name_of(place.cause);
+  if (place.event == PacketEvent::kDropped) {
+    entry["cause"] = name_of(place.cause);
+    entry["refused"] = drop_kind(place.cause) == DropKind::kRefused;
+  }
   if (const auto path = path_of(place.ev)) entry["path"] = to_string(*path);
   return entry;
 }

@@ -8,6 +8,7 @@
 
 #include "fabric/node/effect_text.h"
 #include "fabric/node/impairment.h"
+#include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "lab/console/version.h"
@@ -143,6 +144,15 @@ json names(size_t count, const std::function<std::string_view(size_t)>& name) {
   return list;
 }
 
+/// The causes of drops, by number, that are refusals of the receiving NIC and no losses.
+json refusals() {
+  json list = json::array();
+  for (size_t i = 0; i < kDropCauses; ++i) {
+    if (drop_kind(static_cast<DropCause>(i)) == DropKind::kRefused) list.push_back(i);
+  }
+  return list;
+}
+
 /// When what is how much impaired: for drawing it, at any instant.
 json impairments_json(const faults::Fault& fault, const Topology& topology, size_t& room) {
   json list = json::array();
@@ -204,7 +214,8 @@ json welcome_of(const FabricSession& session) {
       {"lessons", lessons_json()},
       {"queue_pairs", describe_queue_pairs(scenario)},
       {"opcodes", names(256, opcode)},
-      {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })}};
+      {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })},
+      {"refusals", refusals()}};
 }
 
 json future_json(const FabricSession& session) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
 
 namespace mrclab::lab {
@@ -127,7 +128,7 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   const size_t bin = bin_of(packet.t);
   PlaneSums& sums = sums_of(bin, port.plane);
   if (packet.event == PacketEvent::kDropped) {
-    count(sums.lost);
+    if (drop_kind(packet.cause) != DropKind::kRefused) count(sums.lost);
   } else {
     sums_of(bin, packet.wire).bytes += packet.wire_length;
     if (packet.event == PacketEvent::kTrimmed) count(sums.trimmed);

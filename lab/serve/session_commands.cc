@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
 #include "lab/console/switch_rows.h"
 #include "lab/resident/pause_text.h"
@@ -182,7 +183,7 @@ SessionAnswer use(const Order& order) {
       if (p.source == SeenPacket::kNoHost || p.destination == SeenPacket::kNoHost) continue;
       Count& count = cells[{p.source, p.destination, p.qp.value, p.ev.value}];
       if (p.event == PacketEvent::kDropped) {
-        ++count.lost;
+        count.lost += drop_kind(p.cause) != DropKind::kRefused ? 1 : 0;
       } else if (topology.wire(p.wire).from.node == topology.host(p.source)) {
         ++count.sent;
       }
