@@ -1,11 +1,13 @@
 #include "analysis/checks/port_load.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "analysis/history/path_wires.h"
 #include "fabric/packet/headers.h"
+#include "fabric/topology/graph_paths.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -25,10 +27,18 @@ struct Way {
 /// By source, destination and entropy value.
 using Ways = std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Way>;
 
+/// Of a hash in a listed fabric nothing is known, unless one way alone leads there.
+std::optional<Path> path_of_flow(const Topology& topology, const Flow& flow, EntropyValue ev) {
+  const auto path = built_path(topology, flow.source, flow.destination, ev);
+  if (path || topology.regular()) return path;
+  const auto all = topology.graph->between(flow.source, flow.destination);
+  return all.size() == 1 ? std::optional(all.front().path) : std::nullopt;
+}
+
 const Way& way_of(const Topology& topology, const Flow& flow, EntropyValue ev, Ways& ways) {
   const auto [at, added] = ways.try_emplace({flow.source, flow.destination, ev.value});
   if (added) {
-    if (const auto path = built_path(topology, flow.source, flow.destination, ev)) {
+    if (const auto path = path_of_flow(topology, flow, ev)) {
       at->second = {{flow.destination, path->plane},
                     wires_of(topology, flow.source, flow.destination, *path)};
     }
