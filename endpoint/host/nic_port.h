@@ -51,7 +51,9 @@ class NicPort {
   bool has_control() const { return !control_.empty(); }
   /// Was so much control sent without a break that data, if there is any, goes before more of it?
   /// (fabric/topology/scheduler_weights.h)
-  bool is_turn_of_data() const { return control_lead_ >= kControlQuantum.value; }
+  bool is_turn_of_data(FabricTime now) const {
+    return control_lead_ >= kControlQuantum.value && now <= busy_until_;
+  }
   /// There was no data for that turn.
   void skip_turn_of_data() { control_lead_ = 0; }
   /// False if the queue is full; the frame is gone then.

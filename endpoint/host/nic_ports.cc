@@ -37,7 +37,7 @@ void NicPorts::look_at(uint32_t port) {
 void NicPorts::look_before_data(uint32_t port) {
   const NicPort& nic = ports_[port].nic;
   const bool urgent = nic.has_pause() || nic.has_copy();
-  const bool held = !urgent && nic.has_control() && nic.is_turn_of_data();
+  const bool held = !urgent && nic.has_control() && nic.is_turn_of_data(host_.now);
   before_data_ = with_bit(before_data_, port, urgent || (nic.has_control() && !held));
   data_turn_ = with_bit(data_turn_, port, held);
 }
