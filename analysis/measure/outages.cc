@@ -4,6 +4,7 @@
 
 #include "analysis/history/path_wires.h"
 #include "fabric/paths/ecmp.h"
+#include "fabric/topology/graph_paths.h"
 
 namespace mrclab::analysis {
 
@@ -45,6 +46,13 @@ bool Outages::works(uint32_t source, uint32_t destination, Path path, FabricTime
 
 bool Outages::flow_lives(uint32_t source, uint32_t destination, Path flow, FabricTime from,
                          FabricTime until, bool adaptive) const {
+  if (!topology_.regular()) {
+    // Which of its ways a hash chose is not known: the flow surely lives where all of them work.
+    const auto ways = topology_.graph->between(source, destination);
+    return std::all_of(ways.begin(), ways.end(), [&](const GraphPaths::Routed& way) {
+      return works(source, destination, way.path, from, until);
+    });
+  }
   if (topology_.host_row(source) == topology_.host_row(destination)) {
     return works(source, destination, {flow.plane, kT0LocalUplink}, from, until);
   }

@@ -281,7 +281,8 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
        "queue pairs of RC never ended a batch, and no memory was looked at"},
       {"pair", "41116,701167", "DCQCN at its least rate sends nothing until the run ends"},
       {"ai-backend", "22454", "REPS was frozen on values that led to one port of the receiver"},
-      {"ring", "12", "a listed fabric has no hosts per T0, and RC's room was divided by them"},
+      {"ring", "12,700311",
+       "a listed fabric has no hosts per T0, and RC's room was divided by them"},
   };
   for (const Hard& hard : kHard) {
     const ChaosBase base = load_chaos_base(hard.fabric);
