@@ -22,6 +22,7 @@ void CaptureFeed::fill() {
   batch.drop_port_of.resize(batch_size_);
   if (decoder_.any_foreign()) batch.foreign.resize(batch_size_);
   batch.drop_ports.clear();
+  batch.pauses.clear();
   batch.interfaces.clear();
   CaptureRecord record;
   try {
@@ -54,6 +55,7 @@ void CaptureFeed::decode(const CaptureRecord& record, FrameBatch& batch) {
   decoder_.decode(record, interfaces[record.interface].link_type, place, frame,
                   batch.foreign.empty() ? none_ : batch.foreign[at]);
   batch.drop_port_of[at] = FrameBatch::kNone;
+  if (frame.decoded == Decoded::kPause) batch.pauses.push_back(decoder_.pause());
   if (frame.sighting.kind != TrafficSighting::Kind::kDropped) return;
   const std::string_view port = port_in_drop(record.comment);
   if (port.empty()) return;

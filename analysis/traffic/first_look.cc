@@ -4,6 +4,7 @@
 
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/link_layer.h"
+#include "analysis/traffic/roce_port.h"
 #include "analysis/traffic/traffic_sighting.h"
 
 namespace mrclab::analysis {
@@ -29,6 +30,7 @@ FileKind FirstLook::at(const OpenCapture& open) {
   uint64_t with = 0, without = 0;
   LinkLayer link;
   MrcPacket packet;
+  std::vector<uint8_t> with_checksum;
   try {
     for (uint64_t i = 0; reader->next(record); ++i) {
       if (i >= records_of_each_ || (i >= kProbedRecords && !sample_.any_foreign())) {
@@ -43,8 +45,11 @@ FileKind FirstLook::at(const OpenCapture& open) {
       const auto frame = link.as_ethernet(record.bytes, type, end);
       if (!frame) break;
       const bool carried = trailer_of(*frame).has_value();
-      const bool mrc = parse_cut_frame(*frame, packet) == ParseError::kNone;
-      if (mrc) sample_.add(packet, tap_of(file_, record.interface), end, carried);
+      const bool fixed = ip_checksum_of(*frame) != IpChecksum::kRight;
+      const bool mrc = parse_cut_frame(fixed ? with_ip_checksum(*frame, with_checksum) : *frame,
+                                       packet) == ParseError::kNone;
+      if (mrc && !is_rc(packet.bth.opcode))
+        sample_.add(packet, tap_of(file_, record.interface), end, carried);
       if (i < kProbedRecords && (carried || mrc)) ++(carried ? with : without);
     }
   } catch (const CaptureError&) {

@@ -2,6 +2,7 @@
 
 #include "analysis/capture/cut_frame.h"
 #include "fabric/base/byte_order.h"
+#include "fabric/packet/ibta_opcodes.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -137,6 +138,37 @@ void say_what_happened(std::string_view comment, DropCause lost, bool is_void, T
   }
 }
 
+/// A packet of an opcode, or of an endpoint operation, that neither MRC's nor RC's parser has read.
+Decoded other_opcode(const RoceHeader& header) {
+  if (!is_of_ibta(header.opcode)) return Decoded::kOtherOpcode;
+  const bool whole = header.bytes_behind_bth >= ibta_opcode(header.opcode).header_bytes;
+  return whole ? Decoded::kRoce : Decoded::kBadRoce;
+}
+
+/// What a frame is whose headers are not read to their end. Each reason has its own answer, because none follows from
+/// another's. `header`: of a frame to RoCEv2's ports.
+Decoded what_it_is(ParseError error, const std::optional<RoceHeader>& header, bool cut) {
+  const bool mrc = header && ibta_opcode(header->opcode).transport == IbtaTransport::kMrc;
+  const Decoded contradicts = mrc ? Decoded::kMalformed : Decoded::kBadRoce;
+  switch (error) {
+    case ParseError::kTooShort: return cut ? Decoded::kCutShort : Decoded::kNotMrc;
+    case ParseError::kNone:
+    case ParseError::kNotIpv6:
+    case ParseError::kBadVersion:
+    case ParseError::kNotIpInIp:
+    case ParseError::kNotUdp:
+    case ParseError::kNotMrcPort: return Decoded::kNotMrc;
+    case ParseError::kBadIpChecksum: return Decoded::kBadChecksum;
+    case ParseError::kUnknownOpcode: return header ? other_opcode(*header) : Decoded::kOtherOpcode;
+    // IPv4's own length may be too small whatever follows it.
+    case ParseError::kLengthMismatch: return header ? contradicts : Decoded::kNotMrc;
+    case ParseError::kTruncatedHeaders:
+    case ParseError::kBadPad:
+    case ParseError::kBadIcrc: return contradicts;
+  }
+  return Decoded::kNotMrc;
+}
+
 }  // namespace
 
 void FrameDecoder::decode(const CaptureRecord& record, uint16_t link_type, Place place,
@@ -167,14 +199,26 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
     frame = frame.first(std::min(frame.size(), count));
   }
   CutFrame kept;
-  const ParseError error = kept.open(frame);
+  ParseError error = kept.open(frame);
+  if (error == ParseError::kBadIpChecksum) {
+    out.ip_checksum = ip_checksum_of(frame);
+    frame = with_ip_checksum(frame, with_checksum_);
+    error = kept.open(frame);
+  }
   if (error != ParseError::kNone) {
-    const bool cut = record.bytes.size() < record.original_length;
-    if (cut && error == ParseError::kTooShort) return Decoded::kCutShort;
-    return error >= ParseError::kUnknownOpcode ? Decoded::kMalformed : Decoded::kNotMrc;
+    if (error == ParseError::kNotIpv6 && read_pause(frame)) return Decoded::kPause;
+    const std::optional<RoceHeader> header = roce_header_of(frame);
+    if (header) out.opcode = header->opcode;
+    return what_it_is(error, header, record.bytes.size() < record.original_length);
   }
   const FrameView& packet = kept.view();
-  if (packet.is_roce()) return Decoded::kRoce;
+  out.opcode = static_cast<uint8_t>(packet.opcode());
+  // All senders of such a capture compute it, so a wire has flipped bits, of an address perhaps.
+  if (place.carried && out.ip_checksum != IpChecksum::kRight) return Decoded::kBadChecksum;
+  if (packet.is_roce()) {
+    say_what_happened(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+    return Decoded::kRoce;
+  }
   out.source = packet.source();
   out.destination = packet.destination();
   out.qp = packet.destination_qp();
@@ -195,6 +239,15 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   settle(out, s);
   say_what_happened(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
   return Decoded::kSighting;
+}
+
+bool FrameDecoder::read_pause(std::span<const uint8_t> frame) {
+  const std::optional<PauseFrame> pause = parse_pause(frame);
+  if (!pause) return false;
+  pause_.frame = *pause;
+  std::copy_n(frame.begin() + pause_.asked_by.size(), pause_.asked_by.size(),
+              pause_.asked_by.begin());
+  return true;
 }
 
 void FrameDecoder::fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,

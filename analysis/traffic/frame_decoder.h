@@ -11,16 +11,22 @@
 #include "analysis/capture/cut_frame.h"
 #include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/format_sample.h"
+#include "analysis/traffic/roce_port.h"
 #include "analysis/traffic/traffic_sighting.h"
+#include "fabric/packet/pause_frame.h"
 
 namespace mrclab::analysis {
 
 enum class Decoded : uint8_t {
   kSighting,
-  kNotMrc,       ///< ordinary traffic
-  kRoce,         ///< of RC over RoCEv2, whose one path and order this does not look into
+  kNotMrc,  ///< ordinary traffic
+  kRoce,    ///< of RoCEv2 by its opcode, whatever the transport: what it does is not looked into
+  kOtherOpcode,  ///< by its port of RoCEv2, but the opcode is a vendor's or reserved, or the operation is not MRC's
+  kPause,        ///< priority-based flow control, which is no packet of anybody's
   kNotEthernet,  ///< a link type that is not read
-  kMalformed,    ///< MRC by its port, but its headers contradict themselves
+  kMalformed,    ///< MRC by its port and opcode, but its headers contradict themselves
+  kBadRoce,      ///< RoCEv2 by its port, and its headers contradict themselves or end too early
+  kBadChecksum,  ///< damaged: a wrong IPv4 checksum in a capture whose senders all compute it
   kCutShort,     ///< the record ends before the packet's PSN
   kUntimed,      ///< no trailer, in a capture whose time is carried
   kTooMany,      ///< more conversations than are followed
@@ -37,7 +43,9 @@ struct DecodedFrame {
   Qpn qp;
   uint32_t interface = 0, original_length = 0;
   Decoded decoded = Decoded::kNotMrc;
-  bool at_host_port = false;  ///< so what leaves and arrives there needs no look at the carrier
+  IpChecksum ip_checksum = IpChecksum::kRight;
+  std::optional<uint8_t> opcode;  ///< the first byte of BTH, if the ports are those of RoCEv2
+  bool at_host_port = false;      ///< so what leaves and arrives there needs no look at the carrier
   bool is_void = false;
 };
 
@@ -50,7 +58,13 @@ struct ForeignFrame {
   bool likely = false;    ///< a conversation that begins with this one is foreign
 };
 
-/// Keeps nothing from one record to the next.
+/// A pause frame and the port that sent it.
+struct PauseSeenAt {
+  MacAddress asked_by{};
+  PauseFrame frame;
+};
+
+/// Keeps nothing from one record to the next but what pause() returns.
 class FrameDecoder {
  public:
   struct Place {
@@ -67,17 +81,22 @@ class FrameDecoder {
   /// `foreign` is filled only if the format has foreign packets.
   void decode(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
               ForeignFrame& foreign);
+  /// What the frame that was decoded last asks for; only if it is kPause.
+  const PauseSeenAt& pause() const { return pause_; }
   bool any_foreign() const { return format_->foreign; }
 
  private:
   Decoded read(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
                ForeignFrame& foreign);
+  bool read_pause(std::span<const uint8_t> frame);
   void fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,
                     ForeignFrame& foreign);
 
   const FormatSample* sample_;
   const LearnedFormat* format_;
   LinkLayer link_;
+  PauseSeenAt pause_;
+  std::vector<uint8_t> with_checksum_;  // a frame that its sender left without one
   MrcPacket packet_;  // all of the frame, where its format may be another implementation's
 };
 

@@ -26,6 +26,7 @@
 #include "analysis/traffic/histogram.h"
 #include "analysis/traffic/traffic_sighting.h"
 #include "fabric/base/units.h"
+#include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
@@ -115,12 +116,37 @@ struct AnswerGroup {
   uint64_t candidates = 0;                  ///< flows between the two hosts, where none was found
 };
 
+/// Who asked a neighbour to stop one of its priorities (IEEE 802.1Qbb), by records: a frame that was captured at both
+/// ends of its wire counts twice.
+struct PauseAsker {
+  MacAddress mac{};
+  uint8_t priority = 0;
+  auto operator<=>(const PauseAsker&) const = default;
+};
+struct PauseRequests {
+  uint64_t asks = 0, ends = 0;  ///< frames with quanta, and with none
+  uint16_t most_quanta = 0;
+  FabricTime first = FabricTime::never(), last;
+};
+inline constexpr size_t kMaxPauseAskers = 1u << 12;
+
 struct TrafficCounters {
   uint64_t records = 0, bytes = 0;
-  uint64_t skipped = 0, not_mrc = 0, not_ethernet = 0, malformed = 0, untimed = 0;
-  uint64_t roce = 0;       ///< records of RC over RoCEv2, which are counted and no more
-  uint64_t cut_short = 0;  ///< records that end before the PSN
-  uint64_t repeats = 0;    ///< records that another file has as well: counted once
+  uint64_t skipped = 0, not_mrc = 0, not_ethernet = 0, untimed = 0;
+  uint64_t malformed = 0,
+           bad_roce = 0;  ///< records of MRC, of RoCEv2, whose headers contradict themselves
+  uint64_t roce = 0;  ///< records of RoCEv2 (all transports but MRC), which are counted and no more
+  uint64_t other_opcodes =
+      0;  ///< records to RoCEv2's port with an opcode of a vendor's, or a reserved one
+  std::array<uint64_t, 256> opcodes{};  ///< all records to RoCEv2's ports, by the first byte of BTH
+  std::array<uint64_t, kDropCauses>
+      roce_drops{};  ///< of `roce`: those that say why the packet was dropped there
+  uint64_t pauses = 0, pauses_not_kept = 0;  ///< pause frames; of more ports than kMaxPauseAskers
+  uint64_t checksum_open = 0,
+           checksum_wrong = 0;  ///< IPv4 checksums of records that were read as they stand
+  uint64_t damaged = 0;         ///< IPv4 checksums that are wrong where all senders compute them
+  uint64_t cut_short = 0;       ///< records that end before the PSN
+  uint64_t repeats = 0;         ///< records that another file has as well: counted once
   uint64_t over_limit = 0, filtered = 0, out_of_order = 0;
   uint64_t data_frames = 0, answer_frames = 0, probe_frames = 0;
   uint64_t passing = 0;    ///< seen at a point that does not count, being counted elsewhere
@@ -172,6 +198,7 @@ struct Traffic {
   LearnedFormat format;                    ///< format of packets that are not ours
   std::map<uint32_t, std::string> tap_names;
   std::vector<AnswerGroup> answer_groups;
+  std::map<PauseAsker, PauseRequests> pause_requests;
 };
 
 }  // namespace mrclab::analysis

@@ -5,6 +5,7 @@
 
 #include "analysis/traffic/capture_feed.h"
 #include "analysis/traffic/first_look.h"
+#include "analysis/traffic/record_counts.h"
 #include "analysis/traffic/traffic_order.h"
 #include "analysis/traffic/traffic_overlap.h"
 
@@ -56,6 +57,7 @@ struct Feed {
   std::vector<CaptureInterface> interfaces = {};  ///< as far as frames have come
   std::vector<uint32_t> points = {};              ///< by interface: which capture point it is
   size_t at = 0;                                  ///< the next frame in frames.front()
+  size_t pause = 0;                               ///< the next pause frame there
   FabricTime t = {};                              ///< when the next frame was captured
   bool more = false;                              ///< there is a next frame
   bool starved = false;    ///< whether there is one only the next batch can tell
@@ -90,8 +92,7 @@ class Reading {
     order_.finish([this](const TrafficSighting& s) { analyze(s); });
     refuse_or_note_link_types();
     for (const Feed& feed : feeds_) {
-      counters_.records += feed.frames.counters().records + feed.frames.counters().skipped();
-      counters_.skipped += feed.frames.counters().skipped();
+      counts_.add_file(feed.frames.counters());
     }
     return result();
   }
@@ -199,7 +200,7 @@ class Reading {
     feed.frames.next_batch();
     const FrameBatch& batch = feed.frames.front();
     feed.interfaces.insert(feed.interfaces.end(), batch.interfaces.begin(), batch.interfaces.end());
-    feed.at = 0;
+    feed.at = feed.pause = 0;
     show_next(feed);
   }
 
@@ -263,7 +264,7 @@ class Reading {
       if (feed.not_read == 0) continue;
       const std::string said =
           feed.name + ": " + link_type_name(feed.link_type) + ": expected " + kReadLinkTypes;
-      if (counters_.not_ethernet == read_) throw CaptureError(said);
+      if (counts_.counters().not_ethernet == read_) throw CaptureError(said);
       if (notes_.size() < kMaxFileNotes) {
         notes_.push_back(std::to_string(feed.not_read) + " records are not read: " + said);
       }
@@ -274,7 +275,7 @@ class Reading {
     if (++read_ % kProgressEvery == 0 && progress_) progress_(read_);
     const FrameBatch& batch = feed.frames.front();
     const DecodedFrame& frame = feed.frame();
-    counters_.bytes += frame.original_length;
+    counts_.add_frame(frame);
     TrafficSighting& s =
         order_.next([this](const TrafficSighting& sighting) { analyze(sighting); });
     const uint32_t point = point_of(feed);
@@ -284,7 +285,8 @@ class Reading {
     }
     if (decoded != Decoded::kSighting) {
       order_.discard();
-      count(decoded);
+      counts_.add_unread(decoded, frame);
+      if (decoded == Decoded::kPause) counts_.add_pause(batch.pauses[feed.pause++], frame.captured);
       if (decoded == Decoded::kNotEthernet) {
         ++feed.not_read;
         feed.link_type = feed.interfaces[frame.interface].link_type;
@@ -299,33 +301,11 @@ class Reading {
     }
   }
 
-  void count(Decoded decoded) {
-    switch (decoded) {
-      case Decoded::kSighting: break;
-      case Decoded::kNotMrc: ++counters_.not_mrc; break;
-      case Decoded::kRoce: ++counters_.roce; break;
-      case Decoded::kNotEthernet: ++counters_.not_ethernet; break;
-      case Decoded::kMalformed: ++counters_.malformed; break;
-      case Decoded::kCutShort: ++counters_.cut_short; break;
-      case Decoded::kUntimed: ++counters_.untimed; break;
-      case Decoded::kTooMany: ++counters_.over_limit; break;
-    }
-  }
-
   Traffic result() {
     Traffic traffic = analyzer_->finish();
     TrafficCounters& c = traffic.counters;
-    c.records = counters_.records;
-    c.bytes = counters_.bytes;
-    c.skipped = counters_.skipped;
-    c.not_mrc = counters_.not_mrc;
-    c.roce = counters_.roce;
-    c.not_ethernet = counters_.not_ethernet;
-    c.malformed = counters_.malformed;
-    c.cut_short = counters_.cut_short;
+    counts_.move_into(traffic);
     c.repeats = overlap_.repeats();
-    c.untimed = counters_.untimed;
-    c.over_limit += counters_.over_limit;
     c.out_of_order = order_.out_of_order();
     traffic.carried = carried_;
     name_taps(traffic);
@@ -364,7 +344,7 @@ class Reading {
   TrafficOverlap overlap_;
   std::vector<Feed> feeds_;
   Points* points_ = nullptr;
-  TrafficCounters counters_;
+  RecordCounts counts_;
   std::vector<std::string> notes_;
   FabricTime origin_;
   bool carried_ = false;

@@ -24,8 +24,7 @@ Stage stage_of(const Ipv6Address& carrier, EntropyValue ev) {
 }
 
 uint8_t sent_rank(const TrafficSighting& s) {
-  return static_cast<uint8_t>(2 * static_cast<unsigned>(s.stage) +
-                              (s.end == WireEnd::kArriving ? 1 : 0));
+  return static_cast<uint8_t>(2 * wires_behind(s.stage) + (s.end == WireEnd::kArriving ? 1 : 0));
 }
 
 uint8_t arrived_rank(const TrafficSighting& s) {

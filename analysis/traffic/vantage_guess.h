@@ -22,6 +22,17 @@ namespace mrclab::analysis {
 
 enum class Stage : uint8_t { kHostUp, kSpineUp, kSpineDown, kHostDown, kUnknown };
 inline constexpr size_t kStages = 5;
+/// How many wires lie between the sender and a frame on this one; as if behind all of them where that is not known.
+constexpr uint8_t wires_behind(Stage stage) {
+  switch (stage) {
+    case Stage::kHostUp: return 0;
+    case Stage::kSpineUp: return 1;
+    case Stage::kSpineDown: return 2;
+    case Stage::kHostDown: return 3;
+    case Stage::kUnknown: return 4;
+  }
+  return 4;
+}
 
 /// What a person says about where captures were taken.
 struct GivenPlace {

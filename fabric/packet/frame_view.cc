@@ -36,7 +36,11 @@ Ipv6Header as_ipv6(const Ipv4Header& v4) {
 
 /// ERTH or EETH: an operation that we do not know is no packet of ours.
 ParseError checked(EndpointOp op) {
-  return op > EndpointOp::kEvProbe ? ParseError::kUnknownOpcode : ParseError::kNone;
+  switch (op) {
+    case EndpointOp::kPortStatusUpdate:
+    case EndpointOp::kEvProbe: return ParseError::kNone;
+  }
+  return ParseError::kUnknownOpcode;
 }
 
 }  // namespace
@@ -88,11 +92,12 @@ ParseError FrameView::open_stack(ParseOptions options) {
   constexpr auto payload_length_of = read_member<kIpv6Table, &Ipv6Header::payload_length>;
   const bool carried = encapsulation_ == Encapsulation::kSrv6;
   at_ = layout_of(encapsulation_);
-  if (frame_.size() < at_.after_bth) return ParseError::kTooShort;
+  if (frame_.size() < at_.bth) return ParseError::kTooShort;
   reached_ = Reached::kUdp;
   const uint8_t* const udp = frame_.data() + at_.udp;
   const auto port = read_member<kUdpTable, &UdpHeader::destination_port>(udp);
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return ParseError::kNotMrcPort;
+  if (frame_.size() < at_.after_bth) return ParseError::kTooShort;
   reached_ = Reached::kPort;
   const size_t udp_length = read_member<kUdpTable, &UdpHeader::length>(udp);
   const size_t ip_length =

@@ -1,0 +1,28 @@
+#pragma once
+// What records are that are not analyzed further, and what is wrong with those that are: each kind has its own count.
+
+#include "analysis/capture/capture_reader.h"
+#include "analysis/traffic/frame_decoder.h"
+#include "analysis/traffic/traffic.h"
+
+namespace mrclab::analysis {
+
+class RecordCounts {
+ public:
+  /// Every frame, whatever it is.
+  void add_frame(const DecodedFrame& frame);
+  /// One that became no sighting. `decoded`: what it is, which may be more than the frame says (kTooMany).
+  void add_unread(Decoded decoded, const DecodedFrame& frame);
+  void add_pause(const PauseSeenAt& seen, FabricTime t);
+  /// A file that was read to its end.
+  void add_file(const CaptureCounters& counters);
+  const TrafficCounters& counters() const { return counters_; }
+  /// Into what was found of MRC's packets.
+  void move_into(Traffic& traffic);
+
+ private:
+  TrafficCounters counters_;  // those of single records
+  std::map<PauseAsker, PauseRequests> pause_requests_;
+};
+
+}  // namespace mrclab::analysis
