@@ -115,6 +115,8 @@ void PacketSearch::add_capture(const std::filesystem::path& path) {
       const CaptureInterface& interface = reader->interfaces()[record.interface];
       if (interface.link_type == kLinkTypeEthernet) {
         take(record, places[record.interface]);
+      } else {
+        ++unplaced_.not_ethernet;
       }
     }
   } catch (const CaptureError& error) {
@@ -125,14 +127,20 @@ void PacketSearch::add_capture(const std::filesystem::path& path) {
 void PacketSearch::take(const CaptureRecord& record, const Place& place) {
   MrcPacket packet;
   if (parse_cut_frame(frame_in(record.bytes), packet) != ParseError::kNone) return;
+  const bool data = carries_data(packet.bth.opcode);
+  if (data && !qps_.contains(packet.bth.destination_qp.value)) return;
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
-  if (!source || !destination) return;
-  const bool data = carries_data(packet.bth.opcode);
+  if (!source || !destination) {
+    unplaced_.other_hosts += data ? 1 : 0;
+    return;
+  }
   const FlowKey flow{*source, *destination, packet.bth.destination_qp.value};
-  if (data && !qps_.contains(packet.bth.destination_qp.value)) return;
   std::optional<LifeSighting> sighting = sighting_of(record, place, topology_.host(*source));
-  if (!sighting) return;
+  if (!sighting) {
+    unplaced_.no_port += data ? 1 : 0;
+    return;
+  }
   data ? take_data(packet, flow, std::move(*sighting)) : take_answer(packet, flow, *sighting);
 }
 

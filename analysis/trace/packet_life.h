@@ -113,6 +113,13 @@ class PacketSearch {
   /// packets that triggered them, and without captures nothing is found.
   std::vector<FoundPacket> found(std::span<const KnownFlow> known = {}) const;
 
+  /// Data of the wanted queue pairs that was seen and belongs to no walk, and why.
+  struct Unplaced {
+    uint64_t other_hosts = 0;   ///< between addresses that are no hosts' of this fabric
+    uint64_t no_port = 0;       ///< at an interface that is no port of it
+    uint64_t not_ethernet = 0;  ///< records of a link type that is not looked at, of whatever
+  };
+  const Unplaced& unplaced() const { return unplaced_; }
   /// PSNs of the wanted queue pairs that captures show at all: of a flow that was not found.
   std::optional<std::pair<Psn, Psn>> psns_seen() const { return psns_seen_; }
   bool switches_captured() const { return switches_captured_; }
@@ -153,6 +160,7 @@ class PacketSearch {
   std::vector<std::string> notes_;
   std::optional<std::pair<Psn, Psn>> psns_seen_;
   FabricTime records_complete_ = FabricTime::zero();
+  Unplaced unplaced_;
   size_t kept_ = 0;
   bool switches_captured_ = false, records_used_ = false;
 };

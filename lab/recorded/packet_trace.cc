@@ -103,6 +103,32 @@ void PacketTrace::say_sources(const analysis::PacketSearch& search, CaptureScope
   }
 }
 
+void PacketTrace::refuse_unplaced(const analysis::PacketSearch& search, Qpn qp) const {
+  const analysis::PacketSearch::Unplaced& unplaced = search.unplaced();
+  if (unplaced.other_hosts > 0) {
+    throw InputError(
+        fmt::format("found {} packets of QP 0x{:x}, between addresses that are no hosts' of the "
+                    "fabric {}: expected --fabric with "
+                    "theirs; mrclab analyze needs none",
+                    unplaced.other_hosts, qp.value, topology_.name));
+  }
+  if (unplaced.no_port > 0) {
+    throw InputError(
+        fmt::format("found {} packets of QP 0x{:x}, captured at interfaces that are no ports of "
+                    "the fabric {}: expected names such "
+                    "as {}; mrclab analyze needs none",
+                    unplaced.no_port, qp.value, topology_.name,
+                    topology_.port_name({topology_.host(0), PortId{0}})));
+  }
+  if (unplaced.not_ethernet > 0) {
+    throw InputError(
+        fmt::format("found no data of QP 0x{:x} in Ethernet frames; {} records are of another link "
+                    "type, which trace does not look "
+                    "at: mrclab analyze does",
+                    qp.value, unplaced.not_ethernet));
+  }
+}
+
 analysis::FoundPacket PacketTrace::choose(const std::vector<analysis::FoundPacket>& found,
                                           const TraceRequest& request,
                                           const analysis::PacketSearch& search) const {
@@ -134,6 +160,7 @@ analysis::FoundPacket PacketTrace::choose(const std::vector<analysis::FoundPacke
                                  request.psn.value(), request.qp.value, seen->first.value(),
                                  seen->second.value()));
   }
+  refuse_unplaced(search, request.qp);
   std::string some;
   for (size_t i = 0; i < std::min(known_.size(), kFlowsShown); ++i) {
     some += fmt::format("{}0x{:x} ({})", some.empty() ? "" : ", ", known_[i].sender_qp.value,

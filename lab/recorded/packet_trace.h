@@ -41,6 +41,8 @@ class PacketTrace {
  private:
   void read_run(const std::filesystem::path& folder, analysis::PacketSearch& search);
   void say_sources(const analysis::PacketSearch& search, CaptureScope scope);
+  /// Throws InputError if data of this queue pair was seen that trace cannot place, with why.
+  void refuse_unplaced(const analysis::PacketSearch& search, Qpn qp) const;
   analysis::FoundPacket choose(const std::vector<analysis::FoundPacket>& found,
                                const TraceRequest& request,
                                const analysis::PacketSearch& search) const;

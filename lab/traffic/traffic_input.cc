@@ -89,7 +89,8 @@ std::vector<KnownFault> faults_of(const fs::path& run) {
       faults.push_back(std::move(known));
     }
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(file.string() + ": " + error.what());
+    throw InputError(file.string() + ": " + json_problem(error) +
+                     ": expected the verdict of a run");
   }
   return faults;
 }
@@ -141,6 +142,7 @@ void add_pauses(const fs::path& run, const Scenario& scenario, PauseSource& paus
   if (!coverage.whole(analysis::Witness::kRecords)) {
     pauses.notes.push_back(coverage.why(analysis::Witness::kRecords));
   }
+  pauses.looked = coverage.whole(analysis::Witness::kRecords);
   pauses.tree = analysis::pause_tree(topology, evidence, {}, scenario.end);
 }
 
@@ -159,6 +161,7 @@ void add_run(const fs::path& run, TrafficRequest& request) {
     add_pauses(run, scenario, request.context.pauses);
   }
   if (request.topology != nullptr) add_windows(run, *request.topology, request.context.windows);
+  request.context.faults_known = request.context.faults_known || fs::exists(run / "verdict.json");
   for (KnownFault& fault : faults_of(run)) request.context.faults.push_back(std::move(fault));
 }
 
@@ -189,6 +192,7 @@ void add_rc(const analysis::Traffic& traffic, TrafficRequest& request) {
     rc.notes.emplace_back("RC's flows are told apart by the names of ports: --fabric says which");
     return;
   }
+  rc.looked = true;
   const Topology& topology = *request.topology;
   analysis::Evidence evidence(topology, {}, FabricTime::never());
   for (const fs::path& file : request.input.files) evidence.add_capture(file);

@@ -68,7 +68,7 @@ TrafficTotals totals_of(const Traffic& traffic) {
     t.by_arrivals += f.by_arrivals ? 1 : 0;
     t.by_answers += f.by_answers ? 1 : 0;
     // Packets that were seen only behind the last switch show no losses before it.
-    constexpr uint8_t kLastHop = 2 * static_cast<uint8_t>(analysis::Stage::kHostDown);
+    constexpr uint8_t kLastHop = analysis::wires_behind(analysis::Stage::kHostDown) * 2;
     const bool upstream = traffic.conversations[f.conversation].data.sent < kLastHop;
     t.losses_known += f.by_answers || (f.by_arrivals && upstream) ? 1 : 0;
   }
@@ -122,8 +122,18 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
   note(c.copies, "records are of a frame that was seen there already");
   note(c.unmatched, "arrivals were never seen to leave");
   note(c.not_mrc, "records are no MRC");
-  note(c.roce, "records are of RoCE (RC): --section rc; the other tables are of MRC's alone");
+  if (c.roce > 0) notes.push_back(roce_note(traffic));
+  note(c.other_opcodes,
+       "records to RoCEv2's port have a vendor's or a reserved opcode: --section opcodes");
   note(c.malformed, "MRC records contradict themselves");
+  note(c.bad_roce, "records of RoCEv2 contradict themselves or end before their headers do");
+  note(c.pauses, "records are pause frames: --section pause_frames");
+  note(
+      c.checksum_open,
+      "records have no IPv4 checksum, as their sender's NIC was to compute it: read as they stand");
+  note(c.checksum_wrong,
+       "records have a wrong IPv4 checksum, which a receiver would drop: read as they stand");
+  note(c.damaged, "records have a wrong IPv4 checksum: damaged on a wire, and not read");
   note(c.cut_short,
        "records were cut before their headers end: capture 192 bytes of a frame, or all");
   note(c.untimed, "records have no trailer, so no time");
@@ -149,6 +159,9 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
     table.columns.push_back({key, heading, shown});
     table.rows[0].push_back(std::move(value));
   };
+  // Of a capture of RoCE alone a zero would be a claim about packets that nobody looked at.
+  const bool looked = t.flows > 0 || c.roce == 0;
+  const auto of_mrc = [looked](Json value) { return looked ? std::move(value) : Json(); };
   const bool arrivals = t.delivered > 0;
   // Where nothing shows what became of packets, "0 lost" would be a claim.
   const bool fates = t.by_arrivals + t.by_answers + t.lost + t.trimmed > 0;
@@ -165,9 +178,9 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
     hosts.insert(traffic.conversations[f.conversation].source);
     hosts.insert(traffic.conversations[f.conversation].destination);
   }
-  add("hosts", "hosts", hosts.size());
-  add("flows", "flows", t.flows);
-  add("packets", "packets", t.packets);
+  add("hosts", "hosts", of_mrc(hosts.size()));
+  add("flows", "flows", of_mrc(t.flows));
+  add("packets", "packets", of_mrc(t.packets));
   add("delivered", "delivered", arrivals ? Json(t.delivered) : Json());
   add("goodput_bps", "goodput",
       arrivals ? rate(t.delivered_bytes, traffic.first, traffic.last) : Json(), Shown::kRate);
@@ -177,12 +190,12 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
   add("lost_share", "lost, share", losses ? part_of(t.lost, t.packets + t.resent) : Json(),
       Shown::kShare);
   add("trimmed", "trimmed", fates ? Json(t.trimmed) : Json());
-  add("resent", "sent again", t.resent);
+  add("resent", "sent again", of_mrc(t.resent));
   add("needless", "  of these needless",
       arrivals || t.by_answers > 0 ? Json(t.needless_there + t.needless_underway) : Json());
   add("duplicates", "arrived twice", arrivals ? Json(t.duplicates) : Json());
-  add("open", "fate not seen", t.open);
-  add("fates_by", "fates known by", fates_by(t));
+  add("open", "fate not seen", of_mrc(t.open));
+  add("fates_by", "fates known by", of_mrc(fates_by(t)));
   add("lost_too_late", "lost too late",
       traffic.rtt_ns.count() > 0 ? Json(t.lost_too_late) : Json());
   add("reordered_share", "reordered", part_of(t.reordered, t.delivered), Shown::kShare);
@@ -191,14 +204,14 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
     ++(change.back ? back : left);
     probed += change.back && change.probed ? 1 : 0;
   }
-  add("paths_left", "paths left", left);
-  add("paths_back", "  taken up again", back);
-  add("paths_back_probed", "  of these after an answered probe", probed);
+  add("paths_left", "paths left", of_mrc(left));
+  add("paths_back", "  taken up again", of_mrc(back));
+  add("paths_back_probed", "  of these after an answered probe", of_mrc(probed));
   add("rtt_p50_ns", "RTT, median", quantile_ns(traffic.rtt_ns, 0.5), Shown::kNanoseconds);
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);
   const CountedAt counted = counted_at(traffic);
-  add("sent_counted", "packets counted", counted.sent);
-  add("delivered_counted", "arrivals counted", counted.arrived);
+  add("sent_counted", "packets counted", of_mrc(counted.sent));
+  add("delivered_counted", "arrivals counted", of_mrc(counted.arrived));
   table.notes = summary_notes(traffic, context);
   return table;
 }
@@ -240,6 +253,7 @@ TrafficTable flows_table(const Traffic& traffic, const TrafficContext& context) 
   std::stable_sort(flows.begin(), flows.end(), [](const TrafficFlow* a, const TrafficFlow* b) {
     return a->delivered_bytes > b->delivered_bytes;
   });
+  table.without_rows = no_rows_of_mrc(traffic);
   for (const TrafficFlow* f : flows) {
     const auto& c = traffic.conversations[f->conversation];
     const double rtts = static_cast<double>(std::max<uint64_t>(f->rtts, 1));
@@ -293,6 +307,7 @@ TrafficTable planes_table(const Traffic& traffic) {
                      {},
                      {},
                      true};
+  table.without_rows = no_rows_of_mrc(traffic);
   const TrafficTotals t = totals_of(traffic);
   for (uint32_t plane = 0; plane < traffic.planes.size(); ++plane) {
     const analysis::PlaneTraffic& p = traffic.planes[plane];
@@ -319,6 +334,7 @@ std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficCo
           order_table(traffic, context),
           delays_table(traffic, context),
           answers_table(traffic, context),
+          opcodes_table(traffic, context),
           rc_table(traffic, context),
           matches_table(traffic, context),
           losses_table(traffic, context),
@@ -328,6 +344,7 @@ std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficCo
           window_records_table(traffic, context),
           faults_table(traffic, context),
           pauses_table(traffic, context),
+          pause_frames_table(traffic, context),
           evs_table(traffic, context),
           places_table(traffic, context),
           goodput_table(traffic, context)};

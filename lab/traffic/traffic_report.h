@@ -39,6 +39,7 @@ struct WindowSource {
 struct PauseSource {
   analysis::PauseTree tree;
   std::vector<std::string> notes;  ///< why there is none, or not all
+  bool looked = false;             ///< packet records of a run whose ports pause were read
 };
 
 /// RC over RoCEv2 in the captures, which the analysis of MRC's traffic only counts.
@@ -50,12 +51,14 @@ struct RcSource {
   std::vector<NamedFlow> flows;
   std::optional<analysis::FlowSpread> spread;
   std::vector<std::string> notes;
+  bool looked = false;  ///< the captures were read for it, with a fabric
 };
 
 /// Facts that do not come from the captures.
 struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
+  bool faults_known = false;  ///< a run's verdict said which there were, if any
   WindowSource windows;
   PauseSource pauses;
   RcSource rc;

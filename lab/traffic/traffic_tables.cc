@@ -82,6 +82,7 @@ TrafficTable spray_table(const Traffic& traffic, const TrafficContext& context) 
       {},
       {},
       true};
+  table.without_rows = no_rows_of_mrc(traffic, "none: nothing was sent over two paths or planes");
   std::map<uint32_t, std::vector<uint64_t>> by_flow;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> flow_planes;
   std::map<uint32_t, uint64_t> planes, across, local;
@@ -132,6 +133,7 @@ TrafficTable paths_table(const Traffic& traffic, const TrafficContext&) {
                      {},
                      {},
                      false};
+  table.without_rows = no_rows_of_mrc(traffic);
   struct Sum {
     uint64_t flows = 0, arrived = 0, marked = 0;
     FlowPath path;

@@ -36,6 +36,12 @@ TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& co
 TrafficTable pauses_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
+/// Which records are of RoCEv2, and which sections look at them.
+std::string roce_note(const analysis::Traffic& traffic);
+/// What stands for no rows in a section about MRC's data: `none` only where the captures have such data.
+std::string no_rows_of_mrc(const analysis::Traffic& traffic, std::string_view none = "none");
+TrafficTable opcodes_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable pause_frames_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable goodput_table(const analysis::Traffic& traffic, const TrafficContext& context);
 
 }  // namespace mrclab::lab

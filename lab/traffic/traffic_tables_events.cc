@@ -27,11 +27,20 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
                      {"trimmed, marked: at the first place of the captured ones that shows it"},
                      true};
   const auto& c = traffic.counters;
+  const TrafficTotals totals = totals_of(traffic);
+  table.without_rows = no_rows_of_mrc(
+      traffic, totals.losses_known > 0
+                   ? "none"
+                   : "not known: nothing in the captures shows what became of packets");
   const auto add = [&table](std::string what, std::string place, uint64_t frames) {
     if (frames > 0) table.rows.push_back({std::move(what), std::move(place), frames});
   };
   for (size_t cause = 0; cause < c.drops.size(); ++cause) {
     add(std::string(name_of(static_cast<DropCause>(cause))), "all", c.drops[cause]);
+  }
+  for (size_t cause = 0; cause < c.roce_drops.size(); ++cause) {
+    add(fmt::format("RoCE: {}", name_of(static_cast<DropCause>(cause))), "all",
+        c.roce_drops[cause]);
   }
   add("trimmed", "before the last hop, by DSCP", c.trimmed_inside);
   add("trimmed", "at the last hop, by DSCP", c.trimmed_last_hop);
@@ -45,7 +54,6 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
   add_places("dropped", &analysis::CapturePoint::dropped);
   add_places("trimmed", &analysis::CapturePoint::first_trimmed);
   add_places("marked (CE)", &analysis::CapturePoint::first_marked);
-  const TrafficTotals totals = totals_of(traffic);
   uint64_t named = 0;
   for (size_t cause = 0; cause < c.drops.size(); ++cause) {
     const bool lost = drop_kind(static_cast<DropCause>(cause)) != DropKind::kRefused;
@@ -53,6 +61,11 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
   }
   named -= std::min(named, c.dropped_control);
   if (totals.lost > named) add("never arrived", "no record says where", totals.lost - named);
+  if (c.roce > 0) {
+    table.notes.emplace_back(
+        "of RoCE only what a record of its drop shows: whether its other packets arrived is not "
+        "looked at");
+  }
   return table;
 }
 
@@ -64,6 +77,7 @@ TrafficTable resent_table(const Traffic& traffic, const TrafficContext&) {
                      {},
                      {},
                      true};
+  table.without_rows = no_rows_of_mrc(traffic);
   const auto add = [&](const char* what, uint64_t count) {
     const Json part =
         t.resent == 0 ? Json() : Json(static_cast<double>(count) / static_cast<double>(t.resent));
@@ -88,6 +102,7 @@ TrafficTable evs_table(const Traffic& traffic, const TrafficContext& context) {
                      {},
                      {},
                      false};
+  table.without_rows = no_rows_of_mrc(traffic);
   for (const EvChange& change : traffic.changes) {
     const auto& flow = traffic.flows[change.flow];
     table.rows.push_back({time_ns(change.t - traffic.origin),
@@ -115,7 +130,10 @@ TrafficTable faults_table(const Traffic& traffic, const TrafficContext& context)
                      {},
                      true};
   if (context.faults.empty()) {
-    table.notes.emplace_back("known of a run only: mrclab analyze RUN");
+    if (!context.faults_known) {
+      table.without_rows = "unknown";
+      table.notes.emplace_back("known of a run only: mrclab analyze RUN");
+    }
     return table;
   }
   table.notes.emplace_back(
@@ -165,6 +183,7 @@ TrafficTable places_table(const Traffic& traffic, const TrafficContext&) {
       {},
       {},
       false};
+  table.without_rows = no_rows_of_mrc(traffic, "none");
   for (const analysis::CapturePoint& p : traffic.points) {
     if (p.records == 0) continue;
     std::string stages;
@@ -196,6 +215,7 @@ TrafficTable goodput_table(const Traffic& traffic, const TrafficContext&) {
     table.columns.push_back({(name == "?" ? "unknown" : name) + "_bps", "", Shown::kRate});
   }
   const double seconds = static_cast<double>(traffic.bins.width.ps()) * 1e-12;
+  table.without_rows = no_rows_of_mrc(traffic, "not known: no arrival of data was captured");
   size_t bins = 0;
   for (const size_t plane : planes) {
     for (size_t i = bins; i < analysis::PlaneBins::kBins; ++i) {

@@ -111,8 +111,11 @@ const char* surety_of(MatchedBy by) {
     case MatchedBy::kPsn:
     case MatchedBy::kOnlyFlow: return "likely";
     case MatchedBy::kNothing: return "not known";
-    default: return "certain";
+    case MatchedBy::kPsnAndEv:
+    case MatchedBy::kIds:
+    case MatchedBy::kTimestamp: return "certain";
   }
+  return "";
 }
 
 }  // namespace
@@ -125,7 +128,10 @@ TrafficTable formats_table(const Traffic& traffic, const TrafficContext&) {
                      {},
                      {},
                      format.foreign};
-  if (!format.foreign) return table;
+  if (!format.foreign) {
+    table.without_rows = no_rows_of_mrc(traffic, "none: all packets are this lab's");
+    return table;
+  }
   add_carriers(table, format);
   add_paths(table, format);
   for (const auto& row : table.rows) {
@@ -151,6 +157,7 @@ TrafficTable vantage_table(const Traffic& traffic, const TrafficContext& context
                      {},
                      {},
                      traffic.format.foreign};
+  table.without_rows = no_rows_of_mrc(traffic, "none: all packets are this lab's");
   std::set<std::string> reasons;
   for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
     if (table.rows.size() >= kMostWays) {
@@ -193,6 +200,8 @@ TrafficTable matches_table(const Traffic& traffic, const TrafficContext& context
                      {},
                      {},
                      traffic.format.foreign};
+  table.without_rows =
+      no_rows_of_mrc(traffic, "none: the captures have no SACK, NACK or ACK of MRC");
   for (const analysis::AnswerGroup& group : traffic.answer_groups) {
     const auto& c = traffic.conversations[group.conversation];
     const bool found = group.flow < traffic.flows.size();

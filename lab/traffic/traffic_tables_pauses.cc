@@ -1,5 +1,7 @@
 // Who paused whom, as a tree: what a run's packet records show of pause frames.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -22,9 +24,19 @@ std::string indented(const Topology& topology, const analysis::PausedPort& place
          topology.port_name(place.port);
 }
 
+std::string no_rows(const analysis::Traffic& traffic, const PauseSource& pauses) {
+  if (pauses.looked) return "no port stood paused";
+  const std::string_view seen = traffic.counters.pauses > 0 ? ", see --section pause_frames" : "";
+  return fmt::format(
+      "not looked at: this is read from the packet records of a run whose ports pause; the "
+      "captures have {} pause "
+      "frames{}",
+      traffic.counters.pauses, seen);
+}
+
 }  // namespace
 
-TrafficTable pauses_table(const analysis::Traffic&, const TrafficContext& context) {
+TrafficTable pauses_table(const analysis::Traffic& traffic, const TrafficContext& context) {
   TrafficTable table{"pauses",
                      "Ports that stood paused, each below what made its neighbour ask",
                      {{"shown", "port"},
@@ -38,7 +50,7 @@ TrafficTable pauses_table(const analysis::Traffic&, const TrafficContext& contex
                      {},
                      context.pauses.notes,
                      false};
-  table.without_rows = "no port stood paused, or no packet records say so";
+  table.without_rows = no_rows(traffic, context.pauses);
   const analysis::PauseTree& tree = context.pauses.tree;
   if (context.topology == nullptr) return table;
   const Topology& topology = *context.topology;

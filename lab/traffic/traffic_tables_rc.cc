@@ -6,14 +6,26 @@
 
 namespace mrclab::lab {
 
-TrafficTable rc_table(const analysis::Traffic&, const TrafficContext& context) {
+namespace {
+
+std::string no_rows_of_rc(const analysis::Traffic& traffic, const RcSource& rc) {
+  const uint64_t roce = traffic.counters.roce;
+  if (roce == 0) return "no record is of RoCEv2";
+  if (!rc.looked)
+    return fmt::format("not looked at: {} records of RoCEv2, and no fabric to read them by", roce);
+  return fmt::format("no flow of RC between hosts of this fabric in {} records of RoCEv2", roce);
+}
+
+}  // namespace
+
+TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& context) {
   TrafficTable table{"rc",
                      "RC over RoCEv2: what its flows sent again, and why",
                      {{"flow", "flow"}, {"packets", "packets"}},
                      {},
                      context.rc.notes,
                      !context.rc.flows.empty()};
-  table.without_rows = "no RC over RoCEv2 in the captures, or no fabric to read them by";
+  table.without_rows = no_rows_of_rc(traffic, context.rc);
   constexpr std::array<const char*, analysis::kRcCauses> kKeys{"nak", "not_ready", "timeout"};
   for (size_t cause = 0; cause < analysis::kRcCauses; ++cause) {
     const std::string name(name_of(static_cast<analysis::RcCause>(cause)));
