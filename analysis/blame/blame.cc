@@ -163,7 +163,7 @@ class Blamer {
   /// together need one reason, not two.)
   void add_parts(Draft& draft) const {
     constexpr size_t kFewLinks = 1;
-    if (draft.component.kind < ComponentKind::kOptic) return;
+    if (!has_parts(draft.component.kind)) return;
     const std::vector<LinkId> links = links_of(topology_, draft.component);
     std::set<LinkId> bad;
     for (const uint32_t index : draft.bad) {

@@ -87,14 +87,14 @@ class Search {
   /// A transceiver, switch, host or plane fails whole: part of what it carries is lost only where it
   /// flips bits inside.
   static bool fails_in_part(const Component& component, const BlameSample& sample) {
-    return component.kind < ComponentKind::kOptic || !sample.bad || sample.clue == Clue::kInside;
+    return !has_parts(component.kind) || !sample.bad || sample.clue == Clue::kInside;
   }
 
   /// What fails whole turns all its ports dark at once: what is said later is about something else.
   /// `word` is when the first word was heard.
   static bool same_word(const Component& component, const BlameSample& sample, FabricTime& word) {
     const bool is_word = sample.bad && sample.source == sample.destination;
-    if (!is_word || component.kind < ComponentKind::kOptic) return true;
+    if (!is_word || !has_parts(component.kind)) return true;
     if (word == FabricTime::never()) word = sample.t;
     return sample.t <= word + kAtOnce;
   }
@@ -134,7 +134,7 @@ class Search {
   /// Does a large component explain more than its parts, each with a reason of its own? If not,
   /// returns the best of the parts.
   Entry* best_part(Entry& whole) {
-    if (whole.first.kind < ComponentKind::kOptic) return &whole;
+    if (!has_parts(whole.first.kind)) return &whole;
     const std::vector<uint32_t> all = bad_of(whole.first, whole.second);
     std::vector<Entry*> smaller;
     for (auto& entry : tracks_) {
@@ -266,6 +266,19 @@ std::string_view name_of(ComponentKind kind) {
     case ComponentKind::kPlane: return "plane";
   }
   return "?";
+}
+
+bool has_parts(ComponentKind kind) {
+  switch (kind) {
+    case ComponentKind::kWire:
+    case ComponentKind::kLink:
+    case ComponentKind::kPath: return false;
+    case ComponentKind::kOptic:
+    case ComponentKind::kSwitch:
+    case ComponentKind::kHost:
+    case ComponentKind::kPlane: return true;
+  }
+  return false;
 }
 
 std::string name_of(const Topology& topology, const Component& component) {

@@ -14,6 +14,8 @@ namespace mrclab::analysis {
 
 enum class ComponentKind : uint8_t { kWire, kLink, kPath, kOptic, kSwitch, kHost, kPlane };
 std::string_view name_of(ComponentKind kind);
+/// A transceiver, switch, host or plane, which fails with all that it carries; a wire, a link or a path is one way.
+bool has_parts(ComponentKind kind);
 
 /// Numbers for all that can be blamed: from small to large, wires, links, one EV of a host, optics,
 /// switches, hosts, planes.

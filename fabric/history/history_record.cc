@@ -79,6 +79,32 @@ uint32_t peers_of(const Ipv6Address& source, const Ipv6Address& destination) {
   return ::libdeflate_crc32(0, hosts.data(), hosts.size());
 }
 
+namespace {
+
+/// Bits of a file may be no value of the enum.
+bool is_one(PacketEvent event) {
+  switch (event) {
+    case PacketEvent::kPassed:
+    case PacketEvent::kTrimmed:
+    case PacketEvent::kDropped: return true;
+  }
+  return false;
+}
+
+bool is_one(QueueClass queue) {
+  switch (queue) {
+    case QueueClass::kNone:
+    case QueueClass::kData:
+    case QueueClass::kControl:
+    case QueueClass::kTrimmed:
+    case QueueClass::kLossless:
+    case QueueClass::kPause: return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactRecordBytes> bytes,
                                            uint32_t streams) {
   CompactRecord record;
@@ -89,8 +115,8 @@ std::optional<CompactRecord> parse_compact(std::span<const uint8_t, kCompactReco
   record.again = (bytes[12] & kAgain) != 0;
   record.queue = static_cast<QueueClass>(bytes[12] >> 4);
   record.cause = static_cast<DropCause>(bytes[13]);
-  if (t < 0 || record.stream >= streams || record.event > PacketEvent::kDropped ||
-      record.queue > QueueClass::kPause || name_of(record.cause) == "unknown") {
+  if (t < 0 || record.stream >= streams || !is_one(record.event) || !is_one(record.queue) ||
+      name_of(record.cause) == "unknown") {
     return std::nullopt;
   }
   record.traffic_class = bytes[14];

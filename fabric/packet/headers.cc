@@ -31,10 +31,13 @@ bool has_immediate(Opcode opcode) {
 
 bool is_first(Opcode opcode) {
   const Place place = place_in_message(opcode);
-  return place == kFirst || place >= kOnly;
+  return place == kFirst || place == kOnly || place == kOnlyImm;
 }
 
-bool is_last(Opcode opcode) { return place_in_message(opcode) >= kLast; }
+bool is_last(Opcode opcode) {
+  const Place place = place_in_message(opcode);
+  return place != kFirst && place != kMiddle;
+}
 
 EntropyValue MrcPacket::entropy() const { return entropy_from(udp.source_port, inner.flow_label); }
 

@@ -17,6 +17,11 @@ namespace {
 /// Ascending: from no match to the best.
 enum class BlameMatch : uint8_t { kNone, kPart, kClass, kComponent };
 
+/// Was the fault named, alone or as one of few?
+bool names_fault(BlameMatch match) {
+  return match == BlameMatch::kComponent || match == BlameMatch::kClass;
+}
+
 BlameMatch match_burst(const Topology& t, const analysis::Blame& blame, const BlameTarget& target) {
   if (blame.symptom != analysis::Symptom::kBursts) return BlameMatch::kNone;
   const std::string senders = " " + blame.component + " ";
@@ -61,7 +66,7 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
 
 void count_target(BlameCases& cases, BlameMatch found, uint64_t hits) {
   ++cases.targets;
-  const bool right = found == BlameMatch::kComponent || found == BlameMatch::kClass;
+  const bool right = names_fault(found);
   if (hits < kObservableHits) {
     cases.faint += hits > 0 ? 1 : 0;
     cases.faint_named += hits > 0 && right ? 1 : 0;
@@ -139,7 +144,7 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
       const bool shows = without_evidence(fault.kind).empty();
       const uint64_t hits = shows ? hits_of(t, evidence, fault, target) : 0;
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
-      if (hits < kObservableHits || found >= BlameMatch::kClass) continue;
+      if (hits < kObservableHits || names_fault(found)) continue;
       score.not_found.push_back(fmt::format("{}: {}{}, {} packets", run, describe(fault, t),
                                             found == BlameMatch::kPart ? " (a part named)" : "",
                                             hits));
@@ -147,7 +152,7 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
   }
   for (size_t i = 0; i < best.size(); ++i) {
     ++score.blames;
-    score.right += best[i] >= BlameMatch::kClass ? 1 : 0;
+    score.right += names_fault(best[i]) ? 1 : 0;
     score.parts += best[i] == BlameMatch::kPart ? 1 : 0;
     if (best[i] != BlameMatch::kNone) continue;
     std::string text = fmt::format("{}: {}; {}", run, headline(blames[i]), blames[i].evidence);
