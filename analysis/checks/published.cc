@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "analysis/checks/source_place.h"
 #include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {
@@ -47,8 +48,10 @@ std::optional<Published> parse_published(const YamlValue& entry, std::optional<M
   published.value = read_number(*value, published.measure);
   const YamlValue figure = entry.require("figure");
   published.figure = figure.as_string();
-  if (published.figure.empty() || published.figure.find_first_of("\"\\\n") != std::string::npos) {
-    figure.fail_expecting("where it is told, such as \"MRC paper, figure 9a\"");
+  if (!names_its_place(published.figure) ||
+      published.figure.find_first_of("\"\\\n") != std::string::npos) {
+    figure.fail_expecting(
+        "where it is told, by section, figure, table or page, such as \"MRC paper, figure 9a\"");
   }
   return published;
 }

@@ -216,8 +216,7 @@ std::span<const TransportOption> transport_options() {
                 [](P& p, size_t word) { p.dcqcn = static_cast<DcqcnChoice>(word); }}},
       O{"dcqcn_scaled",
         "RoCE: DCQCN's rates and timers are made for this port rate and base RTT (our choice); "
-        "off: "
-        "as they were published, at 40 or 100 Gb/s",
+        "off: as their sources have them, at 40 or 100 Gb/s",
         O::Switch{&P::dcqcn_scaled}},
       O{"cnp_interval",
         "RoCE: least time between two CNPs of a queue pair (NVIDIA's firmware: 4 us; paper: 50 us)",

@@ -9,7 +9,7 @@ std::span<const NamedTransport> named_transports() {
   using enum TransportFamily;
   static constexpr std::array kTransports{
       NamedTransport{"mrc", "as the scenario says", ""},
-      NamedTransport{"oblivious", "sprays over all paths, whatever their packets tell (htsim)",
+      NamedTransport{"oblivious", "sprays over all paths, whatever their packets tell",
                      "{path_choice: oblivious}"},
       NamedTransport{"reps", "uses paths again whose packets came back unmarked (REPS)",
                      "{path_choice: reps}"},

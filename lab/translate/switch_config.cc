@@ -173,7 +173,7 @@ std::vector<std::string> unsaid(const ExportedFabric& fabric) {
       break;
     case SwitchKind::kCeos:
       list.push_back(
-          "EOS: written after what is published of its micro-segments (uN from 4.34.2F "
+          "EOS: written after what its documentation has of micro-segments (uN from 4.34.2F "
           "on); no image was tried, and whether cEOS shifts without an ASIC is not known "
           "to us.");
       if (adjacency)

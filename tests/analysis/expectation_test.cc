@@ -1,5 +1,6 @@
 #include "analysis/checks/expectation.h"
 #include "analysis/checks/expectation_text.h"
+#include "analysis/checks/source_place.h"
 
 #include <doctest/doctest.h>
 
@@ -168,7 +169,11 @@ TEST_CASE("bad expectations get an exact error") {
               "f.yaml:1:38: found \"5%\": expected a duration such as 1.3s"},
           Row{"{no_qp_error, published: 0}",
               "f.yaml:1:3: found no \"figure\": expected \"figure: ...\""},
-          Row{"{safety, published: 0, figure: x}",
+          Row{"{no_qp_error, published: 0, figure: the paper}",
+              "f.yaml:1:39: found \"the paper\": expected where it is told, by section, figure, "
+              "table or page, such "
+              "as \"MRC paper, figure 9a\""},
+          Row{"{safety, published: 0, figure: figure 1}",
               "f.yaml:1:23: found a figure for several checks: expected one for a single check"},
           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},
       }) {
@@ -232,4 +237,18 @@ TEST_CASE("expectations of pauses are read, written and described") {
   CHECK(error_of("pause").find("pause: {at_most: 5%, port: h3:p0}") != std::string::npos);
   CHECK(error_of("deadlock_free: {longer_than: 0us}").find("a duration above 0") !=
         std::string::npos);
+}
+
+TEST_CASE("a source names its place by a section, figure, table or page with a number") {
+  for (const char* source :
+       {"MRC paper, section 5.2.1: half a round trip", "figure 9a", "UEC 1.0, table 3-2",
+        "Zhu et al., page 12", "MRC specification §8.3.1", "IBTA, annex A17.9.3",
+        "MRC paper, figures 16 and 17"}) {
+    CHECK_MESSAGE(names_its_place(source), source);
+  }
+  for (const char* source :
+       {"", "x", "MRC paper", "one port of eight", "400 of 1400 Gb/s", "section", "the figure",
+        "draft-xu-idr-fare, weights by path bandwidth: 1:2:2:2", "a page of it"}) {
+    CHECK_MESSAGE(!names_its_place(source), source);
+  }
 }

@@ -45,7 +45,7 @@ expect:
   - no_qp_error
   - memory_intact
   - losses: {at_most: 100000, from: 40us}
-  - {goodput: {from: 10us, at_least: 10%, of: line_rate}, published: 87.1%, figure: "a <paper>"}
+  - {goodput: {from: 10us, at_least: 10%, of: line_rate}, published: 87.1%, figure: "a <paper>, page 3"}
 )";
 
 /// None under sanitizers: it would look at the same page once more.

@@ -73,9 +73,9 @@ TEST_CASE("free text of a scenario is what it was after it was written and read"
     CHECK(again.check_programs.at(0).command == command);
     // As people write: most of it is no YAML, or another text; what is taken must come back.
     const std::string raw = test::mixture(random, test::kPlainPieces);
-    taken += written_back(document(raw, raw, "x" + raw, "p*")) == "no error" ? 1 : 0;
-    taken += written_back(document("|\n  " + raw, "'" + raw + "'", "\"" + raw + "\"", "p*")) ==
-                     "no error"
+    taken += written_back(document(raw, "section 1" + raw, "x" + raw, "p*")) == "no error" ? 1 : 0;
+    taken += written_back(document("|\n  " + raw, "'section 1" + raw + "'", "\"" + raw + "\"",
+                                   "p*")) == "no error"
                  ? 1
                  : 0;
   }
@@ -86,7 +86,7 @@ TEST_CASE(
     "control characters and broken UTF-8 in free text are refused with file, line and column") {
   const std::regex placed(R"(^f\.yaml:\d+:\d+: found the (control character|byte) [^]*)");
   for (const std::string_view piece : test::kOddPieces) {
-    const std::string odd = "\"a" + std::string(piece) + "\"", good = "\"good\"";
+    const std::string odd = "\"a" + std::string(piece) + "\"", good = "\"section 1\"";
     const std::string escaped = R"("a\x07")";
     for (const std::string& text :
          {document(odd, good, good, "p0"), document(good, odd, good, "p0"),
@@ -104,7 +104,7 @@ TEST_CASE("a run folder of hostile text is read by every verb that reads one") {
   std::string about = "x";
   for (const std::string_view piece : test::kPlainPieces) about += piece;
   const Scenario scenario = parse_scenario(
-      read_yaml_text(document(yaml_string(about), yaml_string("<script>'&"),
+      read_yaml_text(document(yaml_string(about), yaml_string("page 1 <script>'&"),
                               yaml_string("printf '\\377\\033[31m\\001\\\\\"\\n'; true \"$1\""),
                               yaml_string("p[\"'#0]")),
                      "f.yaml"));

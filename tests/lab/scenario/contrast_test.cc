@@ -34,7 +34,8 @@ constexpr char kTwo[] =
     "    watchdog: {detect: 20us, restore: 5rtt, action: forward}\n"
     "    expect:\n"
     "      - no_qp_error\n"
-    "      - {goodput: {from: 10us, at_most: 99%, of: line_rate}, published: 97%, figure: \"1\"}\n";
+    "      - {goodput: {from: 10us, at_most: 99%, of: line_rate}, published: 97%, figure: \"figure "
+    "1\"}\n";
 
 std::string refused(const std::string& contrast, const std::string& more = "fabric: single\n") {
   return test::error_of([&] { with_contrast(contrast, more); });
