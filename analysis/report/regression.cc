@@ -103,12 +103,40 @@ void add_notes(const StoredVerdict& baseline, const Verdict& verdict, BaselineCo
   differs("seed", std::to_string(baseline.seed), std::to_string(verdict.seed));
   differs("world", baseline.world, verdict.world);
   differs("version", baseline.version, verdict.version);
+  if (baseline.by_wall_clock) {
+    result.notes.emplace_back(
+        "the baseline is timed by the wall clock: its times and rates are those of a machine");
+  }
   if (baseline.result != "pass") {
     result.notes.push_back("the baseline's own result is \"" + baseline.result + "\"");
   }
   if (baseline.faults != verdict.faults.size()) {
     result.notes.push_back(counted_noun(baseline.faults, "fault") + " there, " +
                            std::to_string(verdict.faults.size()) + " here");
+  }
+}
+
+/// Figures of such a run are no measurement, whatever they are.
+std::string why_unusable(const StoredVerdict& baseline) {
+  if (baseline.result == "inconclusive")
+    return "the baseline is inconclusive: nothing can be held against it";
+  if (!baseline.faithful && !baseline.by_wall_clock) {
+    return "the baseline is not FAITHFUL: nothing can be held against it";
+  }
+  return "";
+}
+
+/// No metric may pass or fail beside such a baseline.
+void make_inconclusive(BaselineComparison& result) {
+  if (result.metrics.empty()) {
+    ComparedMetric& history = result.metrics.emplace_back();
+    history.label = history.metric = kHistory;
+    history.tolerance = {Tolerance::Kind::kExact, 0};
+  }
+  for (ComparedMetric& compared : result.metrics) {
+    compared.result = Result::kInconclusive;
+    compared.better = false;
+    compared.note = result.unusable;
   }
 }
 
@@ -180,6 +208,8 @@ BaselineComparison compare_with(const BaselineCheck& against, const Verdict& ver
   }
   add_history(baseline, tolerances, verdict, result);
   add_notes(baseline, verdict, result);
+  result.unusable = why_unusable(baseline);
+  if (!result.unusable.empty()) make_inconclusive(result);
   return result;
 }
 
@@ -209,6 +239,10 @@ std::string to_table(const BaselineComparison& comparison, const StoredVerdict& 
   const std::vector<size_t> widths = table.fit(rows);
   for (const TextTable::Row& row : rows) {
     table.row(row, widths, {false, true, true, true, true, false});
+  }
+  if (!comparison.unusable.empty()) {
+    table.line(comparison.unusable);
+    return table.take();
   }
   for (const ComparedMetric& compared : comparison.metrics) {
     if (compared.note.empty() || compared.result == Result::kPass) continue;

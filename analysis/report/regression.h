@@ -42,6 +42,8 @@ struct StoredVerdict {
   std::string file;  ///< for messages
   std::string scenario, world, version, result;
   uint64_t seed = 0;
+  bool by_wall_clock = false;
+  bool faithful = true;  ///< also where a verdict does not state it
   std::string history_sha256;
   uint64_t history_version = 1;                       ///< 1 where a verdict does not state it
   std::map<std::string, double, std::less<>> values;  ///< by the label of a row
@@ -73,6 +75,8 @@ struct ComparedMetric {
 struct BaselineComparison {
   std::vector<ComparedMetric> metrics;  ///< without those that are zero or absent on both sides
   std::vector<std::string> notes;       ///< what else differs: seed, world, version
+  std::string
+      unusable;  ///< why nothing follows from the baseline; then each metric is inconclusive
 };
 
 /// Throws InputError if the baseline is of another scenario.

@@ -103,6 +103,17 @@ Values read_values(const Json& verdict, const Reader& reader, size_t& faults) {
   return values;
 }
 
+void read_timing(const Json& verdict, const Reader& reader, StoredVerdict& baseline) {
+  const auto timing = verdict.find("timing");
+  if (timing == verdict.end()) return;
+  if (!timing->is_object()) reader.fail("/timing", "no object", "the timing of a verdict.json");
+  if (timing->contains("mode")) baseline.by_wall_clock = reader.text(*timing, "mode") == "wall";
+  const auto faithful = timing->find("faithful");
+  if (faithful == timing->end()) return;
+  if (!faithful->is_boolean()) reader.fail("/timing/faithful", "no truth value", "true or false");
+  baseline.faithful = faithful->get<bool>();
+}
+
 }  // namespace
 
 StoredVerdict read_stored_verdict(std::string_view json, const std::string& file) {
@@ -112,8 +123,7 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
   try {
     document = Json::parse(json);
   } catch (const Json::exception& error) {
-    throw InputError(file + ": found text that is no JSON: expected a verdict.json (" +
-                     visible(error.what()) + ")");
+    throw InputError(file + ": " + json_problem(error) + ": expected a verdict.json");
   }
   if (!document.is_object()) reader.fail("", "no object", "the verdict.json of one run");
   if (has_another_schema(document, "verdict")) {
@@ -130,6 +140,7 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
     reader.fail("/seed", "no whole number", "the seed of the run");
   }
   baseline.seed = seed->get<uint64_t>();
+  read_timing(document, reader, baseline);
   baseline.values = read_values(document, reader, baseline.faults);
   const Json& metrics = document.at("metrics");
   baseline.history_sha256 = reader.text(metrics, "history_sha256");

@@ -3,6 +3,8 @@
 // a stack frame for each level: 60,000 brackets would end the process. So the text is looked at
 // before it is parsed.
 
+#include <exception>
+#include <string>
 #include <string_view>
 
 #include "fabric/text/yaml.h"
@@ -14,6 +16,11 @@ inline constexpr size_t kMaxJsonDepth = 64;
 
 /// Does the text open more than kMaxJsonDepth brackets one inside the other?
 bool nests_too_deep(std::string_view json);
+
+/// What the parser's exception says, in words for people: `found text that is no JSON at line 1, column 5`,
+/// `found no "world"`, `found a number, where a string should be`. Of its own words ("[json.exception.type_error.302]")
+/// none is shown.
+std::string json_problem(const std::exception& parsers);
 
 /// Parses the text; the result is_discarded() if it is no JSON or nests too deep.
 template <class Json>

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/chaos/blame_score.h"
@@ -122,7 +123,7 @@ BlameScore blame_score_from_json(const std::string& text) {
     }
     return score;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(std::string("a score of blame: ") + error.what());
+    throw InputError("a score of blame: " + json_problem(error) + ": expected what mrclab writes");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <map>
 
+#include "fabric/text/json_text.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
@@ -83,7 +84,8 @@ SeedResult seed_result_from_json(const std::string& text) {
   try {
     return seed_from_json(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(std::string("the result of a seed: ") + error.what());
+    throw InputError("the result of a seed: " + json_problem(error) +
+                     ": expected what mrclab writes");
   }
 }
 

@@ -19,7 +19,8 @@ void read_json_file(const std::filesystem::path& file, size_t most, const char* 
   try {
     read(require_json<nlohmann::json>(netio::read_file(file, most)));
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(file.string() + ": expected what " + writer + " writes: " + error.what());
+    throw InputError(file.string() + ": " + json_problem(error) + ": expected what " + writer +
+                     " writes");
   } catch (const InputError& error) {
     throw InputError(file.string() + ": " + error.what());
   } catch (const netio::SystemError& error) {

@@ -47,7 +47,8 @@ void read_verdict(RecordedRun& run) {
     }
     for (std::string& reason : run.reasons) reason = visible(reason);
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(file.string() + ": " + error.what());
+    throw InputError(file.string() + ": " + json_problem(error) +
+                     ": expected the verdict of a run");
   }
 }
 

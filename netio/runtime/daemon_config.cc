@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "fabric/text/json_text.h"
 #include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::netio {
@@ -93,7 +94,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.resume_file = json.at("resume_file").get<std::string>();
     config.schedule_file = json.at("schedule_file").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
-    throw std::runtime_error(file.string() + ": " + error.what());
+    throw std::runtime_error(file.string() + ": " + json_problem(error));
   }
   return config;
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "fabric/text/json_text.h"
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/yaml.h"
 #include "tests/support/texts.h"
@@ -210,6 +211,69 @@ TEST_CASE("tolerances that mean nothing are refused") {
   }
   CHECK_THROWS_WITH(set_tolerance("goodputt=2%", tolerances),
                     "--tolerance: found \"goodputt\": expected \"goodput\"");
+}
+
+TEST_CASE(
+    "beside a baseline that is inconclusive or not faithful no metric passes or fails, and the "
+    "table says why") {
+  struct Case {
+    Result result;
+    TimingMode mode;
+    bool faithful;
+    std::string why;
+  };
+  const std::string inconclusive = "the baseline is inconclusive: nothing can be held against it";
+  for (const Case& c : {Case{Result::kInconclusive, TimingMode::kCarried, true, inconclusive},
+                        Case{Result::kInconclusive, TimingMode::kWall, false, inconclusive},
+                        Case{Result::kPass, TimingMode::kCarried, false,
+                             "the baseline is not FAITHFUL: nothing can be held against it"},
+                        Case{Result::kPass, TimingMode::kWall, false, ""},
+                        Case{Result::kFail, TimingMode::kCarried, true, ""}}) {
+    Verdict before = plain_verdict();
+    before.result = c.result;
+    before.timing.mode = c.mode;
+    before.timing.faithful = c.faithful;
+    CAPTURE(c.why);
+    for (const bool worse : {false, true}) {
+      Verdict now = plain_verdict();
+      if (worse) now.metrics.goodput_bps = 1;
+      const BaselineCheck check = against(before);
+      const BaselineComparison comparison = compare_with(check, now);
+      CHECK(comparison.unusable == c.why);
+      size_t others = 0;
+      for (const CheckResult& result : checks_of(comparison)) {
+        others += result.result != Result::kInconclusive ? 1 : 0;
+      }
+      CHECK((others == 0) == !c.why.empty());
+      const std::string table = to_table(comparison, check.baseline);
+      CHECK((table.find("no metric is worse") == std::string::npos) == (worse || !c.why.empty()));
+      if (!c.why.empty()) CHECK(table.find(c.why) != std::string::npos);
+    }
+  }
+  Verdict nothing = plain_verdict();
+  nothing.metrics = {};
+  nothing.faults.clear();
+  nothing.result = Result::kInconclusive;
+  CHECK(checks_of(compare_with(against(nothing), nothing)).size() == 1);
+}
+
+TEST_CASE("a damaged document is refused in words, and none of the parser's own is shown") {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"", "found text that is no JSON at line 1, column 1"},
+           {"{\n \"a\": ]}", "found text that is no JSON at line 2, column 7"},
+           {"{\"b\": 1}", "found no \"a\""},
+           {"{\"a\": 1}", "found number, where string should be"},
+           {"[1]", "found array, where an object or a list should be"},
+           {"null", "found null, where an object or a list should be"}}) {
+    CAPTURE(text);
+    std::string problem = "none";
+    try {
+      nlohmann::json::parse(text).at("a").get<std::string>();
+    } catch (const nlohmann::json::exception& error) {
+      problem = json_problem(error);
+    }
+    CHECK(problem == expected);
+  }
 }
 
 TEST_CASE("what is no verdict is refused with its place") {
