@@ -6,9 +6,11 @@
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
-#include <boost/iostreams/filtering_streambuf.hpp>
 #include <cerrno>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace mrclab::analysis {
 namespace {
@@ -38,21 +40,97 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-struct Decompressor {
-  std::unique_ptr<std::FILE, CloseFile> file;  // outlives the filters
-  io::filtering_streambuf<io::input> stream;
+/// What fopencookie reads from.
+class Decompressor {
+ public:
+  virtual ~Decompressor() = default;
+  /// Bytes, 0 at the end, or -1 for damaged data; of those in front of the damage all have been given out before.
+  virtual std::streamsize read(char* to, std::streamsize size) = 0;
 };
 
 constexpr std::streamsize kBuffer = 1 << 16;
 
-ssize_t read_some(void* cookie, char* to, size_t size) {
-  try {
-    auto& stream = static_cast<Decompressor*>(cookie)->stream;
-    return std::max<std::streamsize>(stream.sgetn(to, static_cast<std::streamsize>(size)), 0);
-  } catch (const std::exception&) {  // whatever a filter says of damaged data
-    errno = EBADMSG;
-    return -1;
+/// A filter of Boost.Iostreams throws for damaged data and for bytes behind the end, and what it had decompressed in that
+/// call is lost with it. So the file is then read again up to the last whole call, and from there a byte at a time.
+template <class Filter>
+class FilterDecompressor final : public Decompressor {
+ public:
+  template <class Make>
+  FilterDecompressor(std::FILE* file, Make make) : file_(file), make_(std::move(make)) {
+    begin();
   }
+
+  std::streamsize read(char* to, std::streamsize size) override {
+    if (!careful_) {
+      try {
+        const std::streamsize got = std::max<std::streamsize>(filter_->read(source_, to, size), 0);
+        given_ += got;
+        return got;
+      } catch (const std::exception&) {
+        go_back();
+      }
+    }
+    return read_carefully(to, size);
+  }
+
+ private:
+  void begin() {
+    std::rewind(file_.get());
+    source_ = FileSource{file_.get()};
+    filter_.emplace(make_());
+  }
+
+  void go_back() {
+    careful_ = true;
+    begin();
+    std::vector<char> seen(kBuffer);
+    for (std::streamsize left = given_; left > 0;) {
+      const std::streamsize got =
+          filter_->read(source_, seen.data(), std::min<std::streamsize>(left, kBuffer));
+      if (got <= 0) return;
+      left -= got;
+    }
+  }
+
+  std::streamsize read_carefully(char* to, std::streamsize size) {
+    std::streamsize got = 0;
+    try {
+      while (!damaged_ && got < size) {
+        if (filter_->read(source_, to + got, 1) <= 0) break;
+        ++got;
+      }
+    } catch (const std::exception&) {  // whatever a filter says of damaged data
+      damaged_ = true;
+    }
+    return got == 0 && damaged_ ? -1 : got;
+  }
+
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::function<Filter()> make_;
+  FileSource source_{};
+  std::optional<Filter> filter_;
+  std::streamsize given_ = 0;
+  bool careful_ = false, damaged_ = false;
+};
+
+std::unique_ptr<Decompressor> decompressor_of(std::FILE* file, std::span<const uint8_t> magic) {
+  if (starts_with(magic, kGzip)) {
+    return std::make_unique<FilterDecompressor<io::gzip_decompressor>>(
+        file, [] { return io::gzip_decompressor(io::gzip::default_window_bits, kBuffer); });
+  }
+  if (starts_with(magic, kZstd)) {
+    return std::make_unique<FilterDecompressor<io::zstd_decompressor>>(
+        file, [] { return io::zstd_decompressor(kBuffer); });
+  }
+  return std::make_unique<FilterDecompressor<io::lzma_decompressor>>(
+      file, [] { return io::lzma_decompressor(kBuffer); });
+}
+
+ssize_t read_some(void* cookie, char* to, size_t size) {
+  const std::streamsize got =
+      static_cast<Decompressor*>(cookie)->read(to, static_cast<std::streamsize>(size));
+  if (got < 0) errno = EBADMSG;
+  return got;
 }
 
 int close_it(void* cookie) {
@@ -67,17 +145,7 @@ bool is_compressed(std::span<const uint8_t> bytes) {
 }
 
 std::FILE* open_decompressed(std::FILE* file, std::span<const uint8_t> magic) {
-  auto decompressor = std::make_unique<Decompressor>();
-  decompressor->file.reset(file);
-  io::filtering_streambuf<io::input>& stream = decompressor->stream;
-  if (starts_with(magic, kGzip)) {
-    stream.push(io::gzip_decompressor(io::gzip::default_window_bits, kBuffer), kBuffer);
-  } else if (starts_with(magic, kZstd)) {
-    stream.push(io::zstd_decompressor(kBuffer), kBuffer);
-  } else {
-    stream.push(io::lzma_decompressor(kBuffer), kBuffer);
-  }
-  stream.push(FileSource{file}, kBuffer);
+  std::unique_ptr<Decompressor> decompressor = decompressor_of(file, magic);
   const cookie_io_functions_t functions{read_some, nullptr, nullptr, close_it};
   std::FILE* opened = ::fopencookie(decompressor.get(), "rb", functions);
   if (opened != nullptr) decompressor.release();  // close_it deletes it

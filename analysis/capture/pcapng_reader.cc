@@ -106,7 +106,10 @@ std::span<const uint8_t> PcapngReader::next_block(uint32_t& type) {
   source_->skip(pending_skip_);
   pending_skip_ = 0;
   const std::span<const uint8_t> head = source_->peek(kBlockFrame);
-  if (source_->failed()) fail("read error");
+  // What was read in front of the place is whole, so it is taken first.
+  if (source_->failed() && head.size() < kBlockFrame) {
+    fail("damaged compressed data, bytes behind its end, or a read error");
+  }
   if (head.empty()) return {};
   if (head.size() < kBlockFrame) fail("cut off in a block header");
   type = u32(head.data());

@@ -315,6 +315,14 @@ TEST_CASE("a capture reads the same through gzip, zstd and xz, and a damaged one
     const Traffic half = analyze_traffic({{file.path()}, {}, {}});
     CHECK(half.counters.records < plain.counters.records);
     CHECK(half.notes.size() == 1);
+    for (const char* behind : {"x", "bytes behind the end, as a tool leaves them that appends"}) {
+      save(packed + behind);
+      const Traffic longer = analyze_traffic({{file.path()}, {}, {}});
+      // Boost's reader of xz meets the bytes behind the end while it gives out the last byte, which is lost with it.
+      const uint64_t lost = kind == 2 ? 1 : 0;
+      CHECK(longer.counters.records >= plain.counters.records - lost);
+      CHECK(longer.notes.size() == 1);
+    }
     std::string damaged = packed.substr(0, 40) + std::string(200, 'x');
     save(damaged);
     CHECK_THROWS_AS(analyze_traffic({{file.path()}, {}, {}}), CaptureError);
