@@ -26,6 +26,7 @@
 #include "lab/console/version.h"
 #include "lab/ranks/join_ranks.h"
 #include "lab/run/rank_run.h"
+#include "netio/kernel/file_size_limit.h"
 #include "netio/kernel/output_folder.h"
 #include "netio/kernel/system_error.h"
 
@@ -236,6 +237,7 @@ void add_verbs(CLI::App& app, CliResult& result, const Words& words) {
 
 int cli_main(int argc, char** argv) {
   hold_standard_descriptors();
+  netio::report_file_size_limit();
   WaitingRanks waiting;
   try {
     waiting.ranks = join_same_ranks();

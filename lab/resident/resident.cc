@@ -20,6 +20,7 @@
 #include "lab/resident/lab_clock.h"
 #include "lab/resident/resident_methods.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/file_size_limit.h"
 #include "netio/kernel/log.h"
 #include "netio/rpc/heartbeat.h"
 
@@ -175,6 +176,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
 int resident_main(int argc, char** argv) {
   if (argc != 3) return 2;
   ::signal(SIGPIPE, SIG_IGN);
+  netio::report_file_size_limit();
   Report report(std::atoi(argv[2]));
   ::fcntl(std::atoi(argv[2]), F_SETFD, FD_CLOEXEC);
   json problem;

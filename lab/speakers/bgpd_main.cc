@@ -15,6 +15,7 @@
 #include "fabric/topology/path.h"
 #include "lab/speakers/line_budget.h"
 #include "lab/speakers/speaker_plan.h"
+#include "netio/kernel/file_size_limit.h"
 
 namespace {
 
@@ -91,6 +92,7 @@ int run(const char* file) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  netio::report_file_size_limit();
   if (argc != 2) {
     std::fputs("mrc-bgpd: found no file: expected mrc-bgpd FILE\n", stderr);
     return 2;

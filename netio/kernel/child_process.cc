@@ -73,7 +73,7 @@ struct Preparation {
   if (::getppid() != child.parent) ::_exit(127);
   if (child.own_process_group) ::setpgid(0, 0);
   // Before any signal may come: a handler of the parent's would write to what may be the parent's memory.
-  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD})
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGHUP, SIGCHLD, SIGXFSZ})
     ::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);

@@ -65,6 +65,7 @@ class IgnoreTerminalSignals {
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
+  ::signal(SIGXFSZ, SIG_DFL);  // ours is to report a file that is too large (file_size_limit.h)
   ::execvp(words[0], words.data());
   const int error = errno;
   std::fprintf(stderr, "cannot run %s: %s\n", words[0], ::strerror(error));

@@ -11,6 +11,7 @@
 #include "fabric/packet/frame_room.h"
 #include "fabric/topology/fabric_file.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/file_size_limit.h"
 #include "netio/kernel/log.h"
 #include "netio/kernel/touched_memory.h"
 #include "netio/record/process_report.h"
@@ -344,6 +345,7 @@ int daemon_main(int argc, char** argv, const MakeProgram& make_program) {
     std::fprintf(stderr, "usage: %s CONFIG.json... (started by mrclab, not by hand)\n", argv[0]);
     return 2;
   }
+  report_file_size_limit();
   std::signal(SIGTERM, request_stop);
   std::signal(SIGINT, SIG_IGN);  // a terminal's Ctrl-C is for the owner of the lab
   try {

@@ -197,5 +197,69 @@ TEST_CASE("a lab's record is shown without what it would do to a terminal") {
 
 TEST_SUITE_END();
 
+TEST_CASE("a file beyond the limit on sizes ends a command with the reason, never without a word") {
+  const test::TemporaryRuns runs;
+  write_file(
+      runs.path() / "own.yaml",
+      "name: own\nfabric: pair\nworkload:\n  - write: {from: h0, to: h1, size: 64KiB, until: end}\n"
+      "end: 300us\nexpect: [no_qp_error]\n");
+  size_t refused = 0;
+  for (const char* blocks : {"1", "16", "64", "256"}) {  // of 1 KiB
+    CAPTURE(std::string(blocks));
+    const CommandResult run = shell_in(
+        runs.path(), "ulimit -f " + std::string(blocks) + " && mrclab run own.yaml --world sim");
+    CAPTURE(run.output);
+    CHECK(run.code < 128);
+    if (run.code == 0) continue;
+    ++refused;
+    CHECK(run.output.find("File too large") != std::string::npos);
+  }
+  CHECK(refused >= 2);
+}
+
+TEST_CASE("the verdict of a damaged run folder is refused in words by every verb that reads it") {
+  const test::TemporaryRuns runs;
+  write_file(runs.path() / "own.yaml",
+             "name: own\nfabric: pair\nworkload:\n  - write: {from: h0, to: h1, size: 64KiB}\n"
+             "end: 60us\nexpect: [no_qp_error]\n");
+  REQUIRE(shell_in(runs.path(), "mrclab run own.yaml --world sim").code == 0);
+  const fs::path run = fs::canonical(runs.path() / "runs/latest");
+  const std::string whole = read_file(run / "verdict.json", 1 << 24);
+  fs::remove(run / "SHA256SUMS");  // or every damage is found there
+  const auto json = nlohmann::json::parse(whole);
+  std::vector<std::string> damaged{"", "{", "[]", "null", "7", whole.substr(0, whole.size() / 2)};
+  for (const char* key :
+       {"world", "version", "timing", "metrics", "faults", "checks", "result", "seed"}) {
+    for (const nlohmann::json& value :
+         {nlohmann::json(nullptr), nlohmann::json(7), nlohmann::json("x"),
+          nlohmann::json::array({1}), nlohmann::json::object({{"a", 1}})}) {
+      nlohmann::json other = json;
+      other[key] = value;
+      damaged.push_back(other.dump());
+    }
+    nlohmann::json less = json;
+    less.erase(key);
+    damaged.push_back(less.dump());
+  }
+  for (const std::string& text : damaged) {
+    write_file(run / "verdict.json", text);
+    for (const std::string verb :
+         {"analyze RUN --section faults", "report RUN --json", "diff RUN RUN", "runs --out runs",
+          "run own.yaml --world sim --against RUN/verdict.json", "replay RUN --world sim"}) {
+      std::string line = "mrclab " + verb;
+      for (size_t at = line.find("RUN"); at != std::string::npos; at = line.find("RUN")) {
+        line.replace(at, 3, run.string());
+      }
+      const CommandResult result = shell_in(runs.path(), line);
+      CAPTURE(text.substr(0, 200));
+      CAPTURE(line);
+      CAPTURE(result.output);
+      CHECK(result.output.find("json.exception") == std::string::npos);
+      CHECK(result.code < 128);
+      CHECK(is_plain(result.output));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mrclab::lab
