@@ -49,6 +49,7 @@ PerfSetup perf_setup(const PerfOptions& options) {
   setup.world = options.world == "live" ? World::kLive : World::kSim;
   setup.shape = parse_fabric(read_yaml_file(find_fabric(options.fabric)),
                              setup.world == World::kSim ? kMaxSimulatedNodes : kMaxNodes);
+  if (options.mtu > 0) setup.shape.pmtu = options.mtu;
   setup.topology = build_topology(setup.shape);
   check_lookahead(setup.topology);
   if (!setup.topology.carries_time()) {

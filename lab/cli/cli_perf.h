@@ -18,6 +18,7 @@ struct PerfOptions {
   std::string transport = "lab";
   std::filesystem::path out = default_runs();
   uint64_t seed = 1;
+  uint32_t mtu = 0;  ///< 0: the fabric's
   bool json = false;
 };
 /// FABRIC, --world, --seed, --transport, --out, --json.

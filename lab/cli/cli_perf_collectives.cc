@@ -7,9 +7,12 @@
 #include "analysis/checks/check_result.h"
 #include "fabric/text/yaml.h"
 #include "lab/cli/cli_perf.h"
+#include "lab/cli/cli_perf_words.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/json_print.h"
 #include "lab/perf/nccl_report.h"
+#include "lab/scenario/scenario.h"
+#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -18,18 +21,24 @@ using endpoint::CollectiveKind;
 using nlohmann::ordered_json;
 
 constexpr uint64_t kMaxBytes = 256u << 20;  // as in scenario files
+constexpr uint64_t kMaxSizes = 10'000;      // more than anybody waits for
 
 struct CollectiveOptions {
   PerfOptions common;
   CollectiveKind kind = CollectiveKind::kAllReduce;
-  std::string hosts = "all";
+  std::string hosts;              ///< empty: as many as GPUs, or all
   std::string min_bytes = "32M";  // nccl-tests
   std::string max_bytes;          ///< empty: as min_bytes
   uint32_t factor = 2;
-  uint32_t iterations = 20;  // nccl-tests
-  uint32_t warmup = 1;       // nccl-tests
+  std::string step_bytes;          ///< empty: by the factor
+  uint32_t gpus = 1, threads = 1;  // nccl-tests
+  uint32_t iterations = 20;        // nccl-tests
+  uint32_t warmup = 1;             // nccl-tests
   uint32_t qps = 1;
   int check = 1;
+  std::string op = "sum";
+  std::string json_file;
+  std::shared_ptr<WordsWithoutMeaning> words;
 };
 
 /// Sizes as the collective can have them: whole elements, as many for each host where it deals in
@@ -50,20 +59,47 @@ std::vector<uint64_t> sizes_of(const CollectiveOptions& options, size_t hosts) {
                     first, last));
   }
   std::vector<uint64_t> sizes;
-  for (uint64_t size = first; size <= last; size *= options.factor) {
+  const uint64_t step =
+      options.step_bytes.empty() ? 0 : perf_size(options.step_bytes, "--stepbytes");
+  if (!options.step_bytes.empty() && (step == 0 || (last - first) / step >= kMaxSizes)) {
+    throw InputError(
+        fmt::format("--stepbytes: found {}: expected at most {} sizes", step, kMaxSizes));
+  }
+  for (uint64_t size = first; size <= last; size = step > 0 ? size + step : size * options.factor) {
     const uint64_t fitting = rounded(options.kind, size, hosts);
     if (sizes.empty() || sizes.back() != fitting) sizes.push_back(fitting);
   }
   return sizes;
 }
 
+/// A host stands for a GPU with a NIC of its own, so -g and -t say how many hosts take part, from the first on. One GPU
+/// in each process (-g 1), as with mpirun, says nothing of how many there are.
+std::string hosts_of(const CollectiveOptions& options, const PerfSetup& setup) {
+  const uint64_t gpus = uint64_t{options.gpus} * options.threads;
+  if (!options.hosts.empty()) return options.hosts;
+  if (gpus == 1) return "all";
+  if (gpus > setup.topology.host_count()) {
+    throw InputError(fmt::format("-g {} with -t {}: expected at most {} hosts, as many as {} has",
+                                 options.gpus, options.threads, setup.topology.host_count(),
+                                 setup.topology.name));
+  }
+  std::string hosts = "h0";
+  for (uint64_t host = 1; host < gpus; ++host) hosts += fmt::format(",h{}", host);
+  return hosts;
+}
+
+std::string step_text(const CollectiveOptions& options) {
+  if (options.step_bytes.empty()) return fmt::format("{}(factor)", options.factor);
+  return fmt::format("{}(bytes)", perf_size(options.step_bytes, "--stepbytes"));
+}
+
 std::string header_text(const PerfSetup& setup, const CollectiveOptions& options,
                         const std::vector<uint32_t>& hosts, const std::vector<uint64_t>& sizes) {
   std::string text = fmt::format("# Collective test starting: {}_perf\n", name_of(options.kind));
   text += fmt::format(
-      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {}(factor) warmup iters: {} iters: {} agg "
+      "# nThread 1 nGpus 1 minBytes {} maxBytes {} step: {} warmup iters: {} iters: {} agg "
       "iters: 1 validation: {} graph: 0\n#\n",
-      sizes.front(), sizes.back(), options.factor, options.warmup, options.iterations,
+      sizes.front(), sizes.back(), step_text(options), options.warmup, options.iterations,
       options.check);
   text += fmt::format("# Fabric {}, world {}, seed {}, {} qps per connection\n# Using devices\n",
                       setup.topology.name, name_of(setup.world), setup.seed, options.qps);
@@ -101,12 +137,13 @@ ordered_json document(const PerfSetup& setup, const CollectiveOptions& options,
 }
 
 int collective_command(const CollectiveOptions& options) {
+  options.words->print();
   const InterruptGuard guard;
   PerfSetup setup = perf_setup(options.common);
   setup.interrupted = guard.question();
   endpoint::CollectiveSpec spec;
   spec.kind = options.kind;
-  spec.hosts = perf_hosts(setup, options.hosts);
+  spec.hosts = perf_hosts(setup, hosts_of(options, setup));
   if (spec.hosts.size() < 2) throw InputError("--hosts: expected at least two hosts");
   spec.iterations = options.warmup + options.iterations;
   spec.qps = options.qps;
@@ -128,8 +165,10 @@ int collective_command(const CollectiveOptions& options) {
     fmt::print("{}", nccl_row(options.kind, rows.back(), options.check != 0));
     std::fflush(stdout);
   }
+  const std::string json = printed(document(setup, options, sizes, rows), "perf") + "\n";
+  if (!options.json_file.empty()) netio::write_file(options.json_file, json);
   if (options.common.json) {
-    fmt::print("{}\n", printed(document(setup, options, sizes, rows), "perf"));
+    fmt::print("{}", json);
   } else {
     fmt::print("{}# Collective test concluded: {}_perf\n", nccl_footer(rows),
                name_of(options.kind));
@@ -143,7 +182,14 @@ void add_collective(CLI::App& perf, CliResult& result, CollectiveKind kind, cons
   options->kind = kind;
   CLI::App* verb = perf.add_subcommand(std::string(name_of(kind)), about);
   add_perf_options(*verb, options->common);
-  verb->add_option("--hosts", options->hosts, "ranks in order: all, \"h[0-3]\"")
+  verb->add_option("--hosts", options->hosts,
+                   "ranks in order: all, \"h[0-3]\" (default: by -g, or all)");
+  verb->add_option("-g,--ngpus", options->gpus,
+                   "ranks, each a host, from the first on; 1: all hosts")
+      ->check(CLI::Range(uint64_t{1}, kMaxNodes))
+      ->capture_default_str();
+  verb->add_option("-t,--nthreads", options->threads, "of each so many GPUs")
+      ->check(CLI::Range(uint64_t{1}, kMaxNodes))
       ->capture_default_str();
   verb->add_option("-b,--minbytes", options->min_bytes, "smallest size: 8, 64K, 32M")
       ->capture_default_str();
@@ -151,6 +197,12 @@ void add_collective(CLI::App& perf, CliResult& result, CollectiveKind kind, cons
   verb->add_option("-f,--stepfactor", options->factor, "from one size to the next")
       ->check(CLI::Range(2, 1024))
       ->capture_default_str();
+  verb->add_option("-i,--stepbytes", options->step_bytes, "in place of -f: so much is added")
+      ->excludes("-f");
+  verb->add_option("-o,--op", options->op, "sum, the only one")
+      ->check(CLI::IsMember({"sum"}))
+      ->capture_default_str();
+  verb->add_option("-J,--output_file", options->json_file, "write JSON into this file as well");
   verb->add_option("-n,--iters", options->iterations, "iterations")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
@@ -163,6 +215,7 @@ void add_collective(CLI::App& perf, CliResult& result, CollectiveKind kind, cons
   verb->add_option("-q,--qp", options->qps, "queue pairs per connection")
       ->check(CLI::Range(1u, endpoint::kMaxQps))
       ->capture_default_str();
+  options->words = add_nccl_words(*verb);
   verb->footer(example);
   verb->callback([options, &result] { result.code = collective_command(*options); });
 }

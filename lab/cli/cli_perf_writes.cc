@@ -10,9 +10,11 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
 #include "lab/cli/cli_perf.h"
+#include "lab/cli/cli_perf_words.h"
 #include "lab/console/interrupt.h"
 #include "lab/console/json_print.h"
 #include "lab/perf/perftest_report.h"
+#include "netio/kernel/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {
@@ -36,6 +38,10 @@ struct WriteOptions {
   bool all = false;
   bool bidirectional = false;
   bool report_gbits = false;
+  bool no_peak = false;
+  bool out_json = false;
+  std::string json_file = "perftest_out.json";  // perftest
+  std::shared_ptr<WordsWithoutMeaning> words;
   std::string duration;
 };
 
@@ -121,14 +127,22 @@ ordered_json info_json(const PerfSetup& setup, const WriteOptions& options, cons
 }
 
 /// One size alone as perftest writes it; of several, a list.
-void print_json(ordered_json info, const std::vector<ordered_json>& rows) {
+std::string json_text(ordered_json info, const std::vector<ordered_json>& rows) {
   ordered_json document{{"test_info", std::move(info)}};
   if (rows.size() == 1) {
     document["results"] = rows.front();
   } else {
     document["results"] = rows;
   }
-  fmt::print("{}\n", printed(document, "perf"));
+  return printed(document, "perf") + "\n";
+}
+
+/// What stands at the end: JSON on stdout, or the table's last line, and JSON in a file as perftest leaves it.
+void print_end(const WriteOptions& options, ordered_json info,
+               const std::vector<ordered_json>& rows) {
+  const std::string text = json_text(std::move(info), rows);
+  fmt::print("{}", options.common.json ? text : perftest_line());
+  if (options.out_json) netio::write_file(options.json_file, text);
 }
 
 std::vector<endpoint::WorkloadSpec> bandwidth_work(const WriteOptions& options, const Ends& ends,
@@ -158,6 +172,7 @@ std::vector<endpoint::WorkloadSpec> bandwidth_work(const WriteOptions& options, 
 }
 
 int bandwidth_command(const WriteOptions& options) {
+  options.words->print();
   const InterruptGuard guard;
   PerfSetup setup = perf_setup(options.common);
   setup.interrupted = guard.question();
@@ -182,29 +197,27 @@ int bandwidth_command(const WriteOptions& options) {
   int code = 0;
   for (const uint64_t size : sizes) {
     const PerfOutcome outcome = run_perf(setup, bandwidth_work(options, ends, size), duration);
-    const BandwidthRow row = options.duration.empty() ? bandwidth_row(outcome.work)
-                                                      : bandwidth_row(outcome.work, duration);
-    if (options.common.json) {
-      rows.push_back(to_json(row));
-    } else {
+    BandwidthRow row = options.duration.empty() ? bandwidth_row(outcome.work)
+                                                : bandwidth_row(outcome.work, duration);
+    if (options.no_peak) row.peak_gbps = 0;  // perftest -N
+    rows.push_back(to_json(row));
+    if (!options.common.json) {
       fmt::print("{}", to_text(row));
       std::fflush(stdout);
     }
     code = analysis::worse_exit_code(code, perf_code(outcome));
     if (code == 1) break;
   }
-  if (options.common.json) {
-    print_json(info_json(setup, options, ends,
-                         options.bidirectional ? "RDMA_Write_Bidirectional_BW_Test"
-                                               : "RDMA_Write_BW_Test"),
-               rows);
-  } else {
-    fmt::print("{}", perftest_line());
-  }
+  print_end(
+      options,
+      info_json(setup, options, ends,
+                options.bidirectional ? "RDMA_Write_Bidirectional_BW_Test" : "RDMA_Write_BW_Test"),
+      rows);
   return code;
 }
 
 int latency_command(const WriteOptions& options) {
+  options.words->print();
   const InterruptGuard guard;
   PerfSetup setup = perf_setup(options.common);
   setup.interrupted = guard.question();
@@ -228,19 +241,14 @@ int latency_command(const WriteOptions& options) {
     code = analysis::worse_exit_code(code, perf_code(outcome));
     if (outcome.work.empty() || outcome.work.front().samples.empty()) break;
     const LatencyRow row = latency_row(outcome.work.front());
-    if (options.common.json) {
-      rows.push_back(to_json(row));
-    } else {
+    rows.push_back(to_json(row));
+    if (!options.common.json) {
       fmt::print("{}", to_text(row));
       std::fflush(stdout);
     }
     if (code == 1) break;
   }
-  if (options.common.json) {
-    print_json(info_json(setup, options, ends, "RDMA_Write_Latency_Test"), rows);
-  } else {
-    fmt::print("{}", perftest_line());
-  }
+  print_end(options, info_json(setup, options, ends, "RDMA_Write_Latency_Test"), rows);
   return code;
 }
 
@@ -250,6 +258,12 @@ void add_shared_options(CLI::App& verb, WriteOptions& options) {
   verb.add_option("--to", options.to, "receiver (default: the last host)");
   verb.add_option("-s,--size", options.size, "message size: 65536, 64K, 8M")->capture_default_str();
   verb.add_flag("-a,--all", options.all, "sizes from 2 to 2^23");
+  verb.add_option("-m,--mtu", options.common.mtu, "payload of a packet (default: the fabric's)")
+      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
+  verb.add_flag("--report_gbits", options.report_gbits, "Gb/s; always so");
+  verb.add_flag("--out_json", options.out_json, "write JSON into a file as well");
+  verb.add_option("--out_json_file", options.json_file, "which file")->capture_default_str();
+  options.words = add_perftest_words(verb);
 }
 
 }  // namespace
@@ -271,7 +285,7 @@ void add_perf_writes(CLI::App& perf, CliResult& result) {
   bw->add_flag("-b,--bidirectional", bandwidth->bidirectional, "both ways at once; rates add up");
   bw->add_option("-D,--duration", bandwidth->duration,
                  "in place of -n: a fabric time such as 500us or 20rtt");
-  bw->add_flag("--report_gbits", bandwidth->report_gbits, "Gb/s; always so");
+  bw->add_flag("-N,--noPeak", bandwidth->no_peak, "no peak: shown as 0");
   bw->footer("Example: mrclab perf write_bw octet --from h0 --to h5 -s 65536 -q 4");
   bw->callback([bandwidth, &result] { result.code = bandwidth_command(*bandwidth); });
 

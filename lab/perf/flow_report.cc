@@ -14,6 +14,11 @@ using endpoint::WorkSample;
 
 namespace {
 
+/// Two digits after the point; of what is below 0.1 three that count.
+std::string shown(double value) {
+  return value > 0 && value < 0.1 ? fmt::format("{:#.3g}", value) : fmt::format("{:.2f}", value);
+}
+
 /// Messages of one queue pair acknowledged in the window, those at its edges in part.
 double messages_in(const WorkReport& report, Window window) {
   double messages = 0;
@@ -73,16 +78,15 @@ FlowSummary summary_of(const std::vector<FlowRow>& rows) {
 std::string flow_table(const std::vector<FlowRow>& rows) {
   std::string text = fmt::format("{:<14}{:>12}{:>10}\n", "flow", "Gb/s", "share");
   for (const FlowRow& row : rows) {
-    text += fmt::format("{:<14}{:>12.2f}{:>8.2f} %\n", row.name, row.gbps, row.share * 100);
+    text += fmt::format("{:<14}{:>12}{:>8} %\n", row.name, shown(row.gbps), shown(row.share * 100));
   }
   return text;
 }
 
 std::string summary_line(const FlowSummary& summary, size_t flows) {
-  return fmt::format(
-      "{} flows, {:.2f} Gb/s; share min {:.2f} %  mean {:.2f} %  max {:.2f} %  Jain {:.4f}\n",
-      flows, summary.total_gbps, summary.min * 100, summary.mean * 100, summary.max * 100,
-      summary.jain);
+  return fmt::format("{} flows, {} Gb/s; share min {} %  mean {} %  max {} %  Jain {:.4f}\n", flows,
+                     shown(summary.total_gbps), shown(summary.min * 100), shown(summary.mean * 100),
+                     shown(summary.max * 100), summary.jain);
 }
 
 nlohmann::ordered_json to_json(const std::vector<FlowRow>& rows) {

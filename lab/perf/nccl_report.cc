@@ -22,8 +22,10 @@ constexpr const char* kType = "uint32";  // sums modulo 2^32 are right in any or
 
 const char* redop(CollectiveKind kind) { return reduces(kind) ? "sum" : "none"; }
 
-/// nccl-tests' rule: two digits after the point while they fit, then fewer.
+/// nccl-tests' rule: two digits after the point while they fit, then fewer. It shows 0.00 of small messages; here as
+/// many digits are kept as fit.
 std::string number(double value, int width) {
+  if (value > 0 && value < 0.1) return fmt::format("{:{}.{}f}", value, width, width - 2);
   int digits = 0;
   for (double limit = 1; value >= limit && digits < 18; limit *= 10) ++digits;
   const int precision = digits < width - 2 ? 2 : digits < width - 1 ? 1 : 0;

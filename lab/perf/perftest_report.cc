@@ -66,6 +66,11 @@ double peak_gbps(const FlowDirection& d) {
   return best;
 }
 
+/// perftest has two digits after the point, which leaves none of a rate below 0.01: of small ones three are kept.
+std::string rate_text(double gbps) {
+  return gbps > 0 && gbps < 0.1 ? fmt::format("{:#.3g}", gbps) : fmt::format("{:.2f}", gbps);
+}
+
 std::string field(const std::pair<std::string, std::string>& pair) {
   return fmt::format("{:<16}: {}", pair.first, pair.second);
 }
@@ -146,8 +151,8 @@ std::string latency_heading() {
 }
 
 std::string to_text(const BandwidthRow& row) {
-  return fmt::format(" {:<7}    {:<10}       {:<7.2f}            {:<7.2f}              {:<7.6f}\n",
-                     row.bytes, row.iterations, row.peak_gbps, row.average_gbps, row.mpps);
+  return fmt::format(" {:<7}    {:<10}       {:<19}{:<21}{:<7.6f}\n", row.bytes, row.iterations,
+                     rate_text(row.peak_gbps), rate_text(row.average_gbps), row.mpps);
 }
 
 std::string to_text(const LatencyRow& row) {
