@@ -70,6 +70,7 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.pauses =
       pause_use(in.topology, PauseTimes(in.topology, history.pauses(), in.schedule, m.end));
   metrics.spread = flow_spread(in.topology, history);
+  if (in.topology.carries_time()) metrics.messages = message_times(history, m.end);
   for (const HostReport& host : in.hosts.hosts) metrics.qps_failed += host.qps_in_error;
   metrics.work_ends = in.work_ends;
   metrics.completed = completion(in, history);
@@ -146,8 +147,8 @@ void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
     check = judge_taps(compare(in.topology, evidence.packets(), taps.packets()), taps,
                        in.tap_cost.missing);
     if (const Coverage& known = evidence.coverage(); !known.whole(Witness::kPackets)) {
-      check.result = Result::kInconclusive;  // what only the taps saw may be what is missing
-      check.note = known.why(Witness::kPackets);
+      // What only the taps saw may be what is missing.
+      check = unjudged(check, known.why(Witness::kPackets));
     }
   } catch (const CaptureError& error) {
     check.name = "taps_agree";

@@ -38,4 +38,35 @@ std::string to_string(const WhereToLook& where) {
   return text;
 }
 
+CheckResult without_evidence(CheckResult check, Looked looked) {
+  check.measured.reset();  // a number that was measured on nothing would look like one
+  std::string why = nothing_in(looked);
+  check.looked = std::move(looked);
+  return unjudged(std::move(check), std::move(why));
+}
+
+CheckResult passed(CheckResult check, Looked looked) {
+  if (looked.count() == 0) return without_evidence(std::move(check), std::move(looked));
+  check.looked = std::move(looked);
+  check.result = Outcome(Result::kPass);
+  return check;
+}
+
+CheckResult failed(CheckResult check, std::string why) {
+  check.result = Outcome(Result::kFail);
+  check.note = std::move(why);
+  return check;
+}
+
+CheckResult proven(CheckResult check, std::string why) {
+  check.proven = true;
+  return failed(std::move(check), std::move(why));
+}
+
+CheckResult unjudged(CheckResult check, std::string why) {
+  check.result = Outcome();
+  check.note = std::move(why);
+  return check;
+}
+
 }  // namespace mrclab::analysis

@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "analysis/checks/looked.h"
 #include "analysis/checks/published.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
@@ -42,11 +44,28 @@ struct WhereToLook {
 /// "300us to 460us, h0 to h4 QP 18 PSN 7 on p0/u1, frame 12 of sim.pcapng"
 std::string to_string(const WhereToLook& where);
 
+struct CheckResult;
+
+/// What a check came to. It reads as a Result, and only the four functions below set it, so that no code can
+/// let a check pass without saying what was looked at.
+class Outcome {
+ public:
+  constexpr Outcome() = default;                         ///< inconclusive
+  constexpr operator Result() const { return result_; }  // NOLINT: it is one, to be read
+
+ private:
+  constexpr explicit Outcome(Result result) : result_(result) {}
+  friend CheckResult passed(CheckResult check, Looked looked);
+  friend CheckResult failed(CheckResult check, std::string why);
+
+  Result result_ = Result::kInconclusive;
+};
+
 /// One expectation, judged. `measured` and `bound` are in `unit`; empty where nothing was measured.
 struct CheckResult {
   std::string name;   ///< "goodput"
   std::string about;  ///< what exactly: "from 600us, at least 95 % of baseline"
-  Result result = Result::kInconclusive;
+  Outcome result;
   std::optional<double> measured;
   std::optional<double> bound;
   std::string unit;
@@ -55,6 +74,19 @@ struct CheckResult {
   std::optional<WhereToLook> where = std::nullopt;
   /// It failed by what was seen, so that no further evidence could change that.
   bool proven = false;
+  /// What it looked at; a check that passes always has it. Empty: it did not get so far.
+  std::optional<Looked> looked = std::nullopt;
 };
+
+/// The check is inconclusive, as there was nothing to look at.
+CheckResult without_evidence(CheckResult check, Looked looked);
+/// The check passes by what was looked at. If that is nothing, it is without_evidence().
+CheckResult passed(CheckResult check, Looked looked);
+/// The check fails, unless judge_coverage() finds that missing evidence might have changed that.
+CheckResult failed(CheckResult check, std::string why);
+/// The check fails by what was seen, whatever evidence is missing.
+CheckResult proven(CheckResult check, std::string why);
+/// The check cannot be judged.
+CheckResult unjudged(CheckResult check, std::string why);
 
 }  // namespace mrclab::analysis

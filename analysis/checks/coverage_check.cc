@@ -22,10 +22,8 @@ CheckResult judge_coverage(const Expectation& expectation, CheckResult check,
                                       static_cast<const ExpectationKind&>(expectation));
   for (const Reliance& need : needed) {
     if (need.until <= coverage.until(need.of)) continue;
-    check.result = Result::kInconclusive;
     check.measured.reset();  // a value measured on a part would look like the whole
-    check.note = told(coverage, need.of);
-    return check;
+    return unjudged(check, told(coverage, need.of));
   }
   return check;
 }

@@ -7,10 +7,7 @@
 namespace mrclab::analysis {
 
 CheckResult EarlyResult::inconclusive(const std::string& why) const {
-  CheckResult check = check_;
-  check.result = Result::kInconclusive;
-  check.note = why;
-  return check;
+  return unjudged(check_, why);
 }
 
 CheckResult EarlyResult::so_far() const {

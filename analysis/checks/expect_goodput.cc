@@ -4,12 +4,12 @@
 #include <map>
 
 #include "analysis/checks/expectation_rules.h"
+#include "analysis/measure/message_times.h"
 
 namespace mrclab::analysis {
 namespace {
 
 __extension__ using Wide = unsigned __int128;
-constexpr size_t kMaxSamples = 1u << 20;  // intervals that one check looks at
 
 double gbps(BitRate rate) { return static_cast<double>(rate.bps) * 1e-9; }
 double percent(BitRate rate, BitRate of) {
@@ -61,6 +61,24 @@ std::optional<BitRate> reference(const JudgedRun& run, const GoodputReference& o
   return std::nullopt;
 }
 
+/// What a goodput was measured on: packets of the selected flows that were under way in the interval. If there were
+/// none because everything stood still, the messages that waited to go on.
+Looked offered(const FlowSelection& selection, FabricTime from, FabricTime until,
+               const JudgedRun& run) {
+  const std::vector<bool> flows = run.selected(selection);
+  Looked packets = run.sent(flows, from, until, selection.plane);
+  if (packets.count() > 0) return packets;
+  uint64_t waiting = 0;
+  for (uint32_t flow = 0; flow < flows.size(); ++flow) {
+    if (!flows[flow]) continue;
+    for (const MessageTime& message : messages_of(run.history, flow)) {
+      waiting += message.began < until && message.arrived >= from ? 1 : 0;
+    }
+  }
+  if (waiting == 0) return packets;
+  return {waiting, "messages that stood still", from, until, Source::kPackets};
+}
+
 CheckResult judge(const ExpectGoodput& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = unit_of(expected.of);
@@ -76,6 +94,7 @@ CheckResult judge(const ExpectGoodput& expected, const JudgedRun& run) {
   const auto of = reference(run, expected.of, expected.flows, meter, why);
   if (!of) return unjudged(check, why);
   const BitRate rate = meter.rate_between(expected.from, until);
+  check.looked = offered(expected.flows, expected.from, until, run);
   check.measured = percent(rate, *of);
   const std::string says = one_digit(gbps(rate)) + " Gb/s of " + one_digit(gbps(*of)) + " Gb/s";
   if (rate < share_of(*of, expected.at_least)) return failed(check, says);
@@ -83,7 +102,15 @@ CheckResult judge(const ExpectGoodput& expected, const JudgedRun& run) {
     check.bound = percent_of(expected.at_most);
     return failed(check, says + ", at most " + exact(expected.at_most) + " expected");
   }
-  return passed(check);
+  return passed(check, *check.looked);
+}
+
+/// Why so many intervals are not looked at; empty: they are.
+std::string too_fine(FabricTime from, FabricTime until, FabricTime every) {
+  const int64_t intervals = until > from ? (until - from).ps() / every.ps() : 0;
+  if (intervals <= kMaxIntervals) return "";
+  return std::to_string(intervals) + " intervals of " + to_string(every) + " are more than the " +
+         std::to_string(kMaxIntervals) + " that a check looks at";
 }
 
 CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
@@ -93,6 +120,12 @@ CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
   const FabricTime until = run.delivered_by(expected.until);
   const FabricTime every =
       expected.every > FabricTime::zero() ? expected.every : run.measurements.base_rtt / 4;
+  if (const std::string why = too_fine(expected.from, until, every); !why.empty())
+    return unjudged(check, why);
+  if (every > expected.at_most) {
+    return unjudged(check,
+                    "no stretch shorter than an interval, " + to_string(every) + ", can be seen");
+  }
   const GoodputMeter meter = meter_of(run, expected.flows);
   std::string why;
   const auto of = reference(run, expected.of, expected.flows, meter, why);
@@ -100,8 +133,8 @@ CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
   const BitRate low = share_of(*of, expected.below);
   FabricTime longest, since = expected.from, where;
   FabricTime t = expected.from;
-  size_t steps = 0;
-  for (; t + every <= until && steps < kMaxSamples; t += every, ++steps) {
+  uint64_t steps = 0;
+  for (; t + every <= until; t += every, ++steps) {
     if (meter.rate_between(t, t + every) >= low) since = t + every;
     if (t + every - since > longest) {
       longest = t + every - since;
@@ -110,11 +143,17 @@ CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
   }
   if (steps == 0) return unjudged(check, "the run ends before this interval");
   check.measured = longest.us();
+  check.looked =
+      Looked(steps, "intervals of " + to_string(every), expected.from, t, Source::kPackets);
   if (longest > FabricTime::zero()) check.where = {where, where + longest, {}};
   if (longest > expected.at_most) {
     return failed(check, "from " + to_string(where) + " to " + to_string(where + longest));
   }
-  return passed(check);
+  if (t - expected.from <= expected.at_most) {
+    return unjudged(check, "no stretch longer than the bound fits between " +
+                               to_string(expected.from) + " and " + to_string(t));
+  }
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
@@ -122,17 +161,20 @@ CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
   check.unit = "% of the mean";
   check.bound = percent_of(expected.min_over_mean);
   const FabricTime until = run.delivered_by(expected.until);
+  if (const std::string why = too_fine(expected.from, until, expected.every); !why.empty())
+    return unjudged(check, why);
   const GoodputMeter meter = meter_of(run, expected.flows);
   uint64_t least = UINT64_MAX, sum = 0, samples = 0;
   FabricTime where;
-  for (FabricTime t = expected.from; t + expected.every <= until && samples < kMaxSamples;
-       t += expected.every, ++samples) {
+  FabricTime t = expected.from;
+  for (; t + expected.every <= until; t += expected.every, ++samples) {
     const uint64_t bytes = meter.bytes_between(t, t + expected.every).value;
     sum += bytes;
     if (bytes >= least) continue;
     least = bytes;
     where = t;
   }
+  check.looked = Looked(samples, "samples", expected.from, t, Source::kPackets);
   if (samples < 2) return unjudged(check, "fewer than two samples before the run ends");
   if (sum == 0) return unjudged(check, "nothing was delivered");
   check.where = {where, where + expected.every, {}};
@@ -141,50 +183,27 @@ CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
   if (Wide{least} * samples * Probability::kOne < Wide{sum} * expected.min_over_mean.ppb) {
     return failed(check, "the sample at " + to_string(where));
   }
-  check.note = std::to_string(samples) + " samples";
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
-CheckResult judge(const ExpectLatency& expected, const JudgedRun& run) {
-  CheckResult check;
-  check.unit = "us";
-  check.bound =
-      (expected.at_most != FabricTime::never() ? expected.at_most : expected.at_least).us();
-  if (!run.topology.carries_time()) {
-    return unjudged(check, "switches that are not ours take no modelled time");
-  }
-  const FabricTime until = run.end_of(expected.until);
-  const std::vector<bool> flows = run.selected({expected.source, expected.destination, {}});
-  FabricTime sum;
-  int64_t turns = 0;
-  for (uint32_t flow = 0; flow < flows.size(); ++flow) {
-    if (!flows[flow]) continue;
-    std::optional<FabricTime> last;
-    for (const uint32_t number : run.history.in_order(flow)) {
-      if (number == Attempt::kNone) continue;
-      const Packet& packet = run.history.packets()[number];
-      if (packet.placement == Attempt::kNone || !run.history.placement(packet).first) continue;
-      FabricTime start = FabricTime::never();
-      for (uint32_t at = packet.last; at != Attempt::kNone;
-           at = run.history.attempts()[at].previous) {
-        start = run.history.attempts()[at].start;  // the first attempt comes last
-      }
-      if (start < expected.from || start >= until) continue;
-      if (last) {
-        sum += start - *last;
-        ++turns;
-      }
-      last = start;
+/// Pairs of hosts of which the one reports messages to the other, as they are selected.
+std::vector<std::pair<uint32_t, uint32_t>> pairs_that_posted(const JudgedRun& run,
+                                                             const FlowSelection& selection) {
+  const std::vector<bool> source = hosts_of(run.topology, selection.source);
+  const std::vector<bool> destination = hosts_of(run.topology, selection.destination);
+  const std::vector<bool> either = hosts_of(run.topology, selection.host);
+  std::vector<std::pair<uint32_t, uint32_t>> pairs;
+  for (const HostReport& host : run.hosts.hosts) {
+    const auto node = run.topology.find_node(host.host);
+    if (!node) continue;
+    const uint32_t from = run.topology.node(*node).index;
+    for (const QueueReport& queue : host.queues) {
+      const bool meant =
+          source[from] && destination[queue.peer] && (either[from] || either[queue.peer]);
+      if (meant && queue.posted > 0) pairs.emplace_back(from, queue.peer);
     }
   }
-  if (turns == 0) return unjudged(check, "fewer than two pings in this interval");
-  const FabricTime mean = sum / (2 * turns);
-  check.measured = mean.us();
-  check.note = "over " + std::to_string(turns + 1) + " pings";
-  if (mean > expected.at_most || mean < expected.at_least) {
-    return failed(check, to_string(mean) + " " + check.note);
-  }
-  return passed(check);
+  return pairs;
 }
 
 CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
@@ -194,6 +213,11 @@ CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
   const FabricTime until = run.end_of(expected.until);
   const std::vector<bool> flows = run.selected(expected.flows);
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> bytes;  // by pair of hosts
+  for (size_t i = 0; i < flows.size(); ++i) {
+    const Flow& flow = run.history.flows()[i];
+    if (flows[i]) bytes[{flow.source, flow.destination}] = 0;
+  }
+  for (const auto& pair : pairs_that_posted(run, expected.flows)) bytes[pair] = 0;
   for (const Delivery& d : run.history.deliveries()) {
     const uint32_t number = run.history.packets()[d.packet].flow;
     if (!flows[number] || d.plane != expected.flows.plane.value_or(d.plane)) continue;
@@ -201,7 +225,8 @@ CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
     uint64_t& sum = bytes[{flow.source, flow.destination}];
     if (d.t >= expected.from && d.t < until) sum += d.bytes;
   }
-  if (bytes.size() < 2) return unjudged(check, "fewer than two pairs of hosts delivered anything");
+  check.looked = Looked(bytes.size(), "pairs of hosts", expected.from, until, Source::kPackets);
+  if (bytes.size() < 2) return unjudged(check, "fewer than two pairs of hosts sent anything");
   double sum = 0, squares = 0;  // for display and a comparison with room: shares of a few pairs
   uint64_t least = UINT64_MAX, most = 0;
   std::string worst;
@@ -223,40 +248,7 @@ CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
   check.note = std::to_string(bytes.size()) + " pairs, the least is " + worst;
   check.where = {expected.from, until, worst};
   if (*check.measured < percent_of(expected.at_least)) return failed(check, check.note);
-  return passed(check);
-}
-
-CheckResult judge(const ExpectCompletionTime& expected, const JudgedRun& run) {
-  CheckResult check;
-  check.unit = "% slower";
-  check.bound = percent_of(expected.slower_by);
-  const FabricTime until = run.end_of(expected.until), fault = run.first_fault();
-  std::vector<std::optional<FabricTime>> last(run.topology.host_count());
-  FabricTime before, during;
-  int64_t iterations_before = 0, iterations_during = 0;
-  for (const CollectiveDone& done : run.evidence.events().collectives()) {
-    std::optional<FabricTime>& previous = last[done.host];
-    if (previous && done.t < fault) {
-      before += done.t - *previous;
-      ++iterations_before;
-    } else if (previous && done.t >= expected.from && done.t < until) {
-      during += done.t - *previous;
-      ++iterations_during;
-    }
-    previous = done.t;
-  }
-  if (iterations_before == 0) {
-    return unjudged(check, "no host finished two iterations before the first fault");
-  }
-  if (iterations_during == 0) return unjudged(check, "no iteration ended in this interval");
-  const FabricTime usual = before / iterations_before, now = during / iterations_during;
-  check.measured = 100.0 * (now.us() / usual.us() - 1);
-  check.note = to_string(usual) + " before, " + to_string(now) + " then";
-  const FabricTime allowed =
-      usual + FabricTime::from_ps(static_cast<int64_t>(Wide{static_cast<uint64_t>(usual.ps())} *
-                                                       expected.slower_by.ppb / Probability::kOne));
-  if (now > allowed) return failed(check, check.note);
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 /// A share of the baseline needs what was before the first fault as well.
@@ -311,20 +303,6 @@ const Rules<ExpectSamples>& rules_of(const ExpectSamples&) {
   return kRules;
 }
 
-const Rules<ExpectLatency>& rules_of(const ExpectLatency&) {
-  static constexpr Rules<ExpectLatency> kRules{
-      .sentence = [](const ExpectLatency& e, const Wording& in) -> std::string {
-        return "mean latency" + in.who({e.source, e.destination, {}}) + in.when(e) +
-               in.bounds(e.at_least, e.at_most, FabricTime::never(),
-                         [&](FabricTime t) { return in.time(t); });
-      },
-      .evidence = packets_in_interval<ExpectLatency>,
-      .early_end = in_its_interval<ExpectLatency>,
-      .judge = judge,
-  };
-  return kRules;
-}
-
 const Rules<ExpectFairness>& rules_of(const ExpectFairness&) {
   static constexpr Rules<ExpectFairness> kRules{
       .sentence = [](const ExpectFairness& e, const Wording& in) -> std::string {
@@ -333,24 +311,8 @@ const Rules<ExpectFairness>& rules_of(const ExpectFairness&) {
         return by + in.who(e.flows) + in.when(e) + in.at_least(in.share(e.at_least));
       },
       // The whole run: only its end shows which flows took part.
-      .evidence = needs<ExpectFairness, Witness::kPackets>,
+      .evidence = needs<ExpectFairness, Witness::kPackets, Witness::kReports>,
       .early_end = in_its_interval<ExpectFairness>,
-      .judge = judge,
-  };
-  return kRules;
-}
-
-const Rules<ExpectCompletionTime>& rules_of(const ExpectCompletionTime&) {
-  static constexpr Rules<ExpectCompletionTime> kRules{
-      .sentence = [](const ExpectCompletionTime& e, const Wording& in) -> std::string {
-        return "collectives slower than before the first fault" + in.when(e) +
-               in.at_most(in.share(e.slower_by));
-      },
-      .evidence = [](const ExpectCompletionTime& e, const CheckedSpan& span) -> Reliances {
-        return {
-            {Witness::kEvents, std::max(span.clipped(e.until), span.clipped(span.first_fault))}};
-      },
-      .early_end = in_its_interval<ExpectCompletionTime>,
       .judge = judge,
   };
   return kRules;

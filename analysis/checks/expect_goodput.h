@@ -1,6 +1,5 @@
 #pragma once
-// Expectations of what applications get: goodput and what is made of it, latency, the time that a
-// collective takes.
+// Expectations of what applications get: goodput and what is made of it.
 
 #include "analysis/checks/expectation_parts.h"
 #include "fabric/text/yaml.h"
@@ -32,6 +31,9 @@ struct ExpectGoodput {
   }
 };
 const Rules<ExpectGoodput>& rules_of(const ExpectGoodput&);
+
+/// Intervals that one check looks at. A scenario that asks for more is refused when it is read.
+inline constexpr int64_t kMaxIntervals = 1 << 20;
 
 /// The longest stretch in which goodput stayed below a share of its reference: a row of intervals
 /// of `every` (a quarter of the base RTT unless given), each below.
@@ -83,38 +85,12 @@ struct ExpectSamples {
 };
 const Rules<ExpectSamples>& rules_of(const ExpectSamples&);
 
-/// Mean latency of a ping-pong from `source` to `destination`: half of the time from the first
-/// packet of one ping to that of the next (perftest's write_lat: half of a round trip), over the
-/// pings that begin in [from, until). Only for a pair whose next ping waits for the last pong.
-struct ExpectLatency {
-  static constexpr ExpectationWord kWord{
-      "latency", Measure::kTime, "\"latency: {source: h0, destination: h4, at_most: 7us}\""};
-  static constexpr bool kBounded = true;
-  std::string source;
-  std::string destination;
-  FabricTime at_least = {};                  ///< zero: no such bound
-  FabricTime at_most = FabricTime::never();  ///< at least one of the two
-  FabricTime from = {};
-  FabricTime until = FabricTime::never();
-  bool operator==(const ExpectLatency&) const = default;
-
-  static void fields(auto& e, auto&& visit) {
-    visit("source", e.source, Need::kRequired);
-    visit("destination", e.destination, Need::kRequired);
-    visit("at_least", e.at_least, Need::kOptionalPositive);
-    visit("at_most", e.at_most, Need::kOptionalPositive);
-    visit("from", e.from, Need::kOptional);
-    visit("until", e.until, Need::kOptional);
-  }
-};
-const Rules<ExpectLatency>& rules_of(const ExpectLatency&);
-
 enum class FairnessMeasure : uint8_t {
   kJain,        ///< (sum x)^2 / (n x sum x^2): 1 if all are alike, 1/n if one has everything
   kMinOverMax,  ///< the lowest rate over the highest
 };
-/// How alike the goodputs of the selected pairs of hosts are in [from, until). A pair is what
-/// delivered anything in the run.
+/// How alike the goodputs of the selected pairs of hosts are in [from, until). Each pair of which the one has sent,
+/// or was to send, to the other in the run counts, also if nothing arrived.
 struct ExpectFairness {
   static constexpr ExpectationWord kWord{"fairness", Measure::kShare,
                                          "\"fairness: {destination: h0, at_least: 95%}\""};
@@ -134,23 +110,5 @@ struct ExpectFairness {
   }
 };
 const Rules<ExpectFairness>& rules_of(const ExpectFairness&);
-
-/// Iterations of collectives that end in [from, until) take, on the average over hosts and
-/// iterations, at most so much longer than those that ended before the first fault.
-struct ExpectCompletionTime {
-  static constexpr ExpectationWord kWord{"completion_time", Measure::kShare,
-                                         "\"completion_time: {slower_by: 1%}\""};
-  Probability slower_by;
-  FabricTime from = {};
-  FabricTime until = FabricTime::never();
-  bool operator==(const ExpectCompletionTime&) const = default;
-
-  static void fields(auto& e, auto&& visit) {
-    visit("slower_by", e.slower_by, Need::kRequired);
-    visit("from", e.from, Need::kOptional);
-    visit("until", e.until, Need::kOptional);
-  }
-};
-const Rules<ExpectCompletionTime>& rules_of(const ExpectCompletionTime&);
 
 }  // namespace mrclab::analysis

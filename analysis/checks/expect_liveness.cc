@@ -20,6 +20,7 @@ constexpr uint64_t kFullPercent = 95;
 constexpr int64_t kTargetPercent = 75;
 /// Our choice: fewer packets than these, all of which waited, may have waited by chance.
 constexpr uint32_t kEnoughPackets = 8;
+constexpr std::string_view kNoFault = "no fault happened, so nothing had to come back";
 /// The entropy values that the operator denies: by host and value, the hosts toward which.
 using Denials = std::map<std::pair<NodeId, EntropyValue>, std::set<NodeId>>;
 
@@ -45,7 +46,14 @@ CheckResult judge(const ExpectSteady&, const JudgedRun& run) {
   const Baseline& baseline = run.measurements.baseline;
   if (baseline.rate.bps > 0) check.measured = 100 * baseline.variation;
   if (!baseline.usable) return unjudged(check, baseline.why_not);
-  return passed(check);
+  const FabricTime fault = run.first_fault();
+  return passed(check, run.arrived(fault - run.measurements.window(), fault));
+}
+
+bool sent_after(const JudgedRun& run, FabricTime t) {
+  const auto attempts = run.history.attempts();
+  return std::any_of(attempts.begin(), attempts.end(),
+                     [t](const Attempt& attempt) { return attempt.start >= t; });
 }
 
 CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
@@ -53,9 +61,14 @@ CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
   check.unit = "faults open";
   check.bound = 0;
   size_t open = 0;
+  uint64_t looked = 0;
   std::string why, unsure;
   for (size_t i = 0; i < run.faults.size(); ++i) {
     if (!run.faults[i].heals) continue;  // meant to last
+    if (!run.has_begun(run.faults[i])) continue;
+    const bool seen = sent_after(run, run.faults[i].healed_at);
+    looked += seen ? 1 : 0;
+    if (!seen && unsure.empty()) unsure = run.fault_name(i) + ": nothing was sent after the heal";
     const FaultMeasurement& m = run.measurements.faults[i];
     const size_t missing = m.unused.size();
     if (!run.faults[i].healed()) {
@@ -79,9 +92,10 @@ CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
     }
   }
   check.measured = static_cast<double>(open);
+  check.looked = run.of_whole_run(looked, "faults that heal", Source::kPackets);
   if (open > 0) return failed(check, why);
   if (!unsure.empty()) return unjudged(check, unsure);
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
@@ -92,10 +106,7 @@ CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
   check.unit = "us";
   check.bound = bound.us();
   const std::optional<FabricTime> heal = run.last_heal();
-  if (run.faults.empty()) {
-    check.note = "there was no fault";
-    return passed(check);
-  }
+  if (run.faults_begun() == 0) return unjudged(check, std::string(kNoFault));
   if (!heal) return unjudged(check, "not every fault was undone");
   if (run.work_lost())
     return unjudged(check, "queue pairs or hosts are gone, and their work with them");
@@ -116,7 +127,8 @@ CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
   check.where = {*heal, back ? *heal + *back : m.end, {}};
   if (back) {
     check.measured = back->us();
-    return *back > bound ? failed(check, "later than the bound") : passed(check);
+    check.looked = run.arrived(*heal, m.end);
+    return *back > bound ? failed(check, "later than the bound") : passed(check, *check.looked);
   }
   const std::string why = "goodput was not back at " + exact(expected.to) + " when the run ended";
   if (m.end - *heal < std::max(bound, m.window()))
@@ -174,6 +186,21 @@ ValuesAtTheEnd values_at_the_end(const JudgedRun& run, FabricTime heal) {
   return values;
 }
 
+/// Entropy values whose state behind the first fault is known: hosts reported it, or sent data with them and reported
+/// nothing. Without any capture each queue pair with work had one at least.
+uint64_t known_values(const JudgedRun& run, const PathStates& reported) {
+  if (run.history.counters().records == 0) return run.used_queue_pairs().count();
+  const FabricTime fault = run.first_fault();
+  std::vector<std::pair<uint32_t, uint32_t>> used;  // flow and value
+  for (const Attempt& attempt : run.history.attempts()) {
+    if (attempt.start < fault) continue;
+    used.emplace_back(run.history.packets()[attempt.packet].flow, attempt.ev.value);
+  }
+  std::sort(used.begin(), used.end());
+  const auto distinct = std::unique(used.begin(), used.end()) - used.begin();
+  return std::max(static_cast<uint64_t>(distinct), uint64_t{reported.all().size()});
+}
+
 CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
   CheckResult check;
   const Measurements& m = run.measurements;
@@ -182,6 +209,7 @@ CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
   check.unit = "us";
   check.bound = bound.us();
   const std::optional<FabricTime> heal = run.last_heal();
+  if (run.faults_begun() == 0) return unjudged(check, std::string(kNoFault));
   if (!heal) return unjudged(check, "not every fault was undone");
   if (!run.evidence.events().heard()) return unjudged(check, "there are no events");
 
@@ -213,7 +241,8 @@ CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
   if (values.latest - *heal > bound) {
     return failed(check, "the last one came back later than the bound");
   }
-  return passed(check);
+  return passed(
+      check, run.of_whole_run(known_values(run, values.states), "entropy values", Source::kEvents));
 }
 
 /// All work has ended: no frame is left in a switch, but for a probe of each of `queues`.
@@ -232,8 +261,11 @@ CheckResult judge_left_frames(const JudgedRun& run, CheckResult check, FabricTim
   check.measured = static_cast<double>(left);
   check.note = "all work has ended";
   check.where = {from, run.measurements.end, "switches"};
+  // Records of probes alone say nothing of queues.
+  check.looked = run.of_whole_run(run.history.attempts().empty() ? 0 : books.records(),
+                                  "packet records", Source::kRecords);
   return left > queues ? failed(check, "left in switches although all work has ended")
-                       : passed(check);
+                       : passed(check, *check.looked);
 }
 
 /// Work goes on: of the packets since `from` at each host port, one at least waited no longer than
@@ -284,8 +316,7 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
   check.where = {from, m.end, where};
   if (longest > allowed)
     return failed(check, "every packet to " + where + " waits, more than before the first fault");
-  check.note = std::to_string(judged) + " ports";
-  return passed(check);
+  return passed(check, {judged, "host ports", from, m.end, Source::kPackets});
 }
 
 CheckResult judge(const ExpectQueuesEmpty&, const JudgedRun& run) {
@@ -310,9 +341,8 @@ CheckResult judge(const ExpectQueuesEmpty&, const JudgedRun& run) {
   if (queues > 0 && open == 0 && !sent_lately) {
     return judge_left_frames(run, std::move(check), from, queues);
   }
-  if (run.faults.empty()) {
-    check.note = "there was no fault to leave a queue behind";
-    return passed(check);
+  if (run.faults_begun() == 0) {
+    return unjudged(check, "there was no fault to leave a queue behind, and work goes on");
   }
   return judge_standing_queues(run, std::move(check), from);
 }

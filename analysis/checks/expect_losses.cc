@@ -38,8 +38,9 @@ CheckResult judge(const ExpectLossesPerQp& expected, const JudgedRun& run) {
   check.unit = "packets";
   check.bound = static_cast<double>(expected.at_most);
   const std::vector<bool> flows = run.selected(expected.flows);
-  const std::vector<uint64_t> lost =
-      losses(run, expected.from, run.end_of(expected.until), expected.flows.plane);
+  const FabricTime until = run.end_of(expected.until);
+  check.looked = run.sent(flows, expected.from, until, expected.flows.plane);
+  const std::vector<uint64_t> lost = losses(run, expected.from, until, expected.flows.plane);
   uint64_t most = 0, sum = 0, qps = 0;
   uint32_t worst = 0;
   for (uint32_t flow = 0; flow < flows.size(); ++flow) {
@@ -54,9 +55,9 @@ CheckResult judge(const ExpectLossesPerQp& expected, const JudgedRun& run) {
   check.measured = static_cast<double>(most);
   check.note = "on average " + one_digit(static_cast<double>(sum) / static_cast<double>(qps)) +
                " of " + std::to_string(qps) + " QPs";
-  check.where = {expected.from, run.end_of(expected.until), most > 0 ? run.flow_name(worst) : ""};
+  check.where = {expected.from, until, most > 0 ? run.flow_name(worst) : ""};
   if (most > expected.at_most) return failed(check, run.flow_name(worst) + "; " + check.note);
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectAffectedQps& expected, const JudgedRun& run) {
@@ -65,21 +66,23 @@ CheckResult judge(const ExpectAffectedQps& expected, const JudgedRun& run) {
   const bool floor_only = expected.at_most.ppb == Probability::kOne;
   check.bound = percent_of(floor_only ? expected.at_least : expected.at_most);
   const std::vector<bool> flows = run.selected(expected.flows);
-  const std::vector<uint64_t> lost =
-      losses(run, expected.from, run.end_of(expected.until), expected.flows.plane);
+  const FabricTime until = run.end_of(expected.until);
+  check.looked = run.sent(flows, expected.from, until, expected.flows.plane);
+  const std::vector<uint64_t> lost = losses(run, expected.from, until, expected.flows.plane);
   uint64_t affected = 0;
   for (uint32_t flow = 0; flow < flows.size(); ++flow) {
     affected += flows[flow] && lost[flow] > 0 ? 1 : 0;
   }
   const uint64_t qps = count_of(flows);
   if (qps == 0) return unjudged(check, "no QP sent any data");
+  if (check.looked->count() == 0) return without_evidence(check, *check.looked);
   check.measured = 100.0 * static_cast<double>(affected) / static_cast<double>(qps);
   check.note = std::to_string(affected) + " of " + std::to_string(qps) + " QPs";
   const Wide share = Wide{affected} * Probability::kOne;
   if (share < Wide{qps} * expected.at_least.ppb || share > Wide{qps} * expected.at_most.ppb) {
     return failed(check, check.note);
   }
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectLosses& expected, const JudgedRun& run) {
@@ -109,9 +112,12 @@ CheckResult judge(const ExpectCounter& expected, const JudgedRun& run) {
   const HistoryCounters& counters = run.history.counters();
   if (counters.records == 0) return unjudged(check, "there is no capture to count in");
   check.where = run.whole_run(expected.name);
+  // Whatever is counted is of data packets, or answers them.
+  const Looked sent = run.of_whole_run(run.history.attempts().size(), "packets", Source::kPackets);
   for (size_t i = 0; i < kCounterNames.size(); ++i) {
     if (kCounterNames[i] != expected.name) continue;
-    return judge_count(check, counters.*kCounters[i], expected.at_least, expected.at_most, "");
+    return judge_count(check, counters.*kCounters[i], expected.at_least, expected.at_most, "",
+                       sent);
   }
   return unjudged(check, "there is no such counter");
 }

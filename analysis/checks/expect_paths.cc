@@ -1,6 +1,7 @@
 #include "analysis/checks/expect_paths.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/checks/expectation_rules.h"
 #include "fabric/paths/path_list.h"
@@ -25,7 +26,9 @@ bool names_a_path(const JudgedRun& run, const std::string& pattern) {
 }
 
 /// `there` of `all`, which is not zero, against the two bounds of an expectation.
-CheckResult judge_share(const auto& expected, CheckResult check, uint64_t there, uint64_t all) {
+CheckResult judge_share(const auto& expected, CheckResult check, uint64_t there, uint64_t all,
+                        const Looked& looked) {
+  check.looked = looked;
   check.measured = 100.0 * static_cast<double>(there) / static_cast<double>(all);
   const Wide part = Wide{there} * Probability::kOne;
   const bool too_few = part < Wide{all} * expected.at_least.ppb;
@@ -33,7 +36,7 @@ CheckResult judge_share(const auto& expected, CheckResult check, uint64_t there,
   check.bound = percent_of(floor ? expected.at_least : expected.at_most);
   check.note = std::to_string(there) + " of " + std::to_string(all) + " packets";
   if (too_few || part > Wide{all} * expected.at_most.ppb) return failed(check, check.note);
-  return passed(check);
+  return passed(check, looked);
 }
 
 CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
@@ -52,7 +55,8 @@ CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
     if (on_path(attempt, expected.path)) ++there;
   }
   if (all == 0) return unjudged(check, "nothing was sent in this interval");
-  return judge_share(expected, std::move(check), there, all);
+  return judge_share(expected, std::move(check), there, all,
+                     {all, "packets", expected.from, until, Source::kPackets});
 }
 
 CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {
@@ -79,17 +83,48 @@ CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {
     if (std::find(meant.begin(), meant.end(), crossing.port) != meant.end()) ++there;
   }
   if (all == 0) return unjudged(check, "no capture shows data leaving by " + expected.among);
-  return judge_share(expected, std::move(check), there, all);
+  return judge_share(expected, std::move(check), there, all,
+                     {all, "packets by " + expected.among, expected.from, until, Source::kPackets});
+}
+
+/// Packets that the selected flows sent in the interval, of those flows whose hosts have such a path between
+/// them: others could not have used it.
+Looked sent_by_users_of(const ExpectPathUnused& expected, const JudgedRun& run) {
+  std::map<std::pair<uint32_t, uint32_t>, bool> has_it;  // by source and destination
+  std::vector<bool> flows = run.selected(expected.flows);
+  for (size_t i = 0; i < flows.size(); ++i) {
+    const Flow& flow = run.history.flows()[i];
+    const auto [entry, is_new] = has_it.try_emplace({flow.source, flow.destination}, false);
+    if (is_new) {
+      const auto paths = paths_between(run.topology, flow.source, flow.destination);
+      entry->second = std::any_of(paths.begin(), paths.end(), [&](const Path& path) {
+        return matches_pattern(expected.path, to_string(path)) &&
+               path.plane == expected.flows.plane.value_or(path.plane);
+      });
+    }
+    flows[i] = flows[i] && entry->second;
+  }
+  // On whichever path they went: had they gone by this one, they would have been seen there.
+  const FabricTime until = run.end_of(expected.until);
+  uint64_t begun = 0;
+  for (const Attempt& attempt : run.history.attempts()) {
+    if (attempt.start < expected.from || attempt.start >= until) continue;
+    begun += flows[run.history.packets()[attempt.packet].flow] ? 1 : 0;
+  }
+  return {begun, "packets of hosts that have " + expected.path, expected.from, until,
+          Source::kPackets};
 }
 
 CheckResult judge(const ExpectPathUnused& expected, const JudgedRun& run) {
   const PacketBounds bounds{0, expected.at_most, expected.from, expected.until, expected.flows};
   if (!names_a_path(run, expected.path)) return unjudged({}, "the fabric has no such path");
-  CheckResult check =
-      count_attempts(run, bounds, [&](const Attempt& a) -> std::optional<FabricTime> {
+  CheckResult check = count_attempts(
+      run, bounds,
+      [&](const Attempt& a) -> std::optional<FabricTime> {
         if (!on_path(a, expected.path)) return std::nullopt;
         return a.start;
-      });
+      },
+      sent_by_users_of(expected, run));
   if (check.where && check.where->who.empty()) check.where->who = expected.path;
   return check;
 }

@@ -31,6 +31,7 @@ CheckResult judge(const ExpectLossless& expected, const JudgedRun& run) {
   check.bound = 0;
   if (!any_roce(run)) return unjudged(check, "no RoCE data was sent");
   const FabricTime until = run.end_of(expected.until);
+  check.looked = run.roce_sent(expected.from, until);
   uint64_t lost = 0;
   const Attempt* first = nullptr;
   for (const Attempt& attempt : run.history.attempts()) {
@@ -43,7 +44,7 @@ CheckResult judge(const ExpectLossless& expected, const JudgedRun& run) {
   }
   check.measured = static_cast<double>(lost);
   check.where = {expected.from, until, {}};
-  if (first == nullptr) return passed(check);
+  if (first == nullptr) return passed(check, *check.looked);
   const Packet& packet = run.history.packets()[first->packet];
   check.where = run.at_packet(packet);
   check.proven = first->ended < run.settled();
@@ -61,6 +62,7 @@ CheckResult judge(const ExpectPause& expected, const JudgedRun& run) {
       ports_of(run.topology, expected.port.empty() ? "*:*" : expected.port);
   if (ports.empty()) return unjudged(check, "no port is called " + expected.port);
   if (until <= expected.from) return unjudged(check, "the run ended before");
+  check.looked = run.roce_sent(expected.from, until);
   const PauseTimes times = pause_times(run);
   FabricTime most;
   PortRef worst = ports.front();
@@ -70,6 +72,11 @@ CheckResult judge(const ExpectPause& expected, const JudgedRun& run) {
     most = paused;
     worst = port;
   }
+  // Only RoCE's data is paused: where none is sent, and nothing stands from before, nothing could.
+  if (check.looked->count() == 0 && most > FabricTime::zero()) {
+    check.looked = Looked(1, "pause from before", expected.from, until, Source::kPackets);
+  }
+  if (check.looked->count() == 0) return without_evidence(check, *check.looked);
   const auto whole = static_cast<uint64_t>((until - expected.from).ps());
   const Wide stood = Wide{static_cast<uint64_t>(most.ps())} * Probability::kOne;
   check.measured = 100.0 * static_cast<double>(most.ps()) / static_cast<double>(whole);
@@ -79,7 +86,7 @@ CheckResult judge(const ExpectPause& expected, const JudgedRun& run) {
   if (stood > Wide{whole} * expected.at_most.ppb || stood < Wide{whole} * expected.at_least.ppb) {
     return failed(check, check.note);
   }
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectDeadlockFree& expected, const JudgedRun& run) {
@@ -93,9 +100,13 @@ CheckResult judge(const ExpectDeadlockFree& expected, const JudgedRun& run) {
   const std::vector<PauseCircle> circles =
       pause_circles(run.topology, pause_times(run), run.evidence.turns(), bound + kPicosecond);
   check.measured = static_cast<double>(circles.size());
+  check.looked = run.roce_sent(FabricTime::zero(), run.measurements.end);
   if (circles.empty()) {
     check.where = run.whole_run({});
-    return passed(check);
+    if (run.measurements.end > bound) return passed(check, *check.looked);
+    check.measured.reset();
+    return unjudged(check, "the run ended at " + to_string(run.measurements.end) +
+                               ": no circle can have stood for longer than " + to_string(bound));
   }
   const PauseCircle& first = circles.front();
   constexpr size_t kNamed = 6;

@@ -13,7 +13,7 @@ CheckResult judge(const ExpectDetect& expected, const JudgedRun& run) {
   check.unit = "us";
   check.bound = expected.within.us();
   std::optional<FabricTime> longest;
-  bool confirmed = false;
+  uint64_t confirmed = 0;
   std::string worst, silent;
   for (size_t i = 0; i < run.faults.size(); ++i) {
     const FaultMeasurement& m = run.measurements.faults[i];
@@ -21,22 +21,23 @@ CheckResult judge(const ExpectDetect& expected, const JudgedRun& run) {
       if (silent.empty()) silent = run.fault_name(i);
       continue;
     }
-    confirmed = confirmed || m.detection == Detection::kDetected;
+    confirmed += m.detection == Detection::kDetected ? 1 : 0;
     if (longest && m.detect <= *longest) continue;
     longest = m.detect;
     check.where = run.around(run.faults[i], m.detect);
     worst = run.fault_name(i) + (m.still_used ? ": an affected path stays in use" : "");
   }
-  if (run.faults.empty()) return unjudged(check, "there is no fault to detect");
+  if (run.faults_begun() == 0) return unjudged(check, "there is no fault to detect");
   if (!longest) return unjudged(check, std::string(why_nothing_detected(run.topology)));
   check.measured = longest->us();
+  check.looked = run.of_whole_run(confirmed, "faults detected", Source::kPackets);
   if (*longest > expected.within) return failed(check, worst);
-  if (!confirmed) {
+  if (confirmed == 0) {
     return unjudged(check,
                     "no affected sender sent enough afterwards to show that it avoids the path");
   }
   if (!silent.empty()) check.note = "nothing to detect for " + silent;
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
@@ -44,13 +45,15 @@ CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
   check.unit = "us";
   check.bound = expected.within.us();
   const Measurements& m = run.measurements;
-  if (run.faults.empty()) return unjudged(check, "there is no fault to recover from");
+  check.looked = run.of_whole_run(run.faults_begun(), "faults", Source::kPackets);
+  if (check.looked->count() == 0) return unjudged(check, "there is no fault to recover from");
   if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
   const BitRate target = share_of(m.baseline.rate, expected.to);
   FabricTime longest;
   std::string worst;
   for (size_t i = 0; i < run.faults.size(); ++i) {
     const FaultSpan& fault = run.faults[i];
+    if (!run.has_begun(fault)) continue;
     const std::optional<FabricTime> recovered = recovery_time(m, fault.start, target);
     if (!recovered) {
       const FabricTime left = std::max(m.end - fault.start, FabricTime::zero());
@@ -69,15 +72,16 @@ CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
   }
   check.measured = longest.us();
   if (longest > expected.within) return failed(check, worst);
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectLeave& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "us";
   check.bound = expected.within.us();
-  if (run.faults.empty()) return unjudged(check, "there is no fault to leave a path for");
+  if (run.faults_begun() == 0) return unjudged(check, "there is no fault to leave a path for");
   std::optional<FabricTime> longest;
+  uint64_t left = 0;
   std::string worst, lingers;
   std::optional<WhereToLook> never_left;
   for (size_t i = 0; i < run.faults.size(); ++i) {
@@ -86,6 +90,7 @@ CheckResult judge(const ExpectLeave& expected, const JudgedRun& run) {
       lingers = run.fault_name(i);
       never_left = run.around(run.faults[i], FabricTime::zero());
     }
+    left += m.left ? 1 : 0;
     if (!m.left || (longest && *m.left <= *longest)) continue;
     longest = m.left;
     worst = run.fault_name(i);
@@ -98,7 +103,7 @@ CheckResult judge(const ExpectLeave& expected, const JudgedRun& run) {
     return failed(check, lingers + ": an affected path was never left");
   }
   if (*longest > expected.within) return failed(check, worst);
-  return passed(check);
+  return passed(check, run.of_whole_run(left, "faults whose paths were left", Source::kPackets));
 }
 
 }  // namespace

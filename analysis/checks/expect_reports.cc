@@ -20,6 +20,7 @@ CheckResult judge(const ExpectNoQpError&, const JudgedRun& run) {
     }
   }
   check.measured = static_cast<double>(errors);
+  check.looked = run.used_queue_pairs();
   if (const auto& failures = run.evidence.events().failures(); errors > 0 && !failures.empty()) {
     check.where = run.at_failure(failures.front());
   }
@@ -34,7 +35,7 @@ CheckResult judge(const ExpectNoQpError&, const JudgedRun& run) {
                              " fatal NACKs");
   }
   if (qps == 0) return unjudged(check, "no host had a QP");
-  return passed(check);
+  return passed(check, *check.looked);
 }
 
 CheckResult judge(const ExpectMemoryIntact&, const JudgedRun& run) {
@@ -70,8 +71,7 @@ CheckResult judge(const ExpectMemoryIntact&, const JudgedRun& run) {
     }
   }
   if (verified == 0) return unjudged(check, "no host has verified any byte");
-  check.note = std::to_string(verified) + " bytes verified";
-  return passed(check);
+  return passed(check, run.of_whole_run(verified, "bytes verified", Source::kReports));
 }
 
 CheckResult judge(const ExpectQpError& expected, const JudgedRun& run) {
@@ -97,7 +97,7 @@ CheckResult judge(const ExpectQpError& expected, const JudgedRun& run) {
   }
   if (errors == 0) return failed(check, "no QP failed");
   if (!other.empty()) return failed(check, other);
-  return passed(check);
+  return passed(check, run.of_whole_run(errors, "queue pairs in error", Source::kReports));
 }
 
 }  // namespace

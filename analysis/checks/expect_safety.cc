@@ -117,7 +117,7 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
     return failed(check, host.host + " placed " + std::to_string(host.bytes_placed) +
                              " bytes, but only " + std::to_string(delivered) + " reached it");
   }
-  return passed(check);
+  return passed(check, run.arrived(FabricTime::zero(), run.measurements.end));
 }
 
 /// What one check of no_silent_loss has found.
@@ -195,11 +195,16 @@ CheckResult SilentLosses::result(CheckResult check) const {
   if (lost_ > 0) return failed(check, first_);
   if (queues_ == 0 && run_.all_lost_power()) {
     check.note = "every host lost its power, and its messages with it";
-    return passed(check);
+    return passed(check,
+                  run_.of_whole_run(run_.history.packets().size(), "packets", Source::kPackets));
   }
   if (queues_ == 0) return unjudged(check, "no host has reported its messages");
-  check.note = std::to_string(posted_) + " messages posted";
-  return passed(check);
+  if (posted_ > 0) {
+    return passed(check, run_.of_whole_run(posted_, "messages posted", Source::kReports));
+  }
+  // Whatever hosts report, acknowledgements were held against the packets.
+  return passed(check,
+                run_.of_whole_run(run_.history.packets().size(), "packets", Source::kPackets));
 }
 
 CheckResult judge(const ExpectNoSilentLoss&, const JudgedRun& run) {
@@ -225,11 +230,12 @@ CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   CheckResult check;
   check.unit = "completions";
   check.bound = 0;
-  uint64_t wrong = 0, queues = 0;
+  uint64_t wrong = 0, queues = 0, told = 0;
   std::string first;
   for (const HostReport& host : run.hosts.hosts) {
     for (const QueueReport& queue : host.queues) {
       ++queues;
+      told += queue.completed + queue.failed;
       wrong += queue.out_of_order;
       if (queue.out_of_order > 0 && first.empty()) {
         first = host.host + " " + qp_name(queue.qp);
@@ -248,12 +254,12 @@ CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   check.measured = static_cast<double>(wrong);
   if (said > 0) return proven(check, first);
   if (wrong > 0) return failed(check, first);
-  if (queues == 0 && run.all_lost_power()) {
-    check.note = "every host lost its power, and its completions with it";
-    return passed(check);
-  }
-  if (queues == 0) return unjudged(check, "no host has reported its completions");
-  return passed(check);
+  const bool all_gone = queues == 0 && run.all_lost_power();
+  if (all_gone) check.note = "every host lost its power, and its completions with it";
+  if (queues == 0 && !all_gone) return unjudged(check, "no host has reported its completions");
+  if (told > 0) return passed(check, run.of_whole_run(told, "completions", Source::kReports));
+  const HistoryCounters& c = run.history.counters();
+  return passed(check, run.of_whole_run(c.sacks + c.rc_acks, "answers", Source::kPackets));
 }
 
 CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
@@ -264,9 +270,10 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
   for (const HostReport& host : run.hosts.hosts) reported += host.qps_in_error;
   const std::vector<QpFailure>& failures = run.evidence.events().failures();
   if (run.hosts.hosts.empty()) return unjudged(check, "no host has reported its QPs");
+  check.looked = run.used_queue_pairs();
   if (reported == 0 && failures.empty()) {
     check.measured = 0;
-    return passed(check);
+    return passed(check, *check.looked);
   }
   if (failures.size() < reported) {
     return unjudged(check, std::to_string(reported) + " QPs failed, but the events tell when of " +
@@ -297,7 +304,7 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
         check, "no packet shows which path " + std::to_string(unknown) + " of the failed QPs had");
   }
   check.note = std::to_string(failures.size()) + " QPs failed, rightly";
-  return passed(check);
+  return passed(check, run.of_whole_run(failures.size(), "queue pairs in error", Source::kEvents));
 }
 
 CheckResult judge(const ExpectAccounted&, const JudgedRun& run) {
@@ -321,8 +328,9 @@ CheckResult judge(const ExpectAccounted&, const JudgedRun& run) {
     return unjudged(check,
                     "no complete records of the switches; all data packets are accounted for");
   }
-  check.note = std::to_string(books.records()) + " records";
-  return passed(check);
+  // Records of probes alone say nothing of packets.
+  const uint64_t records = run.history.attempts().empty() ? 0 : books.records();
+  return passed(check, run.of_whole_run(records, "packet records", Source::kRecords));
 }
 
 CheckResult judge(const ExpectSafety&, const JudgedRun&) { return unjudged({}, "a bundle"); }

@@ -30,6 +30,11 @@ void read(const YamlValue& value, std::optional<uint32_t>& out, Need) {
 void read(const YamlValue& value, FairnessMeasure& out, Need) {
   out = static_cast<FairnessMeasure>(value.as_word({kFairnessWords.begin(), kFairnessWords.end()}));
 }
+void read(const YamlValue& value, MessageTimeMeasure& out, Need) {
+  out = static_cast<MessageTimeMeasure>(
+      value.as_word({kMessageTimeWords.begin(), kMessageTimeWords.end()}));
+}
+void read(const YamlValue& value, std::optional<Bytes>& out, Need) { out = value.as_bytes(); }
 void read(const YamlValue& value, GoodputReference& out, Need) {
   const std::string text = value.is_scalar() ? value.as_string() : "";
   if (text == "baseline") {
@@ -60,6 +65,10 @@ std::string written(const std::optional<uint32_t>& plane) {
 std::string written(FairnessMeasure by) {
   return std::string(kFairnessWords[static_cast<size_t>(by)]);
 }
+std::string written(MessageTimeMeasure by) {
+  return std::string(kMessageTimeWords[static_cast<size_t>(by)]);
+}
+std::string written(const std::optional<Bytes>& size) { return size ? exact(*size) : ""; }
 std::string written(const GoodputReference& of) {
   if (of.kind == GoodputReference::kRate) return exact(of.rate);
   return of.kind == GoodputReference::kBaseline ? "baseline" : "line_rate";

@@ -2,8 +2,8 @@
 // Expectations as values: what a scenario file's `expect:` list says must hold. What each of them
 // means exactly stands at its struct, in its family's header:
 //
-//   expect_reports, expect_goodput, expect_losses, expect_paths, expect_recovery, expect_safety,
-//   expect_liveness, expect_pauses
+//   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
+//   expect_safety, expect_liveness, expect_pauses
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -17,6 +17,7 @@
 //     - gap: {at_most: 20rtt, below: 10%}
 //     - samples: {from: 300us, every: 20us, min_over_mean: 92%}
 //     - latency: {source: h0, destination: h4, at_most: 7us}
+//     - message_time: {by: p99, at_most: 20us, min_size: 64KiB}
 //     - fairness: {destination: h0, from: 100us, at_least: 95%}
 //     - losses_per_qp: {at_most: 5}
 //     - losses: {at_most: 40, from: 300us}
@@ -52,6 +53,7 @@
 #include "analysis/checks/expect_recovery.h"
 #include "analysis/checks/expect_reports.h"
 #include "analysis/checks/expect_safety.h"
+#include "analysis/checks/expect_times.h"
 #include "analysis/checks/published.h"
 #include "fabric/text/yaml.h"
 
@@ -68,7 +70,7 @@ using ExpectationKind =
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
-                 ExpectPause, ExpectDeadlockFree>;
+                 ExpectPause, ExpectDeadlockFree, ExpectMessageTime>;
 
 /// One entry: what must hold, and what was published about it.
 struct Expectation : ExpectationKind {

@@ -12,6 +12,8 @@ namespace mrclab::analysis {
 
 inline constexpr std::array<std::string_view, 2> kFairnessWords{"jain", "min_over_max"};
 
+inline constexpr std::array<std::string_view, 3> kMessageTimeWords{"max", "p99", "p50"};
+
 inline constexpr int64_t kMostCounted = 1'000'000'000;
 inline constexpr int64_t kMostPlanes = 255;  ///< an EV has 8 bits for it (fabric/topology/path.h)
 

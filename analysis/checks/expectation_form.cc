@@ -18,6 +18,10 @@ Form form_of(const std::optional<uint32_t>&) { return Form::integer(0, kMostPlan
 Form form_of(const FairnessMeasure&) {
   return Form::word({kFairnessWords.begin(), kFairnessWords.end()});
 }
+Form form_of(const MessageTimeMeasure&) {
+  return Form::word({kMessageTimeWords.begin(), kMessageTimeWords.end()});
+}
+Form form_of(const std::optional<Bytes>&) { return Form::of(Kind::kBytes); }
 Form form_of(const GoodputReference&) {
   return Form::either({Form::word({"baseline", "line_rate"}), Form::of(Kind::kRate)});
 }

@@ -15,28 +15,6 @@ std::string one_digit(double value) {
 
 double percent_of(Probability share) { return static_cast<double>(share.ppb) * 1e-7; }
 
-CheckResult failed(CheckResult check, std::string why) {
-  check.result = Result::kFail;
-  check.note = std::move(why);
-  return check;
-}
-
-CheckResult proven(CheckResult check, std::string why) {
-  check.proven = true;
-  return failed(std::move(check), std::move(why));
-}
-
-CheckResult unjudged(CheckResult check, std::string why) {
-  check.result = Result::kInconclusive;
-  check.note = std::move(why);
-  return check;
-}
-
-CheckResult passed(CheckResult check) {
-  check.result = Result::kPass;
-  return check;
-}
-
 bool in_plane(const Attempt& attempt, uint32_t plane) {
   const auto path = path_of(attempt.ev);
   return path && path->plane == plane;
@@ -118,7 +96,60 @@ PacketToLookAt JudgedRun::to_look_at(const Packet& packet) const {
   return {host_name(flow.source), host_name(flow.destination), flow.destination_qp, packet.psn};
 }
 
+Looked JudgedRun::sent(const std::vector<bool>& flows, FabricTime from, FabricTime until,
+                       std::optional<uint32_t> plane) const {
+  uint64_t count = 0;
+  for (const Attempt& attempt : history.attempts()) {
+    // Of a packet that is on its way at the end only its beginning is known.
+    const FabricTime last = attempt.ended == FabricTime::never() ? attempt.start : attempt.ended;
+    if (attempt.start >= until || last < from) continue;
+    if (!flows[history.packets()[attempt.packet].flow]) continue;
+    if (!plane || in_plane(attempt, *plane)) ++count;
+  }
+  return {count, "packets", from, until, Source::kPackets};
+}
+
+Looked JudgedRun::roce_sent(FabricTime from, FabricTime until) const {
+  std::vector<bool> roce;
+  for (const Flow& flow : history.flows()) roce.push_back(flow.roce);
+  const auto pauses =
+      std::count_if(history.pauses().begin(), history.pauses().end(),
+                    [&](const PauseSeen& pause) { return pause.t >= from && pause.t < until; });
+  return {sent(roce, from, until).count() + static_cast<uint64_t>(pauses),
+          "RoCE packets and pauses", from, until, Source::kPackets};
+}
+
+Looked JudgedRun::used_queue_pairs() const {
+  uint64_t used = 0;
+  for (const HostReport& host : hosts.hosts) {
+    const auto node = topology.find_node(host.host);
+    if (host.queues.empty() && node) {
+      const uint32_t number = topology.node(*node).index;
+      const auto flows = history.flows();
+      const auto seen = std::count_if(flows.begin(), flows.end(), [number](const Flow& flow) {
+        return flow.source == number || flow.destination == number;
+      });
+      used += std::min<uint64_t>(host.qps, static_cast<uint64_t>(seen));
+    }
+    for (const QueueReport& queue : host.queues) used += queue.posted > 0 ? 1 : 0;
+  }
+  return of_whole_run(used, "queue pairs with work", Source::kReports);
+}
+
+Looked JudgedRun::arrived(FabricTime from, FabricTime until) const {
+  const auto deliveries = history.deliveries();
+  const auto count = std::count_if(
+      deliveries.begin(), deliveries.end(),
+      [&](const Delivery& delivery) { return delivery.t >= from && delivery.t < until; });
+  return {static_cast<uint64_t>(count), "delivered packets", from, until, Source::kPackets};
+}
+
 FabricTime JudgedRun::first_fault() const { return first_start(faults); }
+
+size_t JudgedRun::faults_begun() const {
+  return static_cast<size_t>(std::count_if(
+      faults.begin(), faults.end(), [&](const FaultSpan& fault) { return has_begun(fault); }));
+}
 
 std::optional<FabricTime> JudgedRun::last_heal() const {
   FabricTime last;
@@ -177,16 +208,17 @@ bool JudgedRun::work_lost() const {
 }
 
 CheckResult judge_count(CheckResult check, uint64_t count, uint64_t at_least, uint64_t at_most,
-                        const std::string& why) {
+                        const std::string& why, const Looked& looked) {
+  check.looked = looked;
   check.measured = static_cast<double>(count);
   const bool floor = count < at_least || at_most == PacketBounds::kNoBound;
   check.bound = static_cast<double>(floor ? at_least : at_most);
   if (count < at_least || count > at_most) return failed(check, why);
-  return passed(check);
+  return passed(check, looked);
 }
 
 CheckResult count_attempts(const JudgedRun& run, const PacketBounds& expected,
-                           const WhenCounted& when) {
+                           const WhenCounted& when, std::optional<Looked> looked) {
   CheckResult check;
   check.unit = "packets";
   const FabricTime until = run.end_of(expected.until);
@@ -196,6 +228,8 @@ CheckResult count_attempts(const JudgedRun& run, const PacketBounds& expected,
   if (std::find(flows.begin(), flows.end(), true) == flows.end()) {
     return unjudged(check, "no such QP sent any data");
   }
+  if (!looked) looked = run.sent(flows, expected.from, until, expected.flows.plane);
+  if (looked->count() == 0) return without_evidence(check, *looked);
   uint64_t count = 0, settled_count = 0;
   const FabricTime settled_until = run.settled();
   std::string first;
@@ -214,7 +248,7 @@ CheckResult count_attempts(const JudgedRun& run, const PacketBounds& expected,
   check.where->packet = packet;
   check.proven = settled_count > expected.at_most;
   return judge_count(check, count, expected.at_least, expected.at_most,
-                     count == 0 ? "there was none" : "among them " + first);
+                     count == 0 ? "there was none" : "among them " + first, *looked);
 }
 
 }  // namespace mrclab::analysis

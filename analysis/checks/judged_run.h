@@ -13,12 +13,6 @@
 
 namespace mrclab::analysis {
 
-/// The check fails, unless judge_coverage() finds that missing evidence might have changed that.
-CheckResult failed(CheckResult check, std::string why);
-/// The check fails by what was seen, whatever evidence is missing.
-CheckResult proven(CheckResult check, std::string why);
-CheckResult unjudged(CheckResult check, std::string why);
-CheckResult passed(CheckResult check);
 /// Does this attempt's entropy value belong to the plane?
 bool in_plane(const Attempt& attempt, uint32_t plane);
 /// "12.3"
@@ -57,8 +51,27 @@ struct JudgedRun : CheckInputs {
   WhereToLook at_packet(const Packet& packet) const;
   PacketToLookAt to_look_at(const Packet& packet) const;
 
+  // What was looked at.
+  Looked of_whole_run(uint64_t count, std::string what, Source source) const {
+    return {count, std::move(what), FabricTime::zero(), measurements.end, source};
+  }
+  /// Data packets of these flows that were under way between the two instants; of one plane, if one is given.
+  Looked sent(const std::vector<bool>& flows, FabricTime from, FabricTime until,
+              std::optional<uint32_t> plane = std::nullopt) const;
+  /// The same of RoCE's flows, and the pauses of their class that arrived then.
+  Looked roce_sent(FabricTime from, FabricTime until) const;
+  /// Queue pairs to which messages were posted, as hosts report, and of hosts that report no single ones those
+  /// whose data packets were seen: a queue pair that had nothing to do has not held.
+  Looked used_queue_pairs() const;
+  /// Data packets that reached their hosts whole between the two instants.
+  Looked arrived(FabricTime from, FabricTime until) const;
+
   // Instants.
   FabricTime first_fault() const;
+  /// How many faults began before the run ended. Those without effect, because others held all that they would
+  /// have broken, did not.
+  size_t faults_begun() const;
+  bool has_begun(const FaultSpan& fault) const { return fault.start < measurements.end; }
   /// When the last fault was undone; empty if one was not, or there is none.
   std::optional<FabricTime> last_heal() const;
   FabricTime end_of(FabricTime until) const { return std::min(until, measurements.end); }
@@ -88,11 +101,12 @@ struct JudgedRun : CheckInputs {
 /// A number held against one or two bounds; the bound shown is the one that was broken, else the
 /// upper one.
 CheckResult judge_count(CheckResult check, uint64_t count, uint64_t at_least, uint64_t at_most,
-                        const std::string& why);
+                        const std::string& why, const Looked& looked);
 /// When an attempt counts; empty if it does not.
 using WhenCounted = std::function<std::optional<FabricTime>(const Attempt&)>;
-/// Judges the number of attempts, of the selected flows, that `when` puts into the interval.
+/// Judges the number of attempts, of the selected flows, that `when` puts into the interval. `looked`: among
+/// which they are; empty: among all that the selected flows sent in it.
 CheckResult count_attempts(const JudgedRun& run, const PacketBounds& expected,
-                           const WhenCounted& when);
+                           const WhenCounted& when, std::optional<Looked> looked = std::nullopt);
 
 }  // namespace mrclab::analysis

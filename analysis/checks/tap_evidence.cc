@@ -206,15 +206,19 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
     check.note += "; " + std::to_string(frames) + " frames at both ends of " +
                   std::to_string(wires) + " wires";
   }
+  const Looked looked(a.attempts, "transmissions in both", FabricTime::zero(), FabricTime::never(),
+                      Source::kTaps);
+  std::string note = check.note;
   if (missing > 0) {
-    check.result = Result::kInconclusive;
-    check.note = "the taps lost " + std::to_string(missing) + " frames; " + check.note;
+    check = unjudged(check, "the taps lost " + std::to_string(missing) + " frames; " + note);
   } else if (a.attempts == 0) {
-    check.result = Result::kInconclusive;
-    check.note = "nothing was captured by both";
+    check = unjudged(check, "nothing was captured by both");
+  } else if (a.differences() + unequal == 0) {
+    check = passed(check, looked);
   } else {
-    check.result = a.differences() + unequal == 0 ? Result::kPass : Result::kFail;
+    check = failed(check, std::move(note));
   }
+  check.looked = looked;
   if (check.result == Result::kFail) {
     check.where = {FabricTime::zero(), FabricTime::never(),
                    a.first_difference.empty() ? "wires whose ends differ" : a.first_difference};

@@ -217,7 +217,8 @@ function checks(run) {
         packet && packet.frame ? el("div", {class: "note"}, `frame ${packet.frame} of ${packet.file}`) : null,
         packet ? el("div", {}, traceCommand(run, packet)) : null) : "–";
     return {id: "check-" + i, cells: [
-      el("div", {}, prose(c.about || c.name), c.note ? el("div", {class: "note"}, prose(c.note)) : null),
+      el("div", {}, prose(c.about || c.name), c.note ? el("div", {class: "note"}, prose(c.note)) : null,
+          c.looked ? el("div", {class: "note"}, "looked at " + prose(c.looked.text)) : null),
       el("span", {class: "word " + c.result, "data-json": at + "/result", "data-value": JSON.stringify(c.result)}, resultWord(c.result)),
       field(v, at + "/measured"), field(v, at + "/bound"), unitOf(c), look]};
   });

@@ -157,12 +157,23 @@ std::string mark_of(const ComparedMetric& compared) {
   return compared.better ? "better" : "";
 }
 
+CheckResult with_result(CheckResult check, const ComparedMetric& compared) {
+  check.looked = Looked(1, "value", FabricTime::zero(), FabricTime::never(), Source::kBaseline);
+  switch (compared.result) {
+    case Result::kPass: return passed(check, *check.looked);
+    case Result::kFail: return failed(check, check.note);
+    case Result::kInconclusive:
+    case Result::kNoChecks: break;
+  }
+  return unjudged(check, check.note);
+}
+
 /// "≥ 98 % of 5.88 Tb/s", with the bound in the unit of the check.
 CheckResult check_of(const ComparedMetric& compared) {
   CheckResult check;
   check.name = "baseline";
-  check.result = compared.result;
   check.note = compared.note;
+  check = with_result(std::move(check), compared);
   check.where = WhereToLook{};
   check.about = "against the baseline: " + compared.label;
   const MetricSpec* const metric = metric_called(compared.metric);

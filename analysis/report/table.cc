@@ -48,6 +48,12 @@ const char* mark_of(Result result) {
   return "????";
 }
 
+/// What a check that passed looked at, and what else it says.
+std::string looked_and_note(const CheckResult& check) {
+  const std::string looked = check.looked ? to_string(*check.looked) : "";
+  return looked + (looked.empty() || check.note.empty() ? "" : "; ") + check.note;
+}
+
 void checks_part(const Verdict& verdict, TextTable& table) {
   if (verdict.checks.empty()) {
     table.line(std::string(kNothingChecked));
@@ -57,9 +63,12 @@ void checks_part(const Verdict& verdict, TextTable& table) {
   for (const CheckResult& check : verdict.checks) {
     const bool pass = check.result == Result::kPass;
     std::string text = sentence_of(check);
-    if (pass && !check.note.empty()) text += " (" + check.note + ")";
+    if (pass) text += " (" + looked_and_note(check) + ")";
     table.marked(mark_of(check.result), check.result, text);
     if (!pass && !check.note.empty()) table.indented(check.note, 8);
+    if (!pass && check.looked && check.looked->count() > 0) {
+      table.indented("looked at " + to_string(*check.looked), 8);
+    }
     if (check.where && check.result == Result::kFail) {
       table.indented("where: " + to_string(*check.where), 8);
     }

@@ -71,6 +71,15 @@ Json check_json(const CheckResult& check) {
             {"unit", check.unit},
             {"about", check.about},
             {"note", check.note}};
+  if (const auto& looked = check.looked) {
+    const bool ends = looked->until() != FabricTime::never();
+    json["looked"] = {{"count", looked->count()},
+                      {"what", looked->what()},
+                      {"from_ns", looked->from().ns()},
+                      {"until_ns", ends ? Json(looked->until().ns()) : Json(nullptr)},
+                      {"source", kSourceNames[static_cast<size_t>(looked->source())]},
+                      {"text", to_string(*looked)}};
+  }
   if (const auto& published = check.published) {
     json["published"] = {{"value", number(published->value)},
                          {"text", published->text},
@@ -137,6 +146,13 @@ Json deepest_json(const std::optional<DeepestQueue>& deepest) {
   return {{"bytes", deepest->size.value}, {"port", deepest->port}};
 }
 
+Json message_time_json(const std::optional<MessageTimes>& times) {
+  if (!times) return nullptr;
+  return {{"messages", times->messages}, {"open", times->open},
+          {"p50_ns", times->p50.ns()},   {"p99_ns", times->p99.ns()},
+          {"max_ns", times->max.ns()},   {"longest_open_ns", times->longest_open.ns()}};
+}
+
 Json metrics_json(const Metrics& m) {
   return {{"goodput_bps", number(std::round(m.goodput_bps))},
           {"baseline_bps", optional_number(m.baseline_bps)},
@@ -156,6 +172,7 @@ Json metrics_json(const Metrics& m) {
           {"qps_failed", m.qps_failed},
           {"pauses", pauses_json(m.pauses)},
           {"spread", spread_json(m.spread)},
+          {"message_time", message_time_json(m.messages)},
           {"work_ends", m.work_ends},
           {"completed_ns", optional_ns(m.completed)},
           {"captures", m.captures},

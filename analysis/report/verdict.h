@@ -14,6 +14,7 @@
 #include "analysis/measure/dip.h"
 #include "analysis/measure/fault_losses.h"
 #include "analysis/measure/flow_spread.h"
+#include "analysis/measure/message_times.h"
 #include "analysis/measure/pause_use.h"
 #include "analysis/measure/queue_depth.h"
 #include "fabric/base/units.h"
@@ -52,8 +53,9 @@ struct Metrics {
   std::optional<DeepestQueue> deepest = std::nullopt;  ///< empty: no packet records say it
   std::optional<PauseUse> pauses = std::nullopt;       ///< empty: no port was paused
   std::optional<FlowSpread> spread = std::nullopt;     ///< empty: nobody knows the uplinks
-  uint32_t qps_failed = 0;  ///< queue pairs in error at the end, as their hosts say
-  bool work_ends = false;   ///< the workload ends by itself; else the run's end cuts it short
+  uint32_t qps_failed = 0;               ///< queue pairs in error at the end, as their hosts say
+  std::optional<MessageTimes> messages;  ///< empty: no message began, or time is not modelled
+  bool work_ends = false;  ///< the workload ends by itself; else the run's end cuts it short
   std::optional<FabricTime> completed =
       std::nullopt;       ///< its last byte arrived; empty: not all did
   uint64_t captures = 0;  ///< files read

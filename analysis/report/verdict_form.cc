@@ -57,6 +57,13 @@ Form check_form_of_verdict() {
                                 {"who", kText, "", Key::kRequired},
                                 {"packet", packet_form(), "one to look at"}});
   const Form result = Form::word({"pass", "fail", "inconclusive"});
+  const Form looked = object({{"count", count(), "how many"},
+                              {"what", kText, "of what: packets, queue pairs, faults, ..."},
+                              {"from_ns", Form::integer(0, INT64_MAX), "beginning of its window"},
+                              {"until_ns", time_or_null(), "end of its window; null: the end"},
+                              {"source", Form::word({kSourceNames.begin(), kSourceNames.end()}),
+                               "the evidence that shows them"},
+                              {"text", kText, "all of it in words"}});
   return Form::map({{"name", kText, "the expectation's word", Key::kRequired},
                     {"result", result, "", Key::kRequired},
                     {"measured", or_null(kNumber), "in `unit`", Key::kRequired},
@@ -64,6 +71,7 @@ Form check_form_of_verdict() {
                     {"unit", kText, "", Key::kRequired},
                     {"about", kText, "the expectation as a sentence", Key::kRequired},
                     {"note", kText, "why, or what else was seen", Key::kRequired},
+                    {"looked", looked, "what it looked at; a check that passes has it"},
                     {"published", published, "what was measured elsewhere"},
                     {"where", where, "what did not hold: when, who, which packet"}});
 }
@@ -122,6 +130,12 @@ Form metrics_form() {
        {"used", count(), "uplinks that carried data"},
        {"busiest", kText, "the port that most packets left by"},
        {"busiest_to_mean", kNumber, "its packets over the mean"}});
+  const Form message_time = object({{"messages", count(), "that began to leave"},
+                                    {"open", count(), "of them, at the end of the run"},
+                                    {"p50_ns", count(), "half took no longer"},
+                                    {"p99_ns", count(), "99 % took no longer"},
+                                    {"max_ns", count(), ""},
+                                    {"longest_open_ns", count(), "of those that are open"}});
   const Form deepest = object({{"bytes", count(), ""}, {"port", kText, ""}});
   return object({{"goodput_bps", kNumber, "bits per second that arrived, of the whole run"},
                  {"baseline_bps", or_null(kNumber), "the same before the first fault"},
@@ -141,6 +155,8 @@ Form metrics_form() {
                  {"qps_failed", count(), "queue pairs"},
                  {"pauses", or_null(pauses), "RoCE: PFC"},
                  {"spread", or_null(spread), "how flows lay on uplinks"},
+                 {"message_time", or_null(message_time),
+                  "first packet leaves to last packet arrives; open messages: the time so far"},
                  {"work_ends", kTrueFalse, "the workload is finite"},
                  {"completed_ns", time_or_null(), "when it was done"},
                  {"captures", count(), "files that were read"},

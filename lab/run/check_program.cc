@@ -9,13 +9,19 @@
 namespace mrclab::lab {
 namespace {
 
+using analysis::failed, analysis::passed, analysis::unjudged;
 using std::chrono::milliseconds;
 
 /// What an exit code says. 2 is bad usage everywhere here, so it says nothing about the run.
-analysis::Result result_of(const netio::ExitStatus& status) {
-  if (status.signal_number != 0) return analysis::Result::kInconclusive;
-  if (status.code == 0) return analysis::Result::kPass;
-  return status.code == 1 ? analysis::Result::kFail : analysis::Result::kInconclusive;
+analysis::CheckResult judged_by(const netio::ExitStatus& status, analysis::CheckResult check) {
+  std::string note = check.note;
+  if (status.signal_number != 0) return unjudged(std::move(check), to_string(status));
+  if (status.code == 0) {
+    return passed(std::move(check), {1, "program", FabricTime::zero(), FabricTime::never(),
+                                     analysis::Source::kProgram});
+  }
+  return status.code == 1 ? failed(std::move(check), std::move(note))
+                          : unjudged(std::move(check), std::move(note));
 }
 
 /// Then it says itself where the folder goes: "grep -q pass $1/verdict.json".
@@ -53,13 +59,12 @@ analysis::CheckResult run_check_program(const CheckProgram& program,
                        : "interrupted";
       return check;
     }
-    check.result = result_of(*running.status());
+    check = judged_by(*running.status(), std::move(check));
     check.where = {FabricTime::zero(), FabricTime::never(),
                    fmt::format("logs/check-{}.log", index)};
     check.measured = running.status()->code;
     check.bound = 0;
     check.unit = "exit code";
-    if (running.status()->signal_number != 0) check.note = to_string(*running.status());
   } catch (const netio::SystemError& error) {
     check.note = error.what();
   }

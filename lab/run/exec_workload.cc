@@ -112,7 +112,12 @@ analysis::CheckResult ExecPrograms::check_of(size_t index) const {
     check.measured = program->status()->code;
     if (!program->status()->clean()) why = "ended with " + to_string(*program->status());
   }
-  check.result = why.empty() || spec.may_fail ? Result::kPass : Result::kFail;
+  // One that did not start shows nothing, even where it may fail.
+  const analysis::Looked looked(program == nullptr ? 0 : 1, "program", FabricTime::zero(),
+                                FabricTime::never(), analysis::Source::kProgram);
+  check = why.empty() || spec.may_fail ? passed(std::move(check), looked)
+                                       : failed(std::move(check), why);
+  check.looked = looked;
   check.note = why;
   if (program != nullptr && !program->last_line().empty()) {
     check.note += (why.empty() ? "" : "; ") + program->last_line();

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/checked.h"
 #include "tests/support/synthetic_traffic.h"
 
 namespace mrclab::analysis {
@@ -255,7 +256,7 @@ TEST_CASE("healed needs every fault undone and its paths in use again") {
     story.link_fails();
     story.run.inputs.faults[0].healed_at = FabricTime::never();
     story.run.inputs.faults[0].heals = false;
-    CHECK(story.check(ExpectHealed{}).result == Result::kPass);
+    CHECK(story.check(ExpectHealed{}).result == Result::kInconclusive);  // none was to heal
   }
   SUBCASE("undone, but nobody came back") {
     FailingLink story("not-back");
@@ -295,7 +296,7 @@ TEST_CASE("the result fails with a check, is inconclusive with one, and passes w
   const auto check = [](const char* name, Result result) {
     CheckResult c;
     c.name = name;
-    c.result = result;
+    c = test::with_result(c, result);
     return c;
   };
   const TimingReport faithful;
@@ -310,17 +311,17 @@ TEST_CASE("the result fails with a check, is inconclusive with one, and passes w
 TEST_CASE("a run that is not faithful is inconclusive, unless memory was harmed") {
   CheckResult check;
   check.name = "goodput";
-  check.result = Result::kFail;
+  check = test::with_result(check, Result::kFail);
   TimingReport timing;
   timing.faithful = false;
   CHECK(overall_result(std::span{&check, 1}, timing) == Result::kInconclusive);
-  check.result = Result::kPass;
+  check = test::with_result(check, Result::kPass);
   CHECK(overall_result(std::span{&check, 1}, timing) == Result::kInconclusive);
   check.name = "memory_intact";
-  check.result = Result::kFail;
+  check = test::with_result(check, Result::kFail);
   CHECK(overall_result(std::span{&check, 1}, timing) == Result::kFail);
   // Wall-clock runs promise no faithfulness.
-  check.result = Result::kPass;
+  check = test::with_result(check, Result::kPass);
   timing.mode = TimingMode::kWall;
   CHECK(overall_result(std::span{&check, 1}, timing) == Result::kPass);
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "tests/support/checked.h"
 #include "tests/support/times.h"
 
 namespace mrclab::analysis {
@@ -21,7 +22,7 @@ FaultSpan fault(FabricTime start, FabricTime healed_at = FabricTime::never()) {
 CheckResult judged(const Expectation& expectation, Result result,
                    std::optional<double> measured = 0, const EarlyEnd& early = {us(1000), {}}) {
   CheckResult check;
-  check.result = result;
+  check = test::with_result(check, result);
   check.measured = measured;
   check.bound = 100;
   const std::vector<FaultSpan> faults{fault(us(300), us(400))};

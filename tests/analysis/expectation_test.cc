@@ -130,7 +130,8 @@ TEST_CASE("bad expectations get an exact error") {
               "losses_per_qp, affected_qps, completion_time, steady, safety, placed_once, "
               "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
-              "port_share, path_unused, counter, lossless, pause, deadlock_free"},
+              "port_share, path_unused, counter, lossless, pause, deadlock_free, "
+              "message_time"},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},

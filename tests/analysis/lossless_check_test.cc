@@ -69,8 +69,11 @@ TEST_CASE("`lossless` cannot be judged where no data of RoCE was sent") {
 
 TEST_CASE("a drop counts from the interval's start on, and no more at its end") {
   RoceRun run;
-  run.dropped(run.flow(), us(100), DropCause::kQueueFull);
+  const uint32_t flow = run.flow();
+  run.dropped(flow, us(100), DropCause::kQueueFull);
   CHECK(run.result(between(us(100), us(200))) == Result::kFail);
+  CHECK(run.result(between(us(100) + ps(1), us(200))) == Result::kInconclusive);  // nothing is sent
+  run.sent(flow, us(150));
   CHECK(run.result(between(us(100) + ps(1), us(200))) == Result::kPass);
   CHECK(run.result(between(us(0), us(100))) == Result::kPass);
   CHECK(run.result(between(us(0), us(100) + ps(1))) == Result::kFail);

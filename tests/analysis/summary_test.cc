@@ -7,6 +7,7 @@
 #include "analysis/checks/expectation.h"
 #include "analysis/report/text_table.h"
 #include "fabric/text/text_wrap.h"
+#include "tests/support/checked.h"
 #include "tests/support/texts.h"
 
 namespace mrclab::analysis {
@@ -18,7 +19,7 @@ CheckResult check(const std::string& about, Result result, double measured, cons
   CheckResult check;
   check.name = about.substr(0, about.find(' '));
   check.about = about;
-  check.result = result;
+  check = test::with_result(check, result);
   check.measured = measured;
   check.bound = 95;
   check.unit = unit;
@@ -60,7 +61,7 @@ TEST_CASE("what could not be judged says why") {
   std::string text = to_summary(v, {1, "r"});
   CHECK(text.find("INCONCLUSIVE  optic-glitch: of 2 checks, 1 inconclusive") != std::string::npos);
   CHECK(text.find("run ends at 300us, before this interval") != std::string::npos);
-  v.checks[0].result = Result::kPass;
+  v.checks[0] = test::with_result(v.checks[0], Result::kPass);
   v.timing.faithful = false;
   v.timing.reasons = {"the kernel lost frame 7 on wire h0:p0->p0.t0-0:d0"};
   text = to_summary(v, {1, "r"});

@@ -1,4 +1,4 @@
-// Goodput and what is made of it, latency, losses, completion times.
+// Goodput and what is made of it, losses, paths, counters.
 
 #include <doctest/doctest.h>
 
@@ -13,11 +13,10 @@ namespace {
 using test::AnalyzedRun;
 using test::kFault;
 using test::kHeal;
+using test::percent;
 using test::ScriptedTraffic;
 using test::SyntheticRun;
 using test::us;
-
-constexpr Probability percent(uint32_t n) { return {n * 10'000'000}; }
 
 /// Four flows of a packet of 4,096 bytes per microsecond: 32.77 Gb/s each.
 struct SteadyFlows : test::TrafficStory {
@@ -114,32 +113,6 @@ TEST_CASE("the lowest sample is held against the mean of all") {
   CHECK(story.result(expect) == Result::kInconclusive);  // one sample
 }
 
-TEST_CASE("latency is half of the time from one ping to the next") {
-  SteadyFlows story("latency");
-  story.traffic.flows = {};
-  for (uint32_t n = 0; n < 10; ++n) {
-    SyntheticRun::Sent ping;
-    ping.source = 0;
-    ping.destination = 2;
-    ping.psn = n;
-    ping.payload = 2;
-    ping.start = us(100) + us(13) * n;
-    story.run.run.delivered(ping);
-  }
-  ExpectLatency expect{"h0", "h2"};
-  expect.at_most = FabricTime::from_ns(6600);
-  const CheckResult check = story.check(expect);
-  CHECK(check.result == Result::kPass);
-  REQUIRE(check.measured);
-  CHECK(*check.measured == doctest::Approx(6.5).epsilon(0.001));
-  expect.at_most = FabricTime::from_ns(6400);
-  CHECK(story.result(expect) == Result::kFail);
-  expect.at_most = FabricTime::never();
-  expect.at_least = us(7);
-  CHECK(story.result(expect) == Result::kFail);
-  CHECK(story.result(ExpectLatency{"h1", "h2", us(1)}) == Result::kInconclusive);
-}
-
 TEST_CASE("fairness tells equal shares from unequal ones, by Jain or by the extremes") {
   SteadyFlows story("fairness");
   story.traffic.flows = {{0, 2}, {1, 2}, {3, 2}};
@@ -158,6 +131,79 @@ TEST_CASE("fairness tells equal shares from unequal ones, by Jain or by the extr
   CHECK(extremes.note.find("h0 to h2") != std::string::npos);
 }
 
+TEST_CASE("a pair of which nothing arrived, or that posted and sent nothing, counts for fairness") {
+  ExpectFairness expect{us(100), us(900), percent(90)};
+  expect.flows.destination = "h2";
+  SteadyFlows lost("fairness-of-the-lost");
+  lost.traffic.flows = {{0, 2}, {1, 2}, {3, 2}};
+  lost.traffic.lost = [](const SyntheticRun::Sent& s) { return s.source == 1; };
+  const CheckResult two_of_three = lost.check(expect);
+  CHECK(two_of_three.result == Result::kFail);
+  CHECK(*two_of_three.measured == doctest::Approx(200.0 / 3));
+  REQUIRE(two_of_three.looked);
+  CHECK(two_of_three.looked->count() == 3);
+
+  SteadyFlows silent("fairness-of-the-silent");
+  silent.traffic.flows = {{0, 2}, {3, 2}};
+  CHECK(silent.result(expect) == Result::kPass);
+  silent.run.inputs.hosts.hosts[1].queues = {{Qpn{7}, Qpn{8}, 2, 5, 0, 0, 0, false}};
+  const CheckResult check = silent.check(expect);
+  CHECK(check.result == Result::kFail);
+  CHECK(check.note.find("h1 to h2") != std::string::npos);
+}
+
+TEST_CASE("what is sent before or behind a window neither passes nor fails in it") {
+  SteadyFlows story("nothing-in-the-window");
+  story.traffic.until = us(300);
+  const auto open = [&](auto expect) {
+    expect.from = us(500);
+    const CheckResult check = story.check(expect);
+    INFO(check.about, ": ", check.note);
+    CHECK(check.result == Result::kInconclusive);
+    REQUIRE(check.looked);
+    CHECK(check.looked->count() == 0);
+    CHECK(check.note.find("nothing was looked at: there were no packets") == 0);
+  };
+  open(ExpectLosses{{0, 0}});
+  open(ExpectTrims{{0, 0}});
+  open(ExpectRetransmissions{{0, 0}});
+  open(ExpectLossesPerQp{0});
+  open(ExpectAffectedQps{{}, percent(50)});
+  open(ExpectPathUnused{"p0/u1", us(500)});
+  open(ExpectGoodput{us(500), FabricTime::never(), {}, GoodputReference::kLineRate, percent(50)});
+}
+
+TEST_CASE("a path that no host of a flow has is unused by nothing that was looked at") {
+  SteadyFlows local("path-of-others");
+  local.traffic.flows = {{0, 1}};  // on one T0
+  CHECK(local.result(ExpectPathUnused{"p0/u1", us(100)}) == Result::kInconclusive);
+  SteadyFlows story("path-unused");
+  story.traffic.flows = {{0, 2}};
+  story.traffic.avoids = [](const SyntheticRun::Sent& s) { return s.path == Path{0, 1}; };
+  const CheckResult check = story.check(ExpectPathUnused{"p0/u1", us(100)});
+  CHECK(check.result == Result::kPass);
+  REQUIRE(check.looked);
+  CHECK(check.looked->count() >= 899);
+  CHECK(check.looked->what() == "packets of hosts that have p0/u1");
+}
+
+TEST_CASE(
+    "more intervals than are looked at are no evidence, and neither is a window that fits no gap") {
+  SteadyFlows story("too-fine");
+  ExpectGap gap{us(70), percent(10), GoodputReference::kLineRate};
+  gap.every = FabricTime::from_ps(900);  // of 1 ms: 1.1 million
+  CHECK(story.check(gap).note.find("are more than the 1048576 that a check looks at") !=
+        std::string::npos);
+  ExpectSamples samples{us(100), FabricTime::never(), FabricTime::from_ps(800), percent(1)};
+  CHECK(story.check(samples).note.find("are more than the 1048576") != std::string::npos);
+  gap.every = {};
+  gap.from = us(500);
+  gap.until = us(560);
+  CHECK(story.result(gap) == Result::kInconclusive);
+  gap.at_most = us(50);
+  CHECK(story.result(gap) == Result::kPass);
+}
+
 TEST_CASE("losses and affected QPs count packets with a drop record in their interval") {
   SteadyFlows story("losses");
   story.traffic.lost = [](const SyntheticRun::Sent& s) {
@@ -171,23 +217,6 @@ TEST_CASE("losses and affected QPs count packets with a drop record in their int
   CHECK(story.check(ExpectAffectedQps{percent(25), percent(25)}).result == Result::kPass);
   CHECK(story.result(ExpectAffectedQps{percent(26)}) == Result::kFail);
   CHECK(story.result(ExpectAffectedQps{{}, percent(24)}) == Result::kFail);
-}
-
-TEST_CASE("collectives may take so much longer than before the first fault") {
-  SteadyFlows story("completion");
-  const test::ScratchFile events("completion.jsonl");
-  std::ofstream out(events.path());
-  for (const int64_t t : {100, 200, 300, 402, 512, 622}) {  // 100 before, then 102, 110, 110
-    out << "{\"t_ps\":" << t * 1'000'000
-        << ",\"node\":\"h0\",\"kind\":\"collective_done\",\"detail\":\"iteration\"}\n";
-  }
-  out.close();
-  story.run.inputs.events = events.path();
-  CHECK(story.result(ExpectCompletionTime{percent(8)}) == Result::kPass);  // 107.3 on the average
-  const CheckResult check = story.check(ExpectCompletionTime{percent(8), us(500)});
-  CHECK(check.result == Result::kFail);
-  CHECK(*check.measured == doctest::Approx(10));
-  CHECK(story.result(ExpectCompletionTime{percent(8), us(700)}) == Result::kInconclusive);
 }
 
 TEST_CASE(

@@ -46,7 +46,8 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectCompletionTime{},
           ExpectLossless{},
           ExpectPause{{}, Probability{10'000'000}, {}},
-          ExpectDeadlockFree{}};
+          ExpectDeadlockFree{},
+          ExpectMessageTime{us10}};
 }
 
 }  // namespace mrclab::test

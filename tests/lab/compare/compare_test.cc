@@ -11,6 +11,7 @@
 #include "lab/compare/comparison_text.h"
 #include "lab/run/scenario_run.h"
 #include "tests/lab/support/temporary_runs.h"
+#include "tests/support/checked.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -208,7 +209,7 @@ TEST_CASE("a transport that is not as its scenario says is told so loudly") {
   Comparison comparison = by_hand();
   analysis::CheckResult check;
   check.about = "goodput ≤ 60 %";
-  check.result = analysis::Result::kFail;
+  check = test::with_result(check, analysis::Result::kFail);
   comparison.runs[1].contrast = {check};
   comparison.runs[1].not_asked = {"share of p0/u1 (a queue pair has one path here)"};
   CHECK_FALSE(comparison.runs[1].as_told());

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lab/compare/comparison_story.h"
+#include "tests/support/checked.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -46,7 +47,7 @@ struct Told {
 CheckResult checked(const char* about, Result result) {
   CheckResult check;
   check.about = about;
-  check.result = result;
+  check = test::with_result(check, result);
   return check;
 }
 

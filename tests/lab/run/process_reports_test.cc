@@ -16,6 +16,7 @@
 #include "netio/record/report_json.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
+#include "tests/support/checked.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;
@@ -142,7 +143,7 @@ TEST_CASE("a process without a whole report leaves no verdict but inconclusive, 
     return result;
   };
   std::vector<analysis::CheckResult> passes(1);
-  passes.front().result = analysis::Result::kPass;
+  passes.front() = test::with_result(passes.front(), analysis::Result::kPass);
   const auto said = [&](analysis::TimingMode mode) {
     analysis::TimingReport timing = outcome().timing;
     timing.mode = mode;

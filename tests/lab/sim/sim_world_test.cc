@@ -87,7 +87,9 @@ std::string events_of_latest(const Scratch& scratch) {
 /// What the verdict says of the bytes that hosts compared.
 std::string memory_intact(const analysis::Verdict& verdict) {
   for (const analysis::CheckResult& check : verdict.checks) {
-    if (check.unit == "bytes wrong") return std::to_string(*check.measured) + ": " + check.note;
+    if (check.unit != "bytes wrong") continue;
+    return std::to_string(*check.measured) + ": " +
+           (check.looked ? to_string(*check.looked) : check.note);
   }
   return "not asked";
 }
