@@ -4,6 +4,7 @@
 
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
+#include "lab/scenario/connections.h"
 
 namespace mrclab::lab {
 namespace {
@@ -33,7 +34,10 @@ class ExpectationCheck {
     }
     if constexpr (std::is_same_v<E, analysis::ExpectLatency>) {
       check_hosts({expect.source, expect.destination, {}});
+      require_ping_pong(expect);
     }
+    if constexpr (requires { expect.every; }) check_every(expect);
+    if constexpr (std::is_same_v<E, analysis::ExpectGap>) check_gap(expect);
     if constexpr (std::is_same_v<E, analysis::ExpectDetect> ||
                   std::is_same_v<E, analysis::ExpectLeave> ||
                   std::is_same_v<E, analysis::ExpectCompletionTime>) {
@@ -69,6 +73,57 @@ class ExpectationCheck {
     if (expect.until != FabricTime::never() && expect.until > scenario_.end) {
       body().require("until").fail_expecting("at most the end at " + exact(scenario_.end));
     }
+  }
+  FabricTime window_of(const auto& expect) const {
+    return std::min(expect.until, scenario_.end) - expect.from;
+  }
+  /// The intervals that are looked at: the judge would look at no more of them.
+  void check_every(const auto& expect) const {
+    if (scenario_.end == FabricTime::never() || expect.every == FabricTime::zero()) return;
+    const int64_t intervals = window_of(expect) / expect.every;
+    if (intervals <= analysis::kMaxIntervals) return;
+    const int64_t least = (window_of(expect).ps() - 1) / analysis::kMaxIntervals + 1;
+    body().require("every").fail_expecting(
+        "at least " + exact(FabricTime::from_ps(least)) + ": no more than " +
+        std::to_string(analysis::kMaxIntervals) + " intervals are looked at, and these are " +
+        std::to_string(intervals));
+  }
+  /// A gap that no run could have, or that no interval could show, would pass unseen.
+  void check_gap(const analysis::ExpectGap& expect) const {
+    const FabricTime every = scenario_.topology.base_rtt / 4;
+    if (expect.every == FabricTime::zero() && expect.at_most < every) {
+      body().require("at_most").fail_expecting("at least " + exact(every) +
+                                               ", a quarter of the base RTT, or an \"every\"");
+    }
+    if (scenario_.end == FabricTime::never() || expect.at_most < window_of(expect)) return;
+    body().require("at_most").fail_expecting("less than the " + exact(window_of(expect)) +
+                                             " that are looked at");
+  }
+  /// Only a ping-pong begins its next message when the last one was answered.
+  void require_ping_pong(const analysis::ExpectLatency& expect) const {
+    NameResolver names(scenario_.topology, scenario_.seed);
+    const std::vector<NodeId> sources = names.hosts(expect.source);
+    const std::vector<NodeId> destinations = names.hosts(expect.destination);
+    const auto among = [&](const std::vector<NodeId>& hosts, uint32_t host) {
+      return std::find(hosts.begin(), hosts.end(), scenario_.topology.host(host)) != hosts.end();
+    };
+    bool any = false;
+    for (const endpoint::ConnectionPlan& plan : connections_of(scenario_)) {
+      const uint32_t from = plan.initiator.host, to = plan.acceptor.host;
+      const bool there = among(sources, from) && among(destinations, to);
+      const bool back = plan.way_back && among(sources, to) && among(destinations, from);
+      if (!there && !back) continue;
+      const endpoint::WorkloadSpec& spec = scenario_.workload[plan.workload];
+      if (!std::holds_alternative<endpoint::PingPongSpec>(spec)) {
+        refuse_latency("between hosts that \"" + std::string(name_of(spec)) + "\" joins");
+      }
+      any = true;
+    }
+    if (!any) refuse_latency("between hosts that no ping_pong joins");
+  }
+  void refuse_latency(const std::string& found) const {
+    entry_.fail("latency " + found,
+                "hosts of a ping_pong alone; \"message_time\" measures messages of any workload");
   }
   void check_hosts(const analysis::FlowSelection& flows) const {
     check_pattern("source", flows.source);
