@@ -137,9 +137,11 @@ export class Panels {
   }
 
   checks() {
-    return el("div", {id: "checks"}, el("p", {}, el("b", {class: this.verdict.result}, this.verdict.result.toUpperCase())),
+    return el("div", {id: "checks"}, el("p", {}, el("b", {class: this.verdict.result}, this.verdict.result.toUpperCase()),
+      this.verdict.simulated ? " simulated" : null, this.verdict.why ? note(this.verdict.why) : null),
       this.verdict.checks.map((check) => el("div", {class: "check"}, el("b", {class: check.result}, {pass: "✓", fail: "✗"}[check.result] ?? "?"),
-        check.text ?? check.name, check.note ? el("div", {class: "note"}, check.note) : null)));
+        check.text ?? check.about ?? check.name, check.note ? el("div", {class: "note"}, check.note) : null,
+        check.looked ? el("div", {class: "note"}, "looked at " + check.looked.text) : null)));
   }
 
   async judge(expect = "") {

@@ -37,12 +37,13 @@ void read_verdict(RecordedRun& run) {
     require_schema(verdict, "verdict", file.string());
     verdict.at("world").get_to(run.world);
     verdict.at("version").get_to(run.version);
+    verdict.at("result").get_to(run.result);
     const auto& timing = verdict.at("timing");
     run.wall = timing.at("mode").get<std::string>() == "wall";
     timing.at("faithful").get_to(run.faithful);
     timing.at("reasons").get_to(run.reasons);
     verdict.at("metrics").at("history_sha256").get_to(run.history_sha256);
-    for (std::string* text : {&run.world, &run.version, &run.history_sha256}) {
+    for (std::string* text : {&run.world, &run.version, &run.result, &run.history_sha256}) {
       *text = visible(*text);
     }
     for (std::string& reason : run.reasons) reason = visible(reason);

@@ -24,6 +24,7 @@ struct RecordedRun {
   bool wall = false;  ///< timing: wall, which promises no exact times
   bool faithful = false;
   std::vector<std::string> reasons;  ///< why it was not faithful
+  std::string result;                ///< "pass", "fail", ... as it was judged
   std::string history_sha256;
   std::vector<HistoryStream> streams;  ///< history.txt
   uint64_t records() const;            ///< sum over all streams

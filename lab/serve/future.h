@@ -73,6 +73,10 @@ class Future {
   virtual SwitchWords words_of(const NodeSite& node) const = 0;
   /// The history as far as it goes, as a run of the same scenario up to there has it.
   virtual std::string history_sha256() const = 0;
+  /// The instant up to which history_sha256() goes.
+  virtual FabricTime history_until() const { return reached_; }
+  /// Why nothing that is said of this world can be relied on; empty: it can.
+  virtual std::string unsound() const { return {}; }
   /// What no record shows can be looked at here: the future itself if it is simulated, else its scenario simulated as
   /// far as `at_least`. Throws InputError if that need not be what happened.
   virtual const Future& simulated(FabricTime at_least) const = 0;

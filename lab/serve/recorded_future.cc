@@ -16,11 +16,22 @@ Scenario scenario_of(const RecordedRun& run) {
   return scenario;
 }
 
+/// A run that could not be judged when it ended cannot be judged by what a simulation of it would have shown.
+std::string unsound(const RecordedRun& run) {
+  if (run.faithful && !run.wall && run.result != "inconclusive") return {};
+  std::string why = run.wall        ? "this run went by the wall clock"
+                    : !run.faithful ? "this run was NOT FAITHFUL"
+                                    : "this run was INCONCLUSIVE when it was judged";
+  for (const std::string& reason : run.reasons) why += "; " + reason;
+  return why;
+}
+
 }  // namespace
 
 RecordedFuture::RecordedFuture(const RecordedRun& run)
     : Future(scenario_of(run)),
       history_sha256_(run.history_sha256),
+      unsound_(mrclab::lab::unsound(run)),
       exact_(run.faithful && !run.wall) {
   RunManifest(run.folder).require({"history", "events.jsonl"});
   ToldRecords told(scenario_.topology, *recording_);

@@ -19,6 +19,8 @@ class RecordedFuture : public Future {
   endpoint::HostAccount account(uint32_t host) const override;
   SwitchWords words_of(const NodeSite& node) const override;
   std::string history_sha256() const override { return history_sha256_; }
+  FabricTime history_until() const override { return end(); }
+  std::string unsound() const override { return unsound_; }
   const Future& simulated(FabricTime at_least) const override;
   std::unique_ptr<Future> another(Scenario scenario) const override;
 
@@ -28,7 +30,7 @@ class RecordedFuture : public Future {
   /// The run, simulated again up to told_at().
   const Future& twin() const;
 
-  std::string history_sha256_;
+  std::string history_sha256_, unsound_;
   bool exact_;
   FabricTime told_at_;
   mutable SimulatedTwin twin_;

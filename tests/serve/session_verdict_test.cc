@@ -1,0 +1,108 @@
+// What the judge says of a world is of that world: of one that is not what its simulation is, it says nothing.
+
+#include "lab/serve/session_verdict.h"
+
+#include <doctest/doctest.h>
+
+#include "lab/recorded/recorded_run.h"
+#include "lab/serve/recorded_future.h"
+#include "lab/serve/simulated_future.h"
+#include "tests/lab/support/temporary_runs.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+Scenario first() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
+
+/// A world that says it is live, in which something happened or not that its scenario does not have.
+class ShownWorld : public SimulatedFuture {
+ public:
+  ShownWorld(Scenario scenario, bool changed)
+      : SimulatedFuture(std::move(scenario)), changed_(changed) {}
+  std::string_view world() const override { return "live"; }
+  std::string history_sha256() const override {
+    return changed_ ? std::string(64, '0') : SimulatedFuture::history_sha256();
+  }
+
+ private:
+  bool changed_;
+};
+
+json judged(bool changed, FabricTime at, const std::string& expect = "") {
+  FabricSession session(first(), std::make_unique<ShownWorld>(first(), changed));
+  session.seek(at);
+  return verdict_of(session, expect);
+}
+
+void check_inconclusive(const json& verdict) {
+  CHECK(verdict.at("result") == "inconclusive");
+  CHECK(verdict.at("story").empty());
+  CHECK_FALSE(verdict.at("why").get<std::string>().empty());
+  REQUIRE_FALSE(verdict.at("checks").empty());
+  for (const json& check : verdict.at("checks")) {
+    CHECK(check.at("result") == "inconclusive");
+    CHECK(check.at("measured").is_null());
+    CHECK(check.at("note") == verdict.at("why"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a world that is what its simulation is has the verdict of the simulation, and says so") {
+  const json verdict = judged(false, first().end);
+  CHECK(verdict.at("result") == "pass");
+  CHECK(verdict.at("world") == "live");
+  CHECK(verdict.at("simulated") == true);
+  CHECK(verdict.at("why") == "");
+  CHECK_FALSE(verdict.at("story").empty());
+}
+
+TEST_CASE("a world that parted from its simulation is inconclusive, whatever is asked of it") {
+  check_inconclusive(judged(true, first().end));
+  check_inconclusive(judged(true, first().end, "- losses: {at_most: 100000}"));
+  const json verdict = judged(true, first().end, "- losses: {at_most: 0}");
+  check_inconclusive(verdict);  // nor is it accused
+  CHECK(verdict.at("why").get<std::string>().find("something that is not in its scenario") !=
+        std::string::npos);
+}
+
+TEST_CASE("a world that goes on is judged as far as it has come") {
+  const json verdict =
+      judged(false, FabricTime::from_us(60), "- losses: {at_most: 0}\n- no_qp_error");
+  CHECK(verdict.at("until_ps").get<int64_t>() < FabricTime::from_us(100).ps());
+  CHECK(verdict.at("result") == "inconclusive");
+  CHECK(verdict.at("checks")[0].at("result") == "inconclusive");  // until the end of the scenario
+  CHECK(verdict.at("checks")[1].at("result") == "pass");          // so far
+  CHECK(
+      judged(false, FabricTime::from_us(60), "- losses: {at_most: 0, until: 50us}").at("result") ==
+      "pass");
+}
+
+TEST_CASE("a finished run that was inconclusive gets no PASS from its simulation") {
+  const test::TemporaryRuns runs;
+  const RunResult result = runs.run(first());
+  const RecordedRun whole = read_run(result.folder.path);
+  CHECK(whole.result == "pass");
+  const auto verdict = [](const RecordedRun& run) {
+    FabricSession session(run.scenario, std::make_unique<RecordedFuture>(run));
+    return verdict_of(session, "");
+  };
+  CHECK(verdict(whole).at("result") == "pass");
+  CHECK(verdict(whole).at("world") == "run");
+  RecordedRun inconclusive = whole;
+  inconclusive.result = "inconclusive";
+  inconclusive.reasons = {"a process was stopped"};
+  check_inconclusive(verdict(inconclusive));
+  CHECK(verdict(inconclusive).at("why") ==
+        "this run was INCONCLUSIVE when it was judged; a process was stopped");
+  RecordedRun late = whole;
+  late.faithful = false;
+  check_inconclusive(verdict(late));
+  RecordedRun other = whole;
+  other.history_sha256[0] = other.history_sha256[0] == '0' ? '1' : '0';
+  check_inconclusive(verdict(other));
+}
+
+}  // namespace mrclab::lab
