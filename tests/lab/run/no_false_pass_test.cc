@@ -1,0 +1,304 @@
+// No check passes without evidence: every expectation, in a run in which it holds, and in runs in which what it asks
+// about was not sent, not seen, not finished, or never happened.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "analysis/analyze.h"
+#include "analysis/checks/expectation_fields.h"
+#include "faults/schedule.h"
+#include "lab/run/run_inputs.h"
+#include "lab/scenario/scenario.h"
+#include "lab/sim/simulation.h"
+#include "tests/support/nightly.h"
+
+namespace mrclab::lab {
+namespace {
+
+using analysis::Result;
+
+/// A scenario in which all of `expect` holds. Its windows begin at 500us. `once` in place of `work` is done
+/// before 300us.
+struct Story {
+  const char* name;
+  const char* head;
+  const char* work;
+  const char* once;
+  const char* faults;
+  const char* end;
+  const char* expect;
+};
+
+constexpr const char* kDown = "  - {at: 300us, link_down: {link: \"p1.t0-0:u0\", for: 160us}}\n";
+
+const std::vector<Story>& stories() {
+  static const std::vector<Story> kStories{
+      {"spray", "fabric: trio\n", "  - permutation: {hosts: all, load: 60%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", kDown, "900us",
+       R"(  - safety
+  - liveness
+  - steady
+  - no_qp_error
+  - memory_intact
+  - goodput: {from: 500us, host: h5, at_least: 30%, at_most: 70%, of: line_rate}
+  - goodput: {from: 500us, host: h5, at_most: 70%, of: line_rate}
+  - gap: {from: 500us, host: h5, every: 4us, at_most: 20us, below: 10%, of: line_rate}
+  - samples: {from: 500us, host: h5, every: 50us, min_over_mean: 60%}
+  - fairness: {from: 500us, at_least: 98%, host: h5, by: min_over_max}
+  - losses_per_qp: {from: 500us, host: h5, at_most: 0}
+  - affected_qps: {from: 500us, host: h5, at_most: 0%}
+  - losses: {from: 500us, host: h5, at_most: 0}
+  - trims: {from: 500us, host: h5, at_most: 0}
+  - retransmissions: {from: 500us, host: h5, at_most: 0}
+  - share: {path: "p0/*", from: 500us, host: h5, at_least: 20%}
+  - path_unused: {path: "p1/u0", from: 350us, until: 440us}
+  - counter: {name: fatal_nacks, at_most: 0}
+  - detect: {within: 10rtt}
+  - recover: {within: 40rtt}
+  - leave: {within: 10rtt}
+  - message_time: {from: 500us, host: h5, at_most: 100us}
+)"},
+      {"ring", "fabric: trio\n", "  - all_reduce: {hosts: all, size: 256KiB, until: end}\n",
+       "  - all_reduce: {hosts: all, size: 256KiB, iterations: 2}\n", kDown, "900us",
+       "  - completion_time: {from: 500us, slower_by: 20%}\n"},
+      {"pings", "fabric: trio\n", "  - ping_pong: {from: h0, to: h5, size: 2B, until: end}\n",
+       "  - ping_pong: {from: h0, to: h5, size: 2B, count: 10}\n", "", "900us",
+       "  - latency: {source: h0, destination: h5, from: 500us, at_most: 10us}\n"},
+      {"gone", "fabric: pair\n", "  - permutation: {hosts: all, load: 10%, message: 4KiB}\n",
+       "  - write: {from: h0, to: h1, size: 4KiB, count: 10}\n",
+       "  - {at: 300us, host_restart: {host: h1, down: 10ms}}\n", "3ms",
+       "  - qp_error: {reason: \"Retry Counter Exceeded\"}\n"},
+      {"pauses", "fabric: trio\ntransport: {profile: roce}\n",
+       "  - permutation: {hosts: all, load: 30%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "900us",
+       R"(  - lossless: {from: 500us}
+  - pause: {from: 500us, at_most: 50%}
+  - deadlock_free: {longer_than: 100us}
+)"},
+      {"routed", "fabric: fare\n", "  - permutation: {hosts: all, load: 30%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "900us",
+       "  - port_share: {port: \"p0.t0-0:u0\", among: \"p0.t0-0:u*\", from: 500us, at_least: "
+       "5%}\n"},
+  };
+  return kStories;
+}
+
+Scenario scenario_of(const Story& story, const char* work) {
+  const std::string faults = *story.faults == '\0' ? "" : std::string("faults:\n") + story.faults;
+  return parse_scenario(read_yaml_text(
+      fmt::format("name: {}\n{}seed: 1\ncaptures: all\nworkload:\n{}{}end: {}\nexpect:\n{}",
+                  story.name, story.head, work, faults, story.end, story.expect),
+      story.name));
+}
+
+/// What the judge finds in the simulated run; with `blind` it sees nothing of it.
+analysis::Verdict judged(const Scenario& scenario, bool blind = false) {
+  analysis::Evidence evidence(scenario.topology, scenario.schedule, scenario.stop());
+  WorldOutcome outcome;
+  {
+    Simulation simulation(scenario, 1,
+                          [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+    simulation.run();
+    outcome.hosts = simulation.hosts();
+  }
+  if (blind) {
+    using analysis::Witness;
+    for (const Witness witness : {Witness::kPackets, Witness::kRecords, Witness::kEvents}) {
+      evidence.absent(witness, "it was cut");
+    }
+    outcome.hosts.hosts.pop_back();
+  }
+  evidence.finish();
+  return analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
+}
+
+Scenario with_fault_at(Scenario scenario, const char* fault) {
+  const std::string list = std::string("- ") + fault;
+  NameResolver names(scenario.topology, scenario.seed);
+  const auto more = faults::parse_faults(read_yaml_text(list, "test"), names);
+  scenario.faults.insert(scenario.faults.end(), more.begin(), more.end());
+  scenario.schedule = faults::compile(scenario.faults, scenario.topology);
+  return scenario;
+}
+
+/// h5, or the last host of a smaller fabric, is out of reach from 600us on.
+const char* cut(const Scenario& scenario) {
+  return scenario.topology.host_count() > 5 ? "{at: 600us, link_down: {link: \"h5:p*\"}}"
+                                            : "{at: 600us, link_down: {link: \"h1:p*\"}}";
+}
+const char* dead(const Scenario& scenario) {
+  return scenario.topology.host_count() > 5 ? "{at: 600us, host_restart: {host: h5, down: 10ms}}"
+                                            : "{at: 600us, host_restart: {host: h1, down: 10ms}}";
+}
+
+using Words = std::set<std::string_view>;
+
+/// They ask whether something went wrong in the run, and have no window: what was sent was seen.
+const Words kOfAnyRun{
+    "placed_once", "no_silent_loss", "in_order",      "no_qp_error_while_a_path_lives",
+    "accounted",   "no_qp_error",    "memory_intact", "counter"};
+/// They ask of the packets that were sent, or of the fault before; not whether work ends.
+const Words kOfPackets{"goodput",    "trims",         "share",  "path_unused",
+                       "port_share", "lossless",      "pause",  "qp_error",
+                       "detect",     "deadlock_free", "steady", "queues_empty"};
+/// They measure from a fault.
+const Words kOfFaults{"healed",       "detect",   "recover",         "leave",
+                      "goodput_back", "evs_good", "completion_time", "steady",
+                      "queues_empty", "qp_error", "path_unused"};
+
+Words both(Words words, const Words& more) {
+  words.insert(more.begin(), more.end());
+  return words;
+}
+
+struct Condition {
+  const char* name;
+  std::function<analysis::Verdict(const Story&)> judge;
+  /// Which expectations may pass all the same, and why: each is about something else, which was seen.
+  const char* why;
+  Words may_pass;
+};
+
+const std::vector<Condition>& conditions() {
+  static const std::vector<Condition> kConditions{
+      {"no traffic",
+       [](const Story& story) {
+         Scenario scenario = scenario_of(story, story.work);
+         scenario.workload.clear();
+         return judged(scenario);
+       },
+       "",
+       {}},
+      {"traffic ends before the window",
+       [](const Story& story) { return judged(scenario_of(story, story.once)); },
+       "what was sent before was seen, and queues are empty where all work has ended",
+       both(kOfAnyRun, {"queues_empty", "deadlock_free"})},
+      {"work begins after the end",
+       [](const Story& story) {
+         Scenario scenario = scenario_of(story, story.work);
+         for (endpoint::WorkloadSpec& spec : scenario.workload) {
+           std::visit([&](auto& s) { s.at = scenario.end + FabricTime::from_us(10); }, spec);
+         }
+         return judged(scenario);
+       },
+       "",
+       {}},
+      {"an operation is open at the end",
+       [](const Story& story) {
+         const Scenario scenario = scenario_of(story, story.work);
+         return judged(with_fault_at(scenario, cut(scenario)));
+       },
+       "they ask of what was sent, not whether it ends",
+       both(both(kOfAnyRun, kOfPackets), {"healed"})},
+      {"a peer is dead",
+       [](const Story& story) {
+         const Scenario scenario = scenario_of(story, story.work);
+         return judged(with_fault_at(scenario, dead(scenario)));
+       },
+       "they ask of what was sent, not whether it ends", both(kOfAnyRun, kOfPackets)},
+      {"its source is cut",
+       [](const Story& story) { return judged(scenario_of(story, story.work), true); },
+       "",
+       {}},
+      {"its interval is too fine",
+       [](const Story& story) {
+         Scenario scenario = scenario_of(story, story.work);
+         std::erase_if(scenario.expect, [](analysis::Expectation& expectation) {
+           return std::visit(
+               [](auto& e) {
+                 if constexpr (requires { e.every; }) {
+                   e.every = FabricTime::from_ps(100);
+                   return false;
+                 } else {
+                   return true;
+                 }
+               },
+               static_cast<analysis::ExpectationKind&>(expectation));
+         });
+         return judged(scenario);
+       },
+       "",
+       {}},
+      {"its fault never happens",
+       [](const Story& story) {
+         Scenario scenario = scenario_of(story, story.work);
+         scenario.expect = analysis::without_bundles(scenario.expect);
+         std::erase_if(scenario.expect, [](const analysis::Expectation& expectation) {
+           return !kOfFaults.contains(name_of(expectation));  // the others have no fault
+         });
+         for (faults::Fault& fault : scenario.faults)
+           fault.at = scenario.end + FabricTime::from_us(10);
+         scenario.schedule = faults::compile(scenario.faults, scenario.topology);
+         return judged(scenario);
+       },
+       "",
+       {}},
+  };
+  return kConditions;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("whole run");
+
+TEST_CASE("every expectation passes where it holds, and says what it looked at") {
+  std::set<size_t> seen;
+  for (const Story& story : stories()) {
+    INFO(std::string(story.name));
+    const Scenario scenario = scenario_of(story, story.work);
+    for (const analysis::Expectation& expectation : scenario.expect)
+      seen.insert(expectation.index());
+    for (const auto& expectation : analysis::without_bundles(scenario.expect)) {
+      seen.insert(expectation.index());
+    }
+    for (const analysis::CheckResult& check : judged(scenario).checks) {
+      INFO(check.about, ": ", check.note);
+      CHECK(check.result == Result::kPass);
+      CHECK((check.looked && check.looked->count() > 0));
+    }
+  }
+  CHECK(seen.size() == std::variant_size_v<analysis::ExpectationKind>);
+}
+
+TEST_CASE("no expectation passes without its evidence") {
+  size_t combinations = 0, passed = 0, failed = 0, inconclusive = 0;
+  std::string table;
+  for (const Condition& condition : conditions()) {
+    size_t of_condition = 0, open = 0, wrong = 0;
+    std::set<std::string_view> allowed;
+    for (const Story& story : stories()) {
+      const analysis::Verdict verdict = condition.judge(story);
+      for (const analysis::CheckResult& check : verdict.checks) {
+        ++of_condition;
+        open += check.result == Result::kInconclusive ? 1 : 0;
+        wrong += check.result == Result::kFail ? 1 : 0;
+        if (check.result != Result::kPass) continue;
+        const auto entry = condition.may_pass.find(check.name);
+        INFO(std::string(story.name), ", ", std::string(condition.name), ": ", check.about, ": ",
+             check.looked ? to_string(*check.looked) : "", "; ", check.note);
+        CHECK(entry != condition.may_pass.end());
+        if (entry != condition.may_pass.end()) allowed.insert(*entry);
+      }
+    }
+    // An exception that no check needs is one that a mistake could use.
+    CHECK_MESSAGE(allowed == condition.may_pass, condition.name);
+    table += fmt::format("{:<34} {:>3} checks: {:>2} inconclusive, {:>2} fail, {:>2} pass{}{}\n",
+                         condition.name, of_condition, open, wrong, of_condition - open - wrong,
+                         *condition.why == '\0' ? "" : ": ", condition.why);
+    combinations += of_condition;
+    inconclusive += open;
+    failed += wrong;
+    passed += of_condition - open - wrong;
+  }
+  MESSAGE(table, fmt::format("{} combinations: {} inconclusive, {} fail, {} pass", combinations,
+                             inconclusive, failed, passed));
+}
+
+TEST_SUITE_END();
+
+}  // namespace mrclab::lab
