@@ -118,6 +118,28 @@ TEST_CASE("the wrapper says that it waits for the build of another call") {
 
 TEST_SUITE_BEGIN("root: first use");
 
+TEST_CASE("another user goes on with what the owner built when packages were installed since") {
+  netio::test::TemporaryDirectory folder;
+  fs::permissions(folder / "", fs::perms(0755));
+  fs::copy_file(std::string(MRCLAB_SOURCE_DIR) + "/mrclab", folder / "mrclab");
+  std::ofstream(folder / "packages.txt") << "[build]\nbash\n";
+  std::ofstream(folder / "CMakeLists.txt") << "";
+  fs::create_directory(folder / "build");
+  std::ofstream(folder / "build/mrclab-cli") << "#!/bin/sh\necho it runs\n";
+  fs::permissions(folder / "build/mrclab-cli", fs::perms(0755));
+  // Built a day before the last package was installed, and after the sources.
+  const auto installed = fs::last_write_time("/var/lib/dpkg/status");
+  fs::last_write_time(folder / "CMakeLists.txt", installed - std::chrono::hours(48));
+  std::ofstream(folder / "build/.built-all") << "";
+  fs::last_write_time(folder / "build/.built-all", installed - std::chrono::hours(24));
+  const CommandResult result =
+      run_command_line({"/usr/bin/setpriv", "--reuid=4711", "--regid=4711", "--clear-groups",
+                        folder / "mrclab", "--no-install", "version"});
+  CAPTURE(result.output);
+  CHECK(result.code == 0);
+  CHECK(says(result, "it runs"));
+}
+
 TEST_CASE("with two labs up every hint and refusal says how to name one") {
   enter_sandbox();
   CHECK_FALSE(says(mrclab({"up", "pair", "--name", "one"}), "--lab"));
