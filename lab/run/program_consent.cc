@@ -5,7 +5,7 @@
 
 #include "fabric/text/visible_text.h"
 #include "lab/console/consent.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/kernel/path_trust.h"
 
 namespace mrclab::lab {
 namespace {
@@ -33,7 +33,7 @@ bool is_somebody_elses(const std::filesystem::path& scenario_file) {
   const auto file = std::filesystem::canonical(scenario_file, none);
   if (none) return false;
   return std::filesystem::exists(file.parent_path() / "schedule.txt", none) ||
-         !netio::is_trusted_with(file) || !netio::is_trusted_with(file.parent_path());
+         netio::others_may_have_written(file);
 }
 
 void require_consent(const Scenario& scenario, const std::filesystem::path& source, bool allowed) {

@@ -8,8 +8,8 @@
 
 namespace mrclab::lab {
 
-/// Is this the scenario of a run folder, or does it belong to a user that this process does not
-/// trust (netio/kernel/output_folder.h)?
+/// Is this the scenario of a run folder, or could a user have written it that this process does not
+/// trust (netio/kernel/path_trust.h)?
 bool is_somebody_elses(const std::filesystem::path& scenario_file);
 
 /// Returns if there are no programs, or if they are `allowed` (--programs). Otherwise prints them
