@@ -74,7 +74,8 @@ usid_port port_of(const LiveFabric& fabric, PortRef ref, const PortTrouble& trou
 
 }  // namespace
 
-BpfSwitches::BpfSwitches(LiveFabric& fabric) : fabric_(fabric) {
+BpfSwitches::BpfSwitches(LiveFabric& fabric)
+    : fabric_(fabric), tables_([this](NodeId node) { return rules_of(node); }) {
   const Topology& topology = fabric.topology();
   if (const auto why = netio::why_no_bpf(switchd::usid_switch_object())) {
     throw InputError(fmt::format("fabric {}: found \"forwarding: bpf\": {}", topology.name, *why));
@@ -112,12 +113,25 @@ BpfSwitches::BpfSwitches(LiveFabric& fabric) : fabric_(fabric) {
   }
 }
 
+std::optional<std::string> BpfSwitches::look() {
+  auto next = programs_.lower_bound(next_looked_at_);
+  if (next == programs_.end()) next = programs_.begin();
+  if (next == programs_.end()) return std::nullopt;
+  next_looked_at_ = NodeId{next->first.value + 1};
+  const auto difference = tables_.look(next->first);
+  if (!difference) return std::nullopt;
+  return fmt::format("somebody changed the table of {} ({})",
+                     fabric_.topology().node(next->first).name, *difference);
+}
+
 void BpfSwitches::set_port(PortRef port, const PortTrouble& trouble, const netio::Shaper& shaper) {
+  tables_.forget(port.node);
   programs_.at(port.node).map(kPorts).set(uint32_t{port.port.value},
                                           port_of(fabric_, port, trouble, shaper.bytes_per_second));
 }
 
 void BpfSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {
+  tables_.forget(node);
   netio::BpfMap routes = programs_.at(node).map(kRoutes);
   const uint32_t key{usid.value};
   if (port) {

@@ -14,6 +14,7 @@
 
 #include "lab/bringup/bring_up.h"
 #include "lab/external/switch_trouble.h"
+#include "lab/external/table_watch.h"
 #include "netio/kernel/bpf_program.h"
 #include "netio/kernel/shaper.h"
 
@@ -29,12 +30,17 @@ class BpfSwitches {
   void set_port(PortRef port, const PortTrouble& trouble, const netio::Shaper& shaper);
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counters start anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);
+  /// What others changed in the table of one switch, another with each call: "somebody changed the table of p0.t0-0
+  /// (missing: ...)".
+  std::optional<std::string> look();
   /// The routes and ports of a switch without their counters, a line each.
   std::vector<std::string> rules_of(NodeId node) const;
 
  private:
   LiveFabric& fabric_;
   std::map<NodeId, netio::BpfProgram> programs_;
+  TableWatch tables_;
+  NodeId next_looked_at_{0};
 };
 
 /// The rows of switch_table() for such a switch of a running lab. Throws SystemError.

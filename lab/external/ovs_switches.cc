@@ -14,6 +14,7 @@
 #include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/packet_sockets.h"
+#include "netio/kernel/process_sockets.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
@@ -23,6 +24,8 @@ namespace fs = std::filesystem;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kGrace{3000};
+/// How often the daemon is asked whether somebody asked it for anything (our choice).
+constexpr std::chrono::milliseconds kBetweenLooks{200};
 constexpr const char* kSchema = "/usr/share/openvswitch/vswitch.ovsschema";
 constexpr unsigned kLocalExperiment = 0x88B5;  // IEEE 802: local experimental EtherType 1
 /// The kernel keeps 768 bytes or more for a frame of 100; it doubles by itself what is asked for.
@@ -39,7 +42,9 @@ std::vector<switchd::RuleCounter> ovs_counters(const fs::path& lab_directory,
 }
 
 OvsSwitches::OvsSwitches(LiveFabric& fabric)
-    : fabric_(fabric), directory_(netio::ovs_folder(fabric.run_directory())) {
+    : fabric_(fabric),
+      directory_(netio::ovs_folder(fabric.run_directory())),
+      tables_([this](NodeId node) { return rules_of(node); }) {
   if (const auto missing = netio::missing_ovs_programs(); !missing.empty()) {
     throw InputError(
         fmt::format("fabric {}: found no {}: expected Open vSwitch for \"forwarding: ovs\"; "
@@ -58,6 +63,8 @@ OvsSwitches::OvsSwitches(LiveFabric& fabric)
   make_bridges();
   add_rules();
   make_room_for_queues();
+  std::vector<std::string> none;
+  look_at_tables(none);
 }
 
 OvsSwitches::~OvsSwitches() {
@@ -195,6 +202,7 @@ void OvsSwitches::make_room_for_queues() {
 void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {
   const Topology& topology = fabric_.topology();
   const std::string bridge = netio::ovs_management_socket(directory_, topology.node(node).name);
+  tables_.forget(node);
   if (port) {
     run({"ovs-ofctl", "-O", "OpenFlow15", "add-flow", bridge,
          switchd::openflow_route(topology, node, usid, *port)});
@@ -218,23 +226,55 @@ std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    const bool header =
-        line.find("_id=") == std::string::npos && line.find("cookie=") == std::string::npos;
-    if (!header) rules.push_back(line);
+    // "OFPST_FLOW reply (OF1.5) (xid=0x2):". A rule of somebody else has no cookie to tell it by.
+    const bool header = line.find(" reply (") != std::string::npos;
+    if (!header && !line.empty()) rules.push_back(line);
     at = end + 1;
   }
   return rules;
 }
 
-std::optional<std::string> OvsSwitches::check() {
-  if (told_) return std::nullopt;
+std::vector<std::string> OvsSwitches::look() {
+  std::vector<std::string> found;
+  look_at_processes(found);
+  if (!told_ && SteadyClock::now() >= next_look_) {
+    look_at_tables(found);
+    next_look_ = SteadyClock::now() + kBetweenLooks;
+  }
+  return found;
+}
+
+void OvsSwitches::look_at_processes(std::vector<std::string>& found) {
+  if (told_) return;
   for (auto* child : {&daemon_, &database_}) {
+    if (const std::string stops = (*child)->take_stops(); !stops.empty()) {
+      found.push_back((*child)->name() + " " + stops);
+    }
     const auto ended = (*child)->wait(std::chrono::milliseconds(0));
     if (!ended) continue;
     told_ = true;
-    return (*child)->name() + ": " + to_string(*ended);
+    found.push_back((*child)->name() + ": " + to_string(*ended) + " ended");
+    return;
   }
-  return std::nullopt;
+}
+
+void OvsSwitches::look_at_tables(std::vector<std::string>& found) {
+  const auto activity = netio::ovs_activity(directory_);
+  if (!activity || activity == activity_) return;
+  for (const NodeId node : switches_) {
+    if (const auto difference = tables_.look(node)) {
+      found.push_back(fmt::format("somebody changed the table of {} ({})",
+                                  fabric_.topology().node(node).name, *difference));
+    }
+  }
+  activity_ = netio::ovs_activity(directory_);  // with the questions for the tables
+}
+
+bool OvsSwitches::asked_for(uint32_t sender) {
+  if (netlink_ports_.contains(sender)) return true;
+  for (const auto* child : {&daemon_, &database_})
+    netlink_ports_.merge(netio::netlink_ports_of(**child));
+  return netlink_ports_.contains(sender);
 }
 
 }  // namespace mrclab::lab

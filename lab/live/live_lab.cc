@@ -80,10 +80,10 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
         std::make_unique<ForeignSwitches>(*fabric_, ovs_.get(), bpf_.get(), options_.schedule,
                                           *options_.dilation, [this] { return clock(); });
   }
-  outside_ =
-      std::make_unique<OutsideWatch>(OutsideWatch::Subjects{*fabric_, ovs_.get(), speakers_.get(),
-                                                            foreign_.get(), ordinary_routes_},
-                                     outside_faults_, [this] { return now(); });
+  outside_ = std::make_unique<OutsideWatch>(
+      OutsideWatch::Subjects{*fabric_, ovs_.get(), bpf_.get(), speakers_.get(), foreign_.get(),
+                             ordinary_routes_},
+      outside_faults_, [this] { return now(); });
   fleet_.await_ready();
 }
 
@@ -140,9 +140,9 @@ bool LiveLab::step() {
   commits_.refresh();  // the mirror's own limit says by now what was kept for it
   if (slowest < options_.end) pace_.step(commits_.combined());
   fleet_.look(outside_faults_);
-  outside_->look_at_links();
+  outside_->look_at_nodes();
   ordinary_routes_.step(slowest);
-  outside_->look_at_processes();
+  outside_->look_at_switches();
   return fleet_.any_ready();
 }
 

@@ -74,6 +74,10 @@ class LiveLab {
   const ProcessPlan& plan() const { return plan_; }
   const OutsideFaults& outside_faults() const { return outside_faults_; }
   const DaemonFleet& fleet() const { return fleet_; }
+  /// Something that no daemon and no switch can report, to be told with the outside faults.
+  void note_outside(std::string what) {
+    outside_faults_.add({.t = now(), .what = std::move(what)});
+  }
 
   /// After the last step: looks at everything once more. A difference that no message of the kernel
   /// told becomes an outside fault.

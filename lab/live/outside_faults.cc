@@ -5,6 +5,7 @@
 namespace mrclab::lab {
 
 void OutsideFaults::add(OutsideFault fault) {
+  if (fault.kind == OutsideFault::Kind::kOther) ++unmodelled_;
   kept_.push_back(std::move(fault));
   if (kept_.size() <= kMaxKept) return;
   kept_.pop_front();

@@ -37,6 +37,8 @@ class OutsideFaults {
   void add(OutsideFault fault);
   /// How many there ever were.
   uint64_t total() const { return forgotten_ + kept_.size(); }
+  /// How many of them have no effect that the model knows, so that no schedule repeats them.
+  uint64_t unmodelled() const { return unmodelled_; }
   /// The newest kMaxKept, oldest first.
   const std::deque<OutsideFault>& kept() const { return kept_; }
   /// The faults since a reader has had the first `seen` of them; sets `seen` to total().
@@ -46,7 +48,7 @@ class OutsideFaults {
 
  private:
   std::deque<OutsideFault> kept_;
-  uint64_t forgotten_ = 0;
+  uint64_t forgotten_ = 0, unmodelled_ = 0;
 };
 
 }  // namespace mrclab::lab

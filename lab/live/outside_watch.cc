@@ -4,35 +4,52 @@
 
 #include <cerrno>
 
+#include "lab/bringup/node_plan.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
 
 OutsideWatch::OutsideWatch(const Subjects& subjects, OutsideFaults& faults,
                            std::function<FabricTime()> now)
-    : subjects_(subjects), links_(subjects.fabric), faults_(faults), now_(std::move(now)) {}
+    : subjects_(subjects),
+      nodes_(subjects.fabric, subjects.foreign == nullptr,
+             [this](NodeId node, uint32_t sender) { return is_ours(node, sender); }),
+      faults_(faults),
+      now_(std::move(now)) {}
 
-void OutsideWatch::look_at_links() {
-  for (const OutsideLinkChange& change : links_.check()) {
-    OutsideFault fault{
-        .t = now_(),
-        .what = fmt::format("somebody {} {} at {}", change.what,
-                            subjects_.fabric.topology().port_name(change.port), to_string(now_())),
-        .port = change.port};
-    if (change.kind == OutsideLinkChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
-    if (change.kind == OutsideLinkChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
+bool OutsideWatch::is_ours(NodeId node, uint32_t sender) {
+  const NodeSite& site = subjects_.fabric.topology().node(node);
+  const bool bridges = site.role != NodeRole::kHost && shares_namespace(site);
+  if (bridges && subjects_.ovs != nullptr) return subjects_.ovs->asked_for(sender);
+  return subjects_.speakers != nullptr && subjects_.speakers->asked_for(node, sender);
+}
+
+void OutsideWatch::look_at_nodes() { add(nodes_.check()); }
+
+void OutsideWatch::add(const std::vector<OutsideChange>& changes) {
+  for (const OutsideChange& change : changes) {
+    OutsideFault fault{.t = now_(),
+                       .what = fmt::format("somebody {} at {}", change.what, to_string(now_())),
+                       .port = change.port};
+    if (change.kind == OutsideChange::Kind::kDown) fault.kind = OutsideFault::Kind::kLinkDown;
+    if (change.kind == OutsideChange::Kind::kUp) fault.kind = OutsideFault::Kind::kLinkUp;
     if (fault.kind != OutsideFault::Kind::kOther) {
-      subjects_.routes.set_outside(change.port, change.kind == OutsideLinkChange::Kind::kUp);
+      subjects_.routes.set_outside(change.port, change.kind == OutsideChange::Kind::kUp);
     }
     faults_.add(std::move(fault));
   }
 }
 
-void OutsideWatch::look_at_processes() {
-  std::optional<std::string> ended;
-  if (subjects_.ovs != nullptr) ended = subjects_.ovs->check();
-  if (!ended && subjects_.speakers != nullptr) ended = subjects_.speakers->check();
-  if (ended) note(fmt::format("{} ended at {}", *ended, to_string(now_())));
+void OutsideWatch::look_at_switches() {
+  std::vector<std::string> found;
+  if (subjects_.ovs != nullptr) found = subjects_.ovs->look();
+  if (subjects_.bpf != nullptr) {
+    if (const auto changed = subjects_.bpf->look()) found.push_back(*changed);
+  }
+  if (subjects_.speakers != nullptr) {
+    for (std::string& what : subjects_.speakers->look()) found.push_back(std::move(what));
+  }
+  for (const std::string& what : found) note(fmt::format("{} at {}", what, to_string(now_())));
 }
 
 void OutsideWatch::collect_problems() {
@@ -41,8 +58,8 @@ void OutsideWatch::collect_problems() {
 }
 
 void OutsideWatch::look_again() {
-  look_at_links();
-  look_at_processes();
+  add(nodes_.check_all());
+  look_at_switches();
   if (subjects_.foreign == nullptr) return;
   subjects_.foreign->look_again();
   collect_problems();

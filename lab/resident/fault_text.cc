@@ -83,9 +83,13 @@ std::string faults_text(const json& faults) {
     text +=
         fmt::format("and {} more; mrclab fault --export FILE writes all that began\n", left_out);
   }
+  std::string others;
+  for (const json& line : faults.value("outside_faults", json::array())) {
+    others += wrapped_text("outside: " + line.get<std::string>(), kTerminalColumns, 9);
+  }
   const auto now = FabricTime::from_ps(faults.at("fabric_ps").get<int64_t>());
   return fmt::format("fabric time {}\n", in_microseconds(now)) +
-         (text.empty() ? "no faults\n" : " NO  STAGE      SOURCE    FAULT\n" + text);
+         (text.empty() ? "no faults\n" : " NO  STAGE      SOURCE    FAULT\n" + text) + others;
 }
 
 json fault_kinds_json() {

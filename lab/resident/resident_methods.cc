@@ -166,7 +166,8 @@ netio::Json session(const ResidentLab& lab) {
   return refuse_bad_input([&] {
     if (!lab.scenario) throw InputError("this lab runs neither a scenario nor a workload");
     return netio::Json{{"changed", lab.faults.changed()},
-                       {"yaml", session_yaml(*lab.scenario, lab.faults.all(), lab.live.now())}};
+                       {"yaml", session_yaml(*lab.scenario, lab.faults.all(), lab.live.now(),
+                                             lab.live.outside_faults().unmodelled())}};
   });
 }
 
@@ -190,6 +191,8 @@ void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::lo
   server.method("heal", [&lab, &log](const netio::Json& params) { return heal(lab, params, log); });
   server.method("faults", [&lab](const netio::Json&) {
     netio::Json answer = lab.faults.list();
+    answer["outside_faults"] = lab.live.outside_faults().told();
+    answer["outside_faults"] = lab.live.outside_faults().told();
     answer["fabric_ps"] = lab.live.now().ps();
     return answer;
   });

@@ -10,7 +10,7 @@
 //   history                         digest of the packet history so far, and what was not faithful
 //   fault {"kind", "body", "at"?}   breaks something by hand; answers LabFaults::describe
 //   heal {"what"}                   heals; {"healed": [...], "outside": [...]}
-//   faults                          {"fabric_ps", ...LabFaults::list()}
+//   faults                          {"fabric_ps", ...LabFaults::list(), "outside_faults": as status}
 //   session                         {"yaml": a scenario that repeats the lab, "changed": bool}
 //   down                            takes the lab down after the answer
 

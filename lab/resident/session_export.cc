@@ -13,7 +13,7 @@ constexpr std::string_view kSaved = "As it went in a lab:";
 }  // namespace
 
 std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
-                         FabricTime now) {
+                         FabricTime now, uint64_t unmodelled) {
   Scenario session = scenario;
   if (session.end == FabricTime::never()) {
     if (now <= FabricTime::zero()) {
@@ -35,6 +35,9 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
   while (session.about.ends_with(' ')) session.about.pop_back();
   session.about += fmt::format("{}{} {} faults by hand, {} from outside.",
                                session.about.empty() ? "" : " ", kSaved, by_hand, outside);
+  if (unmodelled > 0) {
+    session.about += fmt::format(" Not repeated: {} other changes from outside.", unmodelled);
+  }
   std::string text = to_yaml(session);
   try {
     parse_scenario(read_yaml_text(text, "session"));

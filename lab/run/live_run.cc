@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "fabric/text/visible_text.h"
 #include "lab/console/progress.h"
 #include "lab/console/stopwatch.h"
 #include "lab/live/lab_faults.h"
@@ -134,6 +135,8 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   loop.add([&] {
     for (const OutsideFault& fault : lab.outside_faults().since(outside_told)) {
       narrator.tell("{}: {}", to_string(fault.t), fault.what);
+      // What others do may also make the run slow, and a user who waits should not wonder why.
+      if (options.view != nullptr && !options.tell) options.view->note(visible(fault.what));
     }
   });
   loop.add([&] {

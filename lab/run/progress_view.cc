@@ -120,6 +120,12 @@ void ProgressView::update(const ProgressSample& sample) {
   before_ = sample;
 }
 
+void ProgressView::note(const std::string& line) {
+  std::fprintf(out_, "%s\n", line.c_str());
+  std::fflush(out_);
+  lines_drawn_ = 0;  // the next drawing is below it
+}
+
 void ProgressView::finish(const ProgressSample& sample) {
   if (terminal_) print(draw(sample, terminal_columns(out_)));
 }

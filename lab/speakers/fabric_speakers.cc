@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
 #include "lab/bringup/lab_record.h"
@@ -49,21 +51,35 @@ FabricSpeakers::FabricSpeakers(LiveFabric& fabric, const std::filesystem::path& 
                              [&fabric](pid_t pid, const std::string& program) {
                                fabric.record_process(mark_of(pid, program));
                              }};
-    running_.push_back(
-        {site.name, std::make_unique<SpeakerProcess>(speaker_plan(fabric.topology(), site.id),
-                                                     site.speaker, place)});
+    running_.push_back({&site, std::make_unique<SpeakerProcess>(
+                                   speaker_plan(fabric.topology(), site.id), site.speaker, place)});
   }
 }
 
-std::optional<std::string> FabricSpeakers::check() {
+std::vector<std::string> FabricSpeakers::look() {
+  std::vector<std::string> found;
   for (Running& running : running_) {
     if (running.told) continue;
+    if (const std::string stops = running.process->take_stops(); !stops.empty()) {
+      found.push_back(fmt::format("{}, the speaker of {},", stops, running.site->name));
+    }
     if (const auto ended = running.process->check()) {
       running.told = true;
-      return fmt::format("{}, the speaker of {},", *ended, running.node);
+      found.push_back(fmt::format("{}, the speaker of {}, ended", *ended, running.site->name));
     }
   }
-  return std::nullopt;
+  return found;
+}
+
+bool FabricSpeakers::asked_for(NodeId node, uint32_t sender) {
+  const auto running = std::find_if(running_.begin(), running_.end(),
+                                    [&](const Running& each) { return each.site->id == node; });
+  if (running == running_.end()) return false;
+  // A socket may be newer than the last look.
+  if (!running->netlink_ports.contains(sender)) {
+    running->netlink_ports.merge(running->process->netlink_ports());
+  }
+  return running->netlink_ports.contains(sender);
 }
 
 }  // namespace mrclab::lab

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,14 +22,18 @@ class FabricSpeakers {
   /// `own_programs`: where mrc-bgpd is. Throws as SpeakerProcess does. The fabric outlives it.
   FabricSpeakers(LiveFabric& fabric, const std::filesystem::path& own_programs);
 
-  /// One that has ended, and how; each is reported once.
-  std::optional<std::string> check();
+  /// Which have ended, and how, each reported once, and which were stopped or go on since the last call: "mrc-bgpd
+  /// was stopped, the speaker of p0.t0-0,".
+  std::vector<std::string> look();
+  /// Was a change of the kernel at this switch asked for by its speaker? `sender`: netlink port of the socket.
+  bool asked_for(NodeId node, uint32_t sender);
 
  private:
   struct Running {
-    std::string node;
+    const NodeSite* site;
     std::unique_ptr<SpeakerProcess> process;
     bool told = false;
+    std::set<uint32_t> netlink_ports = {};
   };
   std::vector<Running> running_;
 };

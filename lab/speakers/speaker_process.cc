@@ -14,6 +14,7 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/process_sockets.h"
 #include "netio/kernel/system_error.h"
 
 namespace mrclab::lab {
@@ -210,6 +211,21 @@ std::optional<std::string> SpeakerProcess::check() {
     }
   }
   return std::nullopt;
+}
+
+std::string SpeakerProcess::take_stops() {
+  for (const auto& child : children_) {
+    if (const std::string stops = child->take_stops(); !stops.empty()) {
+      return child->name() + " " + stops;
+    }
+  }
+  return "";
+}
+
+std::set<uint32_t> SpeakerProcess::netlink_ports() const {
+  std::set<uint32_t> ports;
+  for (const auto& child : children_) ports.merge(netio::netlink_ports_of(*child));
+  return ports;
 }
 
 std::string SpeakerProcess::ask(const std::string& command) const {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,11 @@ class SpeakerProcess {
 
   /// A process that has ended, and how: "bird: signal 9 (Killed)".
   std::optional<std::string> check();
+  /// What somebody did to its processes with SIGSTOP and SIGCONT since the last call: "bgpd was stopped"; empty if
+  /// nothing.
+  std::string take_stops();
+  /// The netlink ports by which its processes ask the kernel for routes.
+  std::set<uint32_t> netlink_ports() const;
   /// What vtysh or birdc says to a command; what it says of an error is in it, too.
   std::string ask(const std::string& command) const;
   pid_t pid() const { return children_.back()->pid(); }

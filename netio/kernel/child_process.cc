@@ -199,7 +199,8 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
       name_(std::move(other.name_)),
-      status_(other.status_) {}
+      status_(other.status_),
+      stopped_(other.stopped_) {}
 
 ChildProcess::~ChildProcess() {
   if (pid_ < 0 || status_) return;
@@ -228,6 +229,22 @@ std::optional<ExitStatus> ChildProcess::wait(std::chrono::milliseconds timeout) 
   status_ =
       WIFSIGNALED(status) ? ExitStatus{0, WTERMSIG(status)} : ExitStatus{WEXITSTATUS(status), 0};
   return status_;
+}
+
+std::string ChildProcess::take_stops() {
+  bool stopped = false, continued = false;
+  while (!status_) {
+    siginfo_t news{};
+    const int result =
+        ::waitid(P_PID, static_cast<id_t>(pid_), &news, WSTOPPED | WCONTINUED | WNOHANG);
+    if (result != 0 || news.si_pid == 0) break;
+    // The kernel keeps the last of both only: who is said to go on, and was not said to stand, stood meanwhile.
+    continued = news.si_code == CLD_CONTINUED;
+    stopped |= !continued || !stopped_;
+    stopped_ = !continued;
+  }
+  if (!stopped) return continued ? "runs again" : "";
+  return continued ? "was stopped and runs again" : "was stopped";
 }
 
 void ChildProcess::signal(int number) {

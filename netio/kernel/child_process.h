@@ -66,6 +66,9 @@ class ChildProcess {
   /// the same status.
   std::optional<ExitStatus> wait(std::chrono::milliseconds timeout);
   bool running() { return !wait(std::chrono::milliseconds(0)); }
+  /// What somebody did to it with SIGSTOP and SIGCONT since the last call, however briefly: "was stopped",
+  /// "was stopped and runs again", "runs again"; empty if nothing.
+  std::string take_stops();
   /// Sends a signal; has no effect on a child that has ended.
   void signal(int number);
   /// Has it ended? Unlike wait() this leaves it a zombie, so that its process group can be told.
@@ -84,6 +87,7 @@ class ChildProcess {
   FileDescriptor pidfd_;
   std::string name_;
   std::optional<ExitStatus> status_;
+  bool stopped_ = false;  ///< by take_stops()
 };
 
 }  // namespace mrclab::netio

@@ -103,6 +103,13 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
   state.carrier = (info->ifi_flags & kLowerUp) != 0;
   if (attributes[IFLA_IFNAME]) state.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU]) state.mtu = nla_get_u32(attributes[IFLA_MTU]);
+  if (attributes[IFLA_MASTER]) state.master = nla_get_u32(attributes[IFLA_MASTER]);
+  nlattr* xdp[IFLA_XDP_MAX + 1] = {};
+  if (attributes[IFLA_XDP] &&
+      nla_parse_nested(xdp, IFLA_XDP_MAX, attributes[IFLA_XDP], nullptr) >= 0 &&
+      xdp[IFLA_XDP_PROG_ID]) {
+    state.xdp = nla_get_u32(xdp[IFLA_XDP_PROG_ID]);
+  }
   if (const nlattr* mac = attributes[IFLA_ADDRESS];
       mac && static_cast<size_t>(nla_len(mac)) == state.mac.size())
     std::copy_n(static_cast<const uint8_t*>(nla_data(mac)), state.mac.size(), state.mac.begin());

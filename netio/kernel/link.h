@@ -6,7 +6,6 @@
 // namespace.
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -46,6 +45,8 @@ struct LinkState {
   uint32_t mtu = 0;
   bool admin_up = false;  ///< IFF_UP
   bool carrier = false;   ///< IFF_LOWER_UP: a veth has it when both ends are up
+  uint32_t master = 0;    ///< index of the bridge or bond that has it; 0: none
+  uint32_t xdp = 0;       ///< number of the BPF program at its driver (XDP); 0: none
 };
 
 /// One netlink socket in one namespace, kept open: interface state and everything of route.h.
@@ -82,17 +83,9 @@ class NamespaceNetlink {
   std::map<std::string, uint32_t> indexes_;  ///< ifindex by name
 };
 
-/// A queueing discipline on an interface was added, changed or removed (tc).
-struct QdiscEvent {
-  uint32_t ifindex = 0;
-  std::string kind;  ///< "netem"
-  bool removed = false;
-};
-
-/// Link and qdisc messages of one namespace. Poll fd() for reading, then read().
+/// Link messages of one namespace. Poll fd() for reading, then read().
 class LinkWatch {
  public:
-  static constexpr size_t kMaxQdiscs = 256;
   explicit LinkWatch(const NetworkNamespace& ns);
   int fd() const { return fd_.get(); }
   /// The states that the kernel reported since the last call, without blocking; at most `limit`.
@@ -101,32 +94,12 @@ class LinkWatch {
   /// As read(), but where the kernel lost messages the states of all links follow, which `netlink`
   /// is asked for.
   std::vector<LinkState> read_or_ask(NamespaceNetlink& netlink);
-  /// The qdisc messages of the last reads, at most kMaxQdiscs.
-  std::vector<QdiscEvent> take_qdiscs() { return std::exchange(qdiscs_, {}); }
   bool overrun() const { return overrun_; }
-  void clear_overrun() { overrun_ = false; }
 
  private:
   FileDescriptor fd_;
   std::unique_ptr<uint8_t[]> buffer_;  ///< not cleared: few messages fill it
-  std::vector<QdiscEvent> qdiscs_;
   bool overrun_ = false;
-};
-
-/// Watches of many namespaces, by number, and which of them have something to read.
-class LinkWatchSet {
- public:
-  LinkWatchSet();
-  /// Its number is size() before the call. Throws SystemError.
-  void add(const NetworkNamespace& ns);
-  size_t size() const { return watches_.size(); }
-  LinkWatch& operator[](size_t number) { return watches_[number]; }
-  /// At most 64 of those that the kernel has reported something to; the others come with the next call.
-  std::vector<size_t> ready() const;
-
- private:
-  FileDescriptor epoll_;
-  std::deque<LinkWatch> watches_;
 };
 
 /// Switches off transmit checksums, TSO, GSO and GRO. A veth that offloads its checksum hands

@@ -64,6 +64,8 @@ NetlinkSocket::NetlinkSocket(NetlinkSocket&&) noexcept = default;
 NetlinkSocket& NetlinkSocket::operator=(NetlinkSocket&&) noexcept = default;
 NetlinkSocket::~NetlinkSocket() = default;
 
+uint32_t NetlinkSocket::port() const { return nl_socket_get_local_port(socket_.get()); }
+
 void NetlinkSocket::queue(NlMessage message, std::string attempted, int tolerated) {
   nlmsghdr* header = nlmsg_hdr(message.get());
   header->nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;

@@ -55,6 +55,8 @@ class NetlinkSocket {
   void dump(NlMessage request, std::string_view attempted,
             const std::function<void(const nlmsghdr&)>& each);
   nl_sock* handle() { return socket_.get(); }
+  /// By this the kernel names the socket to those who watch changes (change_watch.h).
+  uint32_t port() const;
 
  private:
   struct SocketDeleter {

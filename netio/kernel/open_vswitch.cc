@@ -1,10 +1,14 @@
 #include "netio/kernel/open_vswitch.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 
 #include "netio/kernel/child_process.h"
@@ -17,6 +21,38 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxToolOutput = 16 << 20;
+constexpr size_t kMaxCounterAnswer = 4096;
+constexpr int kCounterPatienceMs = 100;
+
+/// "5\n" of {"id":0,"result":"5\n","error":null}, the JSON-RPC of Open vSwitch's control sockets.
+std::optional<uint64_t> number_in_answer(const std::string& answer) {
+  constexpr std::string_view kResult = "\"result\":\"";
+  const size_t at = answer.find(kResult);
+  if (at == std::string::npos) return std::nullopt;
+  uint64_t number = 0;
+  const char* begin = answer.data() + at + kResult.size();
+  const auto [end, error] = std::from_chars(begin, answer.data() + answer.size(), number);
+  return error == std::errc{} && end != begin ? std::optional(number) : std::nullopt;
+}
+
+std::optional<uint64_t> ask_for_counter(const FileDescriptor& socket, const char* name) {
+  const std::string request =
+      fmt::format(R"({{"id":0,"method":"coverage/read-counter","params":["{}"]}})", name);
+  if (::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) !=
+      static_cast<ssize_t>(request.size())) {
+    return std::nullopt;
+  }
+  std::string answer;
+  while (answer.find('}') == std::string::npos && answer.size() < kMaxCounterAnswer) {
+    pollfd item{socket.get(), POLLIN, 0};
+    if (::poll(&item, 1, kCounterPatienceMs) <= 0) return std::nullopt;
+    char part[512];
+    const ssize_t size = ::recv(socket.get(), part, sizeof part, MSG_DONTWAIT);
+    if (size <= 0) return std::nullopt;
+    answer.append(part, static_cast<size_t>(size));
+  }
+  return number_in_answer(answer);
+}
 
 }  // namespace
 
@@ -46,6 +82,21 @@ std::string run_ovs_tool(const fs::path& folder, std::vector<std::string> comman
         fmt::format("{}: {}", status ? to_string(*status) : "no end", text.substr(0, 2000)));
   }
   return text;
+}
+
+std::optional<uint64_t> ovs_activity(const fs::path& folder) {
+  const std::string path = folder / "ovs-vswitchd.ctl";
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  const FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket ||
+      ::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    return std::nullopt;
+  const auto asked = ask_for_counter(socket, "ofproto_recv_openflow");
+  const auto anew = ask_for_counter(socket, "bridge_reconfigure");
+  return asked && anew ? std::optional(*asked + *anew) : std::nullopt;
 }
 
 std::string ovs_management_socket(const fs::path& folder, const std::string& bridge) {

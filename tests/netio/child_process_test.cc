@@ -46,6 +46,32 @@ struct Pipe {
 }  // namespace
 
 TEST_SUITE("child processes") {
+  TEST_CASE("that a child was stopped is known, also when it runs again by then") {
+    ChildOptions options;
+    options.argv = {"/bin/sleep", "600"};
+    ChildProcess child = ChildProcess::spawn(options);
+    // The kernel has the news when the process has acted on the signal.
+    const auto news = [&child] {
+      for (int look = 0; look < 1000; ++look) {
+        if (const std::string stops = child.take_stops(); !stops.empty()) return stops;
+        ::usleep(2000);
+      }
+      return std::string("nothing");
+    };
+    CHECK(child.take_stops() == "");
+    child.signal(SIGSTOP);
+    CHECK(news() == "was stopped");
+    CHECK(child.take_stops() == "");
+    child.signal(SIGCONT);
+    CHECK(news() == "runs again");
+    child.signal(SIGSTOP);
+    siginfo_t stopped{};
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(child.pid()), &stopped, WSTOPPED | WNOWAIT) == 0);
+    child.signal(SIGCONT);
+    CHECK(news() == "was stopped and runs again");
+    CHECK(child.running());
+  }
+
   TEST_CASE("a child's exit code and killing signal come back, as often as asked") {
     ChildProcess fine = ChildProcess::spawn(shell("exit 7"));
     REQUIRE(fine.wait(seconds(5)));

@@ -124,14 +124,32 @@ TEST_CASE("by the wall clock a run that nobody disturbs passes") {
 }
 
 TEST_CASE("by the wall clock what others do to links, rates and routes leaves no verdict") {
-  check_rows("kernel", "",
-             {{"ip -n $NS-p1.t0-1 link set d0 down", "somebody set down p1.t0-1:d0 at"},
-              {"ip -n $NS-p1.t0-1 link del d0", "somebody deleted p1.t0-1:d0 at"},
-              {"tc -n $NS-p1.t0-1 qdisc del dev d0 root", "somebody took tbf from p1.t0-1:d0 at"},
-              {"ip -n $NS-p0.t0-0 -6 route flush root 5f00::/16",
-               "p0.t0-0 is at the end not what it was at the start: missing: route"},
-              {"ip netns exec $NS-h0 nft add table inet theirs",
-               "somebody changed the packet filter of h0 at"}});
+  check_rows(
+      "kernel", "",
+      {{"ip -n $NS-p1.t0-1 link set d0 down", "somebody set down p1.t0-1:d0 at"},
+       {"ip -n $NS-p1.t0-1 link del d0", "somebody deleted p1.t0-1:d0 at"},
+       {"tc -n $NS-p1.t0-1 qdisc del dev d0 root", "somebody took tbf from p1.t0-1:d0 at"},
+       {"ip -n $NS-p0.t0-0 -6 route flush root 5f00::/16",
+        "p0.t0-0 is at the end not what it was at the start: missing: route"},
+       {"ip netns exec $NS-p0.t1-0 sysctl -qw net.ipv6.conf.all.forwarding=0",
+        "somebody wrote the sysctl net.ipv6.conf.all.forwarding = 0 of p0.t1-0 at"},
+       {"ip -n $NS-p0.t0-1 -6 rule add pref 9 blackhole", "somebody added a rule of p0.t0-1 ("},
+       {"ip netns exec $NS-h0 nft add table inet theirs",
+        "somebody changed the packet filter of h0 at"}});
+}
+
+TEST_CASE("what others do to ports of our switches and hosts leaves no verdict") {
+  check_rows("switchd", "",
+             {{"ip -n $NS-h1 link set p1 mtu 2000", "somebody set the mtu of h1:p1 from"},
+              {"tc -n $NS-p0.t0-0 qdisc add dev u0 root tbf rate 900mbit burst 1mb latency 9ms",
+               "somebody put tbf on p0.t0-0:u0 at"}});
+}
+
+TEST_CASE("a BGP speaker that somebody stops or kills leaves no verdict") {
+  const std::string pid = "$(pgrep -f /run/mrclab/$LAB/speakers/p0.t0-0/bgpd.yaml)";
+  check_rows("kernel\n  routing: fare\n  speaker: bgpd", "",
+             {{"kill -STOP " + pid, "mrc-bgpd was stopped, the speaker of p0.t0-0, at"},
+              {"kill -KILL " + pid, "signal 9 (Killed), the speaker of p0.t0-0, ended at"}});
 }
 
 TEST_CASE("by the wall clock the rules of a fault that somebody takes away leave no verdict") {
