@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <optional>
 #include <random>
-#include <set>
 
 #include "fabric/topology/path.h"
 #include "lab/bringup/node_container_files.h"
@@ -96,7 +95,7 @@ class LiveFabric::Impl {
         netlink(end.node).queue_down(device(end));
       }
     }
-    link_up_[id.value] = up;  // the wanted state: LinkGuard compares the kernel's with it
+    link_up_[id.value] = up;  // the wanted state: NodeLinks compares the kernel's with it
     flush_both(link);
     if (!up) return;
     for (const PortRef& end : {link.a, link.b}) confirm_carrier(end);
@@ -147,7 +146,6 @@ class LiveFabric::Impl {
 
   void queue_shaper(PortRef port, const netio::Shaper& shaper) {
     netio::queue_shaper(netlink(port.node), device(port), shaper);
-    shaped_.insert(port);
   }
 
   NamespaceNetlink& netlink(NodeId node) { return netlinks_[node.value]; }
@@ -164,7 +162,6 @@ class LiveFabric::Impl {
   std::vector<NetworkNamespace> namespaces_;  ///< by NodeId
   std::vector<NamespaceNetlink> netlinks_;    ///< by NodeId
   std::vector<bool> link_up_;                 ///< by LinkId
-  std::set<PortRef> shaped_;
 
  private:
   void create_namespaces(const BringUpProgress& progress) {
@@ -178,9 +175,10 @@ class LiveFabric::Impl {
     const auto make = [&](const NodeSite& site, const NetworkNamespace* shared) {
       const NodePlan& plan = plans_[site.id.value];
       const std::string name = lab::namespace_name(lab_, site.name);
+      const auto record = [&](uint64_t cookie) { record_namespace(paths_, lab_, name, cookie); };
       Made& own = made[site.id.value];
-      own.ns = shared ? shared->with_name(name)
-                      : NetworkNamespace::create(name, plan.sysctls, plan.ipv6);
+      own.ns = shared ? shared->with_name(name, record)
+                      : NetworkNamespace::create(name, plan.sysctls, plan.ipv6, record);
       own.netlink.emplace(*own.ns);
       count.add();
     };
@@ -378,7 +376,6 @@ netio::NamespaceNetlink& LiveFabric::netlink(NodeId node) { return impl_->netlin
 void LiveFabric::queue_shaper(PortRef port, const netio::Shaper& shaper) {
   impl_->queue_shaper(port, shaper);
 }
-bool LiveFabric::is_shaped(PortRef port) const { return impl_->shaped_.contains(port); }
 
 void LiveFabric::queue_peer_route(uint32_t from, uint32_t to, netio::Route route) {
   impl_->replace_peer_route(from, to, std::move(route));

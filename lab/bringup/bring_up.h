@@ -72,8 +72,6 @@ class LiveFabric {
 
   /// Shapes what leaves a port; flush() of its node's netlink waits.
   void queue_shaper(PortRef port, const netio::Shaper& shaper);
-  /// Has a shaper been put on the port here?
-  bool is_shaped(PortRef port) const;
 
   /// Sets both ends of a link down, or up again with addresses, neighbours and routes as they were.
   void set_link(LinkId link, bool up);
@@ -101,13 +99,14 @@ struct CleanUpReport {
   size_t processes = 0;
   size_t files = 0;
   std::vector<std::string> problems;  ///< what could not be removed, with the reason
+  /// What looks like a lab's and is none that was recorded: "namespace mrclab-x-h0", a folder.
+  std::vector<std::string> left_alone = {};
 };
 
-/// Removes everything of one lab from its record alone (or from its folder and namespaces if the
-/// record was never finished): processes first, then namespaces, then files, the record last.
-/// Touches nothing that is not that lab's.
+/// Removes everything of one lab from its record alone: processes first, then namespaces, then
+/// files, the record last. Touches nothing that is not recorded as that lab's, whatever its name.
 CleanUpReport clean_up(std::string_view lab, const LabPaths& paths = {});
-/// Every recorded lab, and every namespace with our prefix that no record knows.
+/// Every recorded lab.
 CleanUpReport clean_up_all(const LabPaths& paths = {});
 
 }  // namespace mrclab::lab

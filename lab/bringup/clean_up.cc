@@ -80,6 +80,15 @@ void remove_files(const LabPaths& paths, std::string_view lab, CleanUpReport& re
   }
 }
 
+/// A clean-up that died at its very end leaves an empty folder; anything else is not ours.
+void leave_or_forget(const fs::path& folder, CleanUpReport& report) {
+  if (::rmdir(folder.c_str()) == 0) {
+    ++report.files;
+  } else if (errno != ENOENT) {
+    report.left_alone.push_back(folder);
+  }
+}
+
 void forget_empty_root(const LabPaths& paths) {
   ::rmdir(paths.run_root.c_str());  // fails, as it should, while there are other labs
 }
@@ -89,6 +98,7 @@ void add(CleanUpReport& total, const CleanUpReport& part) {
   total.processes += part.processes;
   total.files += part.files;
   total.problems.insert(total.problems.end(), part.problems.begin(), part.problems.end());
+  total.left_alone.insert(total.left_alone.end(), part.left_alone.begin(), part.left_alone.end());
 }
 
 }  // namespace
@@ -96,18 +106,21 @@ void add(CleanUpReport& total, const CleanUpReport& part) {
 CleanUpReport clean_up(std::string_view lab, const LabPaths& paths) {
   require_lab_name(lab);
   CleanUpReport report;
+  if (!is_marked(paths, lab)) {
+    leave_or_forget(paths.lab_directory(lab), report);
+    forget_empty_root(paths);
+    return report;
+  }
   const std::optional<LabRecord> record = read_record(paths, lab);
   const bool this_boot = !record || record->boot == boot_id();
-  // A lab's name holds no '-', so the prefix is this lab's alone.
-  const std::string prefix = std::string(kNamespacePrefix) + std::string(lab) + "-";
-  const size_t namespaces_before = netio::list_namespaces(prefix).size();
-  // The owner first: while it lives it may still be building, or restarting what dies.
+  const size_t namespaces_before = own_namespaces(paths, lab).size();
+  // The owner first: while it lives it may still be building, or restarting what dies. What it removes is counted.
   if (record && this_boot && record->owner.pid != ::getpid()) {
     std::string problem;
     if (end_process(record->owner, kOwnerGrace, problem)) ++report.processes;
     if (!problem.empty()) report.problems.push_back(problem);
   }
-  const std::vector<std::string> names = netio::list_namespaces(prefix);
+  const std::vector<std::string> names = own_namespaces(paths, lab);
   if (this_boot) {
     LabProcesses processes;
     processes.recorded = recorded_processes(paths, lab);
@@ -116,7 +129,8 @@ CleanUpReport clean_up(std::string_view lab, const LabPaths& paths) {
     end_processes(processes, report);
   }
   remove_namespaces(names, report);
-  report.namespaces = namespaces_before - names.size() + report.namespaces;  // the owner's, too
+  report.namespaces = namespaces_before - std::min(namespaces_before, names.size()) +
+                      report.namespaces;  // the owner's, too
   if (report.problems.empty()) remove_files(paths, lab, report);
   forget_empty_root(paths);
   return report;
@@ -127,16 +141,14 @@ CleanUpReport clean_up_all(const LabPaths& paths) {
   for (const std::string& lab : recorded_labs(paths)) {
     try {
       add(total, clean_up(lab, paths));
-    } catch (const InputError& error) {
-      total.problems.push_back((paths.run_root / lab).string() + ": " + error.what());
+    } catch (const InputError&) {  // a folder that no lab of ours can have
+      total.left_alone.push_back(paths.run_root / lab);
     }
   }
   remove_unborn(paths);
-  const std::vector<std::string> strays = netio::list_namespaces(kNamespacePrefix);
-  LabProcesses processes;
-  processes.namespaces = inodes_of(strays);
-  end_processes(processes, total);
-  remove_namespaces(strays, total);
+  for (const std::string& name : netio::list_namespaces(kNamespacePrefix)) {
+    total.left_alone.push_back("namespace " + name);
+  }
   forget_empty_root(paths);
   return total;
 }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "fabric/text/input_file.h"
@@ -20,6 +21,8 @@
 #include "fabric/text/yaml.h"
 #include "lab/bringup/unborn_lab.h"
 #include "netio/kernel/file_descriptor.h"
+#include "netio/kernel/fresh_file.h"
+#include "netio/kernel/namespace.h"
 
 namespace mrclab::lab {
 namespace {
@@ -102,6 +105,46 @@ std::optional<uint64_t> stat_number(pid_t pid, int wanted) {
   return value;
 }
 
+/// By one write, so that it is there whole or not at all.
+void append_line(const fs::path& file, const std::string& text) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd < 0) throw_errno("open " + file.string());
+  const std::string line = text + "\n";
+  const ssize_t written = ::write(fd, line.data(), line.size());
+  const int error = written < 0 ? errno : ENOSPC;
+  ::close(fd);
+  if (written != static_cast<ssize_t>(line.size())) {
+    errno = error;
+    throw_errno("write " + file.string());
+  }
+}
+
+struct NamespaceMark {
+  std::string boot;
+  uint64_t cookie = 0;
+  std::string name;
+};
+
+fs::path namespaces_file(const LabPaths& paths, std::string_view lab) {
+  return paths.lab_directory(lab) / "namespaces";
+}
+
+/// Lines that name no namespace of the lab are left out, whoever wrote them.
+std::vector<NamespaceMark> recorded_namespaces(const LabPaths& paths, std::string_view lab) {
+  std::istringstream in(read_small_file(namespaces_file(paths, lab)));
+  std::vector<NamespaceMark> marks;
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream fields(line);
+    NamespaceMark mark;
+    const bool whole = bool(fields >> mark.boot >> mark.cookie >> mark.name);
+    if (whole && mark.cookie != 0 && mark.name.starts_with(namespace_name(lab, "")) &&
+        mark.name.find('/') == std::string::npos) {
+      marks.push_back(std::move(mark));
+    }
+  }
+  return marks;
+}
+
 }  // namespace
 
 std::optional<uint64_t> process_start_time(pid_t pid) { return stat_number(pid, 22); }
@@ -172,6 +215,24 @@ void create_record(const LabPaths& paths, const LabRecord& record) {
   }
 }
 
+namespace {
+
+/// Removes a folder if all that is in it is what create_record() makes there.
+void remove_if_unborn(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename();
+    const bool ours = name == "record.json" || name.starts_with(netio::kFreshFilePrefix);
+    if (!ours || !entry.is_regular_file(ignored) || entry.is_symlink(ignored)) return;
+    files.push_back(entry.path());
+  }
+  for (const fs::path& file : files) fs::remove(file, ignored);
+  ::rmdir(folder.c_str());
+}
+
+}  // namespace
+
 void remove_unborn(const LabPaths& paths) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(paths.run_root, ignored)) {
@@ -180,7 +241,7 @@ void remove_unborn(const LabPaths& paths) {
     if (name.front() != '.' || dot == 0) continue;
     const pid_t maker = std::atoi(name.c_str() + dot + 1);
     const bool gone = !process_start_time(maker) || is_exiting(maker);
-    if (maker > 0 && gone) fs::remove_all(entry.path(), ignored);
+    if (maker > 0 && gone) remove_if_unborn(entry.path());
   }
 }
 
@@ -208,18 +269,29 @@ std::vector<std::string> recorded_labs(const LabPaths& paths) {
 }
 
 void record_process(const LabPaths& paths, std::string_view lab, const ProcessMark& process) {
-  const fs::path file = paths.lab_directory(lab) / "processes";
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd < 0) throw_errno("open " + file.string());
-  const std::string line = std::to_string(process.pid) + " " + std::to_string(process.start_time) +
-                           " " + process.program + "\n";
-  const ssize_t written = ::write(fd, line.data(), line.size());  // one write: appended whole
-  const int error = errno;
-  ::close(fd);
-  if (written != static_cast<ssize_t>(line.size())) {
-    errno = error;
-    throw_errno("write " + file.string());
+  append_line(paths.lab_directory(lab) / "processes", std::to_string(process.pid) + " " +
+                                                          std::to_string(process.start_time) + " " +
+                                                          process.program);
+}
+
+void record_namespace(const LabPaths& paths, std::string_view lab, const std::string& name,
+                      uint64_t cookie) {
+  append_line(namespaces_file(paths, lab), boot_id() + " " + std::to_string(cookie) + " " + name);
+}
+
+std::vector<std::string> own_namespaces(const LabPaths& paths, std::string_view lab) {
+  std::set<std::string> names;
+  for (const NamespaceMark& mark : recorded_namespaces(paths, lab)) {
+    const std::optional<uint64_t> cookie = netio::cookie_of_name(mark.name);
+    // Numbers begin anew when the machine boots, and no namespace outlives that.
+    const bool same = cookie == mark.cookie && mark.boot == boot_id();
+    if (cookie == 0 || same) names.insert(mark.name);
   }
+  return {names.begin(), names.end()};
+}
+
+bool is_marked(const LabPaths& paths, std::string_view lab) {
+  return read_record(paths, lab).has_value() || !recorded_namespaces(paths, lab).empty();
 }
 
 std::vector<ProcessMark> recorded_processes(const LabPaths& paths, std::string_view lab) {

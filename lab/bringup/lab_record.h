@@ -4,10 +4,13 @@
 //
 //   /run/mrclab/<lab>/record.json   lab, instance, boot id, owner pid and start time, node names;
 //                                   written once, atomically, before the first namespace
+//   /run/mrclab/<lab>/namespaces    one line per namespace: boot id, the kernel's number of it
+//                                   (NetworkNamespace::cookie), name; written before it has the name
 //   /run/mrclab/<lab>/processes     one line per child process: pid, start time, program
 //
-// Everything else in that folder (control socket, clock page, configurations, hosts file) is ours
-// too.
+// Everything else in a folder with one of the first two (control socket, clock page,
+// configurations, hosts file) is ours too. A namespace is ours if it has the number that is written
+// down: what others name as we would is theirs.
 
 #include <cstdint>
 #include <filesystem>
@@ -70,6 +73,14 @@ void create_record(const LabPaths& paths, const LabRecord& record);
 std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab);
 /// Names of all labs with a folder, sorted.
 std::vector<std::string> recorded_labs(const LabPaths& paths);
+/// Adds a namespace, to be called before it has its name.
+void record_namespace(const LabPaths& paths, std::string_view lab, const std::string& name,
+                      uint64_t cookie);
+/// The names that were recorded and are still those of this lab's namespaces, or are left of them
+/// without a namespace. Throws SystemError.
+std::vector<std::string> own_namespaces(const LabPaths& paths, std::string_view lab);
+/// Has the folder been made by us: has it a record, or a list of namespaces?
+bool is_marked(const LabPaths& paths, std::string_view lab);
 /// Adds a child process, to be called as soon as its pid is known.
 void record_process(const LabPaths& paths, std::string_view lab, const ProcessMark& process);
 std::vector<ProcessMark> recorded_processes(const LabPaths& paths, std::string_view lab);

@@ -47,6 +47,9 @@ std::string counted(size_t count, const std::string& noun, const std::string& pl
 }
 
 void print_report(const CleanUpReport& report, const std::string& what) {
+  for (const std::string& item : report.left_alone) {
+    fmt::print(stderr, "mrclab: left alone: {}, which no lab has recorded as its own\n", item);
+  }
   for (const std::string& problem : report.problems) fmt::print(stderr, "mrclab: {}\n", problem);
   if (!report.problems.empty()) return;
   fmt::print("{} down: {}, {} ended\n", what, counted(report.namespaces, "namespace"),
@@ -182,8 +185,9 @@ int down_command(const std::optional<std::string>& name, bool all) {
   if (std::find(labs.begin(), labs.end(), lab) == labs.end()) choose_lab(lab);
   keep_session(lab);
   const CleanUpReport report = clean_up(lab);
-  print_report(report, "lab " + lab + " is");
-  return report.problems.empty() ? 0 : 3;
+  const bool is_lab = report.left_alone.empty();
+  print_report(report, is_lab ? "lab " + lab + " is" : "nothing is");
+  return is_lab && report.problems.empty() ? 0 : 3;
 }
 
 int ls_command(bool as_json) {

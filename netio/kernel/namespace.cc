@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/nsfs.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -21,6 +23,7 @@ namespace {
 
 // The thread's own, not /proc/self: setns moves one thread only.
 constexpr const char* kOwnNamespace = "/proc/thread-self/ns/net";
+constexpr long kNamespaceFileSystem = 0x6e736673;  // NSFS_MAGIC of linux/magic.h
 
 std::string path_of(const std::string& name) {
   return std::string(kNamespaceDirectory) + "/" + name;
@@ -55,6 +58,17 @@ void bring_loopback_up() {
   std::strcpy(request.ifr_name, "lo");
   request.ifr_flags = IFF_UP;
   check_system_call("set loopback up", ::ioctl(socket.get(), SIOCSIFFLAGS, &request));
+}
+
+/// Of the calling thread's namespace.
+uint64_t cookie_here() {
+  const FileDescriptor socket(
+      check_system_call("open a socket", ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  uint64_t cookie = 0;
+  socklen_t size = sizeof cookie;
+  check_system_call("ask for the namespace's cookie",
+                    ::getsockopt(socket.get(), SOL_SOCKET, SO_NETNS_COOKIE, &cookie, &size));
+  return cookie;
 }
 
 Sysctls quiet_ipv6(const char* forwarding) {
@@ -123,37 +137,43 @@ NetworkNamespace::Visit::~Visit() {
 }
 
 NetworkNamespace NetworkNamespace::create(const std::string& name, const Sysctls& sysctls,
-                                          bool loopback_up) {
+                                          bool loopback_up,
+                                          const std::function<void(uint64_t)>& about_to_have_name) {
   check_name(name);
   prepare_directory();
   const std::string path = path_of(name);
+  // Before anything is recorded: who finds a name in a record may remove it.
+  if (::access(path.c_str(), F_OK) == 0) throw SystemError("create " + path, EEXIST);
+  const NetworkNamespace home = current();
+  check_system_call("create network namespace " + name, ::unshare(CLONE_NEWNET));
+  // From here on `inside` brings the thread back home, whatever happens.
+  struct Return {
+    const NetworkNamespace& home;
+    ~Return() {
+      if (::setns(home.fd(), CLONE_NEWNET) != 0) std::abort();
+    }
+  } const inside{home};
+  for (const Sysctl& sysctl : sysctls) write_kernel_file("/proc/sys/" + sysctl.path, sysctl.value);
+  if (loopback_up) bring_loopback_up();
+  if (about_to_have_name) about_to_have_name(cookie_here());
+  FileDescriptor fd = FileDescriptor::open(kOwnNamespace, O_RDONLY);
   FileDescriptor::open(path, O_RDONLY | O_CREAT | O_EXCL, 0);
   try {
-    const NetworkNamespace home = current();
-    check_system_call("create network namespace " + name, ::unshare(CLONE_NEWNET));
-    // From here on `inside` brings the thread back home, whatever happens.
-    struct Return {
-      const NetworkNamespace& home;
-      ~Return() {
-        if (::setns(home.fd(), CLONE_NEWNET) != 0) std::abort();
-      }
-    } const inside{home};
-    for (const Sysctl& sysctl : sysctls)
-      write_kernel_file("/proc/sys/" + sysctl.path, sysctl.value);
-    if (loopback_up) bring_loopback_up();
-    FileDescriptor fd = FileDescriptor::open(kOwnNamespace, O_RDONLY);
     check_system_call("mount " + path,
                       ::mount(kOwnNamespace, path.c_str(), "none", MS_BIND, nullptr));
-    return NetworkNamespace(name, std::move(fd), true);
   } catch (...) {
     remove_namespace(name);
     throw;
   }
+  return NetworkNamespace(name, std::move(fd), true);
 }
 
-NetworkNamespace NetworkNamespace::with_name(const std::string& name) const {
+NetworkNamespace NetworkNamespace::with_name(
+    const std::string& name, const std::function<void(uint64_t)>& about_to_have_name) const {
   check_name(name);
   const std::string path = path_of(name), here = "/proc/self/fd/" + std::to_string(fd());
+  if (::access(path.c_str(), F_OK) == 0) throw SystemError("create " + path, EEXIST);
+  if (about_to_have_name) about_to_have_name(cookie());
   FileDescriptor::open(path, O_RDONLY | O_CREAT | O_EXCL, 0);
   try {
     FileDescriptor fd = FileDescriptor::open(here, O_RDONLY);
@@ -194,9 +214,12 @@ NetworkNamespace& NetworkNamespace::operator=(NetworkNamespace&& other) noexcept
 NetworkNamespace::~NetworkNamespace() {
   if (!owned_) return;
   try {
-    remove_namespace(name_);
+    // Somebody may have removed the name, and given it to a namespace of their own.
+    if (const auto named = cookie_of_name(name_); named && (*named == 0 || *named == cookie())) {
+      remove_namespace(name_);
+    }
   } catch (const SystemError&) {
-    // A destructor cannot report; clean-up by prefix finds what is left.
+    // A destructor cannot report; clean-up by the record finds what is left.
   }
 }
 
@@ -204,6 +227,24 @@ ino_t NetworkNamespace::inode() const {
   struct stat status {};
   check_system_call("stat namespace " + name_, ::fstat(fd_.get(), &status));
   return status.st_ino;
+}
+
+uint64_t NetworkNamespace::cookie() const { return run_in(cookie_here); }
+
+std::optional<uint64_t> cookie_of_name(const std::string& name) {
+  check_name(name);
+  const std::string path = path_of(name);
+  const FileDescriptor held(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat info {};
+  if (!held || ::fstat(held.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  struct statfs system {};
+  check_system_call("look at " + path, ::fstatfs(held.get(), &system));
+  if (system.f_type != kNamespaceFileSystem) {
+    return info.st_size == 0 ? std::optional<uint64_t>(0) : std::nullopt;
+  }
+  FileDescriptor fd = FileDescriptor::open("/proc/self/fd/" + std::to_string(held.get()), O_RDONLY);
+  if (::ioctl(fd.get(), NS_GET_NSTYPE) != CLONE_NEWNET) return std::nullopt;
+  return NetworkNamespace::from_descriptor(std::move(fd), name).cookie();
 }
 
 std::vector<std::string> list_namespaces(std::string_view prefix) {

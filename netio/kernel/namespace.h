@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +40,10 @@ class NetworkNamespace {
  public:
   /// Creates /run/netns/<name>, with `sysctls` written before any device exists and loopback up
   /// when asked for. Throws SystemError with EEXIST when the name is taken. Owned.
+  /// `about_to_have_name` is called with cookie() before the name is there, to record whose it will be.
   static NetworkNamespace create(const std::string& name, const Sysctls& sysctls,
-                                 bool loopback_up = false);
+                                 bool loopback_up = false,
+                                 const std::function<void(uint64_t)>& about_to_have_name = {});
   /// Opens an existing namespace by name. Not owned.
   static NetworkNamespace open(const std::string& name);
   /// The namespace behind an inherited descriptor. Not owned.
@@ -49,7 +53,8 @@ class NetworkNamespace {
 
   /// The same namespace by one more name, /run/netns/<name>. Throws SystemError with EEXIST when it is
   /// taken. Owned: the namespace itself stays until it has no name and no descriptor any more.
-  NetworkNamespace with_name(const std::string& name) const;
+  NetworkNamespace with_name(const std::string& name,
+                             const std::function<void(uint64_t)>& about_to_have_name = {}) const;
 
   NetworkNamespace(NetworkNamespace&& other) noexcept;
   NetworkNamespace& operator=(NetworkNamespace&& other) noexcept;
@@ -62,6 +67,9 @@ class NetworkNamespace {
   void disown() { owned_ = false; }
   /// Identity: equal inodes are the same namespace.
   ino_t inode() const;
+  /// The kernel's own number of it (SO_NETNS_COOKIE, Linux 5.14), which no other namespace has until the machine
+  /// boots again; an inode's number is used again soon.
+  uint64_t cookie() const;
 
   /// The calling thread is in it from now on; for a child that is about to become another program.
   void enter() const;
@@ -104,6 +112,9 @@ std::vector<std::string> list_namespaces(std::string_view prefix);
 /// Unmounts and unlinks /run/netns/<name>. Also repairs half-made ones (a file without a mount).
 /// False if there was none.
 bool remove_namespace(const std::string& name);
+/// The cookie() of the namespace that has this name; 0 for a name without one (a file whose mount never
+/// happened, or was undone); empty if there is no such name, or it is something else.
+std::optional<uint64_t> cookie_of_name(const std::string& name);
 /// Processes that live in the namespace, by /proc/<pid>/ns/net.
 std::vector<pid_t> processes_in(const NetworkNamespace& ns);
 

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "netio/kernel/fresh_file.h"
 #include "netio/kernel/output_path.h"
 
 namespace mrclab::netio {
@@ -63,8 +64,8 @@ void give(int file, const Owner& owner, dev_t device, int depth) {
 /// A random name for a new file. Other users must not be able to guess it and take it first.
 std::string fresh_name() {
   std::random_device random;
-  return ".new-" + std::to_string(::getpid()) + "-" + std::to_string(random()) +
-         std::to_string(random());
+  return std::string(kFreshFilePrefix) + std::to_string(::getpid()) + "-" +
+         std::to_string(random()) + std::to_string(random());
 }
 
 }  // namespace

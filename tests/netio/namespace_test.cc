@@ -52,6 +52,31 @@ TEST_SUITE("root: namespaces") {
     CHECK_FALSE(fs::exists(path));
   }
 
+  TEST_CASE("a namespace keeps the number that it had when its name was recorded") {
+    const std::string name = namespace_name("number");
+    uint64_t recorded = 0;
+    const NetworkNamespace ns = NetworkNamespace::create(name, {}, false, [&](uint64_t cookie) {
+      recorded = cookie;
+      CHECK(list_namespaces(name).empty());
+    });
+    CHECK(recorded != 0);
+    CHECK(ns.cookie() == recorded);
+    CHECK(cookie_of_name(name) == recorded);
+    CHECK_FALSE(cookie_of_name(namespace_name("none")));
+    const NetworkNamespace other = NetworkNamespace::create(namespace_name("other"), {});
+    CHECK(other.cookie() != recorded);
+  }
+
+  TEST_CASE("a name that somebody gave to a namespace of theirs is left to them") {
+    const std::string name = namespace_name("taken");
+    {
+      const NetworkNamespace ns = NetworkNamespace::create(name, {});
+      CHECK(output_of("ip netns del " + name + " && ip netns add " + name) == "");
+    }
+    CHECK(list_namespaces(name).size() == 1);
+    CHECK(remove_namespace(name));
+  }
+
   TEST_CASE("creating an existing namespace is EEXIST and leaves the first one alone") {
     TestLab lab;
     const ino_t before = lab.add("twice").inode();

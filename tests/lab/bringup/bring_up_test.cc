@@ -17,8 +17,11 @@
 #include "lab/bringup/link_states.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"
+#include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/link.h"
 #include "tests/lab/support/sandbox.h"
+#include "tests/netio/temporary_directory.h"
+#include "tests/support/texts.h"
 
 namespace mrclab::lab {
 namespace {
@@ -232,15 +235,67 @@ TEST_CASE("clean-up works from the record alone and leaves its neighbours alone"
   fs::remove("/run/foreign-file");
 }
 
-TEST_CASE("clean-up of everything also takes namespaces that no record knows") {
+TEST_CASE("clean-up of everything leaves what no lab has recorded as its own, whatever its name") {
+  enter_sandbox();
+  const auto theirs = netio::NetworkNamespace::create("mrclab-lost-h0", {});
+  std::ofstream("/run/netns/mrclab-lost-h1");
+  fs::create_directories("/run/mrclab/unfinished");
+  std::ofstream("/run/mrclab/unfinished/work") << "theirs";
+  const netio::test::TemporaryDirectory folder;
+  fs::copy_file("/bin/sleep", folder / "mrc-bgpd");
+  netio::ChildOptions options;  // a program of ours by its name, which somebody runs in there
+  options.argv = {folder / "mrc-bgpd", "600"};
+  options.before_exec = [&theirs] { theirs.enter(); };
+  netio::ChildProcess inside = netio::ChildProcess::spawn(options);
+  const auto before = kernel_snapshot();
+  const CleanUpReport report = clean_up_all();
+  CHECK(report.namespaces == 0);
+  CHECK(report.processes == 0);
+  CHECK(report.problems.empty());
+  CHECK(test::mentions(report.left_alone, "mrclab-lost-h0"));
+  CHECK(test::mentions(report.left_alone, "/run/mrclab/unfinished"));
+  CHECK(difference(before, kernel_snapshot()) == "");
+  CHECK(inside.running());
+  CHECK(clean_up("unfinished").left_alone.size() == 1);
+  CHECK(netio::read_file("/run/mrclab/unfinished/work") == "theirs");
+  fs::remove_all("/run/mrclab");
+  fs::remove("/run/netns/mrclab-lost-h1");
+}
+
+TEST_CASE("an empty folder that a clean-up left at its very end is removed") {
   enter_sandbox();
   const auto before = kernel_snapshot();
-  netio::NetworkNamespace::create("mrclab-lost-h0", {}).disown();
-  std::ofstream("/run/netns/mrclab-lost-h1");  // a name whose mount never happened
-  fs::create_directories("/run/mrclab/unfinished");
-  const CleanUpReport report = clean_up_all();
-  CHECK(report.namespaces == 2);
-  CHECK(report.problems.empty());
+  fs::create_directories("/run/mrclab/ended");
+  CHECK(clean_up_all().left_alone.empty());
+  CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_CASE("a lab that does not come up leaves the namespace whose name it wanted") {
+  enter_sandbox();
+  const Topology topology = pair_fabric();
+  const auto theirs = netio::NetworkNamespace::create("mrclab-wanted-h1", {});
+  const auto before = kernel_snapshot();
+  CHECK_THROWS_AS(LiveFabric(topology, "wanted"), netio::SystemError);
+  CHECK(difference(before, kernel_snapshot()) == "");
+  CHECK(netio::cookie_of_name("mrclab-wanted-h1") == theirs.cookie());
+}
+
+TEST_CASE("clean-up after a crash leaves a namespace that got a name of the lab's since") {
+  enter_sandbox();
+  const Topology topology = pair_fabric();
+  const auto before = kernel_snapshot();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const LiveFabric fabric(topology, "reused");
+    ::kill(::getpid(), SIGKILL);
+  }
+  ::waitpid(child, nullptr, 0);
+  REQUIRE(netio::remove_namespace("mrclab-reused-h0"));
+  {
+    const auto theirs = netio::NetworkNamespace::create("mrclab-reused-h0", {});
+    CHECK(clean_up("reused").namespaces == topology.nodes.size() - 1);
+    CHECK(netio::cookie_of_name("mrclab-reused-h0") == theirs.cookie());
+  }
   CHECK(difference(before, kernel_snapshot()) == "");
 }
 
