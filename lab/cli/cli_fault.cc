@@ -70,6 +70,7 @@ json call(netio::RpcClient& labd, const char* method, const json& params = nullp
   try {
     return labd.call(method, params);
   } catch (const netio::RpcError& error) {
+    if (error.code() != netio::kRpcRefused) throw std::runtime_error(error.what());
     throw InputError(error.what());
   }
 }

@@ -7,6 +7,7 @@
 #include "fabric/topology/forwarder.h"
 #include "fabric/topology/routes.h"
 #include "lab/bringup/node_plan.h"
+#include "lab/external/attempt.h"
 #include "netio/kernel/route.h"
 
 namespace mrclab::lab {
@@ -62,7 +63,8 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
                           schedule_.begin());
   in_force_ = faults::replay(schedule_, reached_);
   plan_outages(schedule);
-  prepare();
+  // The nodes of ours have the schedule by now, whatever the kernel refuses here.
+  attempt(problems_, "the next faults", [this] { prepare(); });
   // An effect may be due that the old schedule did not have.
   for (auto& entry : trouble_) bring_into_line(entry.first);
 }
@@ -225,11 +227,7 @@ void ForeignSwitches::apply_effects() {
 bool ForeignSwitches::bring_into_line(NodeId node) {
   const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
   if (wanted == trouble_[node]) return false;
-  try {
-    bring_into_line(node, wanted);
-  } catch (const std::exception& error) {
-    problems_.push_back(topology_.node(node).name + ": " + error.what());
-  }
+  attempt(problems_, topology_.node(node).name, [&] { bring_into_line(node, wanted); });
   to_verify_.insert(node);
   return true;
 }
@@ -264,11 +262,8 @@ netio::PacketFilter& ForeignSwitches::filter(NodeId node) {
 /// Before anything is done to it.
 void ForeignSwitches::remember(NodeId node) {
   if (before_.contains(node)) return;
-  try {
-    before_[node] = take_snapshot(fabric_, node, filter(node), ovs_, bpf_);
-  } catch (const std::exception& error) {
-    problems_.push_back(topology_.node(node).name + ": " + error.what());
-  }
+  attempt(problems_, topology_.node(node).name,
+          [&] { before_[node] = take_snapshot(fabric_, node, filter(node), ovs_, bpf_); });
 }
 
 void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) {

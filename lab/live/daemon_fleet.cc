@@ -201,9 +201,28 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
   } catch (const std::exception&) {
     return;  // it was stopped or killed from outside: supervision will say so
   }
-  const std::filesystem::path left_file = file(name_of(process) + ".left");
-  netio::write_file(left_file, answer.dump());
   PowerNote note{left.committed, process, children_[process]->pid(), 0};
+  try {
+    const std::filesystem::path left_file = file(name_of(process) + ".left");
+    netio::write_file(left_file, answer.dump());
+    kill(process);
+    children_[process] = start_daemon(process, left_file);
+  } catch (const netio::SystemError& error) {  // it does nothing more, and none can go on for it
+    children_[process]->signal(SIGKILL);
+    gate_.set_state(process, ProcessState::kFailed);
+    faults.add({.kind = OutsideFault::Kind::kDied,
+                .t = now(),
+                .what = fmt::format("{} lost its power and has no successor, at {}: {}",
+                                    name_of(process), to_string(now()), error.what()),
+                .process = process});
+    return;
+  }
+  wait_until_ready(process, std::chrono::steady_clock::now() + kReadyDeadline);
+  note.started = children_[process]->pid();
+  power_notes_.push_back(note);
+}
+
+void DaemonFleet::kill(uint32_t process) {
   children_[process]->signal(SIGKILL);
   // On a busy machine it takes seconds to die, until the kernel has its rings back; till then its
   // control socket is in use.
@@ -213,10 +232,6 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
   gate_.set_state(process, ProcessState::kAbsent);
   gate_.slot(process).heartbeat_ns.store(0);
   ++incarnation_[process];
-  children_[process] = start_daemon(process, left_file);
-  wait_until_ready(process, std::chrono::steady_clock::now() + kReadyDeadline);
-  note.started = children_[process]->pid();
-  power_notes_.push_back(note);
 }
 
 FabricTime DaemonFleet::now() const {

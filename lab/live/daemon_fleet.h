@@ -86,6 +86,8 @@ class DaemonFleet {
   std::unique_ptr<netio::ChildProcess> start_daemon(uint32_t process,
                                                     const std::filesystem::path& resume_file);
   netio::DaemonConfig config_of(uint32_t process, const std::filesystem::path& resume_file) const;
+  /// For a successor.
+  void kill(uint32_t process);
   void wait_until_ready(uint32_t process, std::chrono::steady_clock::time_point deadline);
   std::filesystem::path control_socket(uint32_t process) const;
   const std::string& name_of(uint32_t process) const { return plan_.processes[process].name; }

@@ -44,7 +44,7 @@ std::string_view name_of(FaultStage stage) {
 }
 
 FaultBook::FaultBook(const Topology& topology, std::vector<faults::Fault> scenario)
-    : topology_(topology) {
+    : topology_(&topology) {
   for (faults::Fault& fault : scenario) entries_[total_++] = {std::move(fault)};
 }
 
@@ -65,8 +65,8 @@ FaultStage FaultBook::stage(uint32_t number, FabricTime now) const {
   const faults::Fault& fault = entries_.at(number).fault;
   if (fault.healed <= fault.at) return FaultStage::kCancelled;
   if (now < fault.at) return FaultStage::kToCome;
-  return now < faults::interval_of(fault, topology_).last_heal ? FaultStage::kInForce
-                                                               : FaultStage::kOver;
+  return now < faults::interval_of(fault, *topology_).last_heal ? FaultStage::kInForce
+                                                                : FaultStage::kOver;
 }
 
 std::vector<uint32_t> FaultBook::over(FabricTime settled) const {
@@ -88,7 +88,7 @@ void FaultBook::forget(uint32_t number) {
 FabricTime FaultBook::when_over(size_t count) const {
   std::vector<FabricTime> ends;
   for (const auto& [number, entry] : entries_) {
-    ends.push_back(faults::interval_of(entry.fault, topology_).last_heal);
+    ends.push_back(faults::interval_of(entry.fault, *topology_).last_heal);
   }
   if (ends.size() < count) return FabricTime::never();
   std::sort(ends.begin(), ends.end());
@@ -132,8 +132,8 @@ std::set<std::string> FaultBook::names_of(const faults::Fault& fault) const {
     names.insert(end);
     names.insert(end.substr(0, end.find(':')));
   };
-  for (const faults::Hold& hold : faults::holds_of(fault, topology_)) {
-    const std::string target = target_name(topology_, hold.effect);
+  for (const faults::Hold& hold : faults::holds_of(fault, *topology_)) {
+    const std::string target = target_name(*topology_, hold.effect);
     const std::string name = target.substr(0, target.find(' '));  // "h0 p0/u1 toward h4"
     const size_t arrow = name.find("->");
     if (arrow == std::string::npos) {
@@ -156,7 +156,7 @@ std::vector<faults::Fault> FaultBook::faults() const {
 std::vector<ScheduledEffect> FaultBook::schedule() const {
   std::vector<uint32_t> numbers;
   for (const auto& [number, entry] : entries_) numbers.push_back(number);
-  std::vector<ScheduledEffect> schedule = faults::compile(faults(), topology_);
+  std::vector<ScheduledEffect> schedule = faults::compile(faults(), *topology_);
   for (ScheduledEffect& effect : schedule) effect.fault = numbers[effect.fault];
   return schedule;
 }

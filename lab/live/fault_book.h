@@ -70,7 +70,7 @@ class FaultBook {
   std::set<std::string> names_of(const faults::Fault& fault) const;
   bool forgot(const std::string& word) const;
 
-  const Topology& topology_;
+  const Topology* topology_;  ///< so that a changed copy can take the place of this one
   std::map<uint32_t, BookedFault> entries_;
   uint32_t total_ = 0;
   // Kinds and names of faults that are out of the book. Bounded by the kinds and names that there

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -17,15 +18,25 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLook{1};
-/// Packet records of one lab, in memory: /run holds them. Seven million packets at hops (our choice).
+/// Packet records of one lab, in memory: /run holds them. Seven million packets at hops (our choice), or a quarter of
+/// what is free there: other programs need it, too, and the lab itself to be told of faults.
 constexpr uint64_t kRecordBytes = uint64_t{256} << 20;
+constexpr uint64_t kShareOfFree = 4;
+
+uint64_t record_bytes() {
+  std::error_code unknown;
+  std::filesystem::path root = LabPaths().run_root;
+  if (!std::filesystem::exists(root, unknown)) root = root.parent_path();
+  const std::filesystem::space_info space = std::filesystem::space(root, unknown);
+  return unknown ? kRecordBytes : std::min<uint64_t>(kRecordBytes, space.available / kShareOfFree);
+}
 
 LiveLabOptions live_options(const Scenario& scenario, const LiveFuture::Options& wanted) {
   static std::atomic<uint32_t> labs{0};  // of this process, so that two can be up at once
   LiveLabOptions options = live_options_of(scenario);
   options.name = fmt::format("page_{}_{}", ::getpid(), ++labs);
   options.end = FabricTime::never();  // it stands at the end, and can be looked at
-  options.history_bytes = kRecordBytes;
+  options.history_bytes = record_bytes();
   options.followed = true;
   options.programs = wanted.programs;
   return options;
