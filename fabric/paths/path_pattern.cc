@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "fabric/paths/path_list.h"
-#include "fabric/topology/pattern.h"
 
 namespace mrclab {
 namespace {
@@ -20,11 +19,6 @@ std::optional<EntropyValue> parse_number(std::string_view text) {
   return EntropyValue{value};
 }
 
-bool names(std::string_view text, Path path) {
-  if (const auto number = parse_number(text)) return *number == ev_of(path);
-  return matches_pattern(text, to_string(path));
-}
-
 /// One entropy value that a hash chooses by, "p0/e17" or a number; no patterns, there are thousands.
 std::optional<Path> hashed(std::string_view text) {
   const auto number = parse_number(text);
@@ -32,7 +26,18 @@ std::optional<Path> hashed(std::string_view text) {
   return path && !path->named() ? path : std::nullopt;
 }
 
+NamesFound find_paths(std::string_view text, const std::vector<Path>& all) {
+  return find_named(
+      text, static_cast<uint32_t>(all.size()),
+      [&](uint32_t place, std::vector<std::string>& names) { names = {to_string(all[place])}; });
+}
+
 }  // namespace
+
+std::optional<PatternMistake> mistake_in_paths(std::string_view pattern, const Topology& topology) {
+  return mistake_in(find_paths(pattern, all_paths(topology)), pattern, "path",
+                    std::string(kExpected));
+}
 
 std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
   const std::vector<Path> all = all_paths(topology);
@@ -41,18 +46,25 @@ std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
   const std::vector<YamlValue> items =
       value.is_list() ? value.items() : std::vector<YamlValue>{value};
   for (const YamlValue& item : items) {
-    const std::string text = item.is_scalar() ? item.as_string() : "";
-    bool found = false;
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (!names(text, all[i])) continue;
-      taken[i] = true;
-      found = true;
+    const std::string list = item.is_scalar() ? item.as_string() : "";
+    for (const std::string_view text : split_names(list)) {
+      if (const auto path = hashed(text); path && has_path(topology, *path)) {
+        others.push_back(*path);
+        continue;
+      }
+      if (const auto number = parse_number(text)) {
+        const auto path =
+            std::find_if(all.begin(), all.end(), [&](Path any) { return ev_of(any) == *number; });
+        if (path == all.end()) item.fail_expecting(std::string(kExpected));
+        taken[static_cast<size_t>(path - all.begin())] = true;
+        continue;
+      }
+      const NamesFound found = find_paths(text, all);
+      if (const auto mistake = mistake_in(found, text, "path", std::string(kExpected))) {
+        item.fail(mistake->found, mistake->expected);
+      }
+      for (const uint32_t place : found.places) taken[place] = true;
     }
-    if (const auto path = hashed(text); path && has_path(topology, *path)) {
-      others.push_back(*path);
-      found = true;
-    }
-    if (!found) item.fail_expecting(std::string(kExpected));
   }
   std::vector<Path> paths;
   for (size_t i = 0; i < all.size(); ++i) {

@@ -30,11 +30,21 @@ bool any_switch(const FabricShape& shape, Fn&& fn) {
   return false;
 }
 
-/// Is there a plane or switch that `pattern` names?
-bool names_switches(const FabricShape& shape, const std::string& pattern) {
-  return any_switch(shape, [&](const std::string& plane, const std::string& name, bool) {
-    return matches_pattern(pattern, name) || (!plane.empty() && matches_pattern(pattern, plane));
+/// Refuses a pattern that names planes or switches that are not there.
+void check_exception(const FabricShape& shape, const std::string& pattern, const YamlValue& word) {
+  std::vector<std::string> names;
+  any_switch(shape, [&](const std::string& plane, const std::string& name, bool) {
+    if (!plane.empty() &&
+        (names.empty() || std::find(names.begin(), names.end(), plane) == names.end())) {
+      names.push_back(plane);
+    }
+    names.push_back(name);
+    return false;
   });
+  const auto mistake =
+      mistake_in(find_named(pattern, names), pattern, "plane or switch of this fabric",
+                 "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
+  if (mistake) word.fail(mistake->found, mistake->expected);
 }
 
 /// Is there a switch that `by` forwards for?
@@ -83,11 +93,9 @@ ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shap
     }
     if (pattern == "all") {
       choice.all = read_forwarding_word(word);
-    } else if (names_switches(shape, pattern)) {
-      choice.exceptions.push_back({pattern, read_forwarding_word(word)});
     } else {
-      word.fail(in_quotes(pattern) + ", which names no plane or switch of this fabric",
-                "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
+      check_exception(shape, pattern, word);
+      choice.exceptions.push_back({pattern, read_forwarding_word(word)});
     }
   }
   return choice;
@@ -112,10 +120,7 @@ void read_speaker(const YamlValue& value, FabricShape& shape) {
       shape.forwarding = Forwarding::kKernel;
       continue;
     }
-    if (!names_switches(shape, pattern)) {
-      word.fail(in_quotes(pattern) + ", which names no plane or switch of this fabric",
-                "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
-    }
+    check_exception(shape, pattern, word);
     shape.speaker.exceptions.push_back({pattern, program_of(word)});
     const ForwardingChoice::Exception kernel{pattern, Forwarding::kKernel};
     std::vector<ForwardingChoice::Exception>& known = shape.forwarding.exceptions;

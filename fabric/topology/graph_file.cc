@@ -89,27 +89,23 @@ void read_hosts(const YamlValue& list, GraphShape& graph) {
   }
 }
 
-std::vector<uint32_t> matching(const GraphShape& graph, const std::string& pattern) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < graph.switches.size(); ++i) {
-    if (matches_pattern(pattern, graph.switches[i].name)) found.push_back(i);
-  }
-  return found;
-}
-
 void read_links(const YamlValue& map, GraphShape& graph) {
   const std::vector<std::string> names = names_of(graph);
-  const auto expected = [&](const std::string& text) {
-    return one_of(text, names) + ", or a pattern of these";
+  const auto mistake = [&](const NamesFound& found, const std::string& text) {
+    return mistake_in(found, text, "switch", one_of(text, names) + ", or a pattern of these");
   };
   for (const auto& [pattern, value] : map.members()) {
-    const std::vector<uint32_t> lowers = matching(graph, pattern);
-    if (lowers.empty()) map.fail_at_key(pattern, in_quotes(pattern), expected(pattern));
+    const NamesFound lowers = find_named(pattern, names);
+    if (const auto wrong = mistake(lowers, pattern)) {
+      map.fail_at_key(pattern, wrong->found, wrong->expected);
+    }
     for (const YamlValue& item : value.items()) {
-      const std::vector<uint32_t> uppers = matching(graph, item.as_string());
-      if (uppers.empty()) item.fail_expecting(expected(item.as_string()));
-      for (const uint32_t lower : lowers) {
-        for (const uint32_t upper : uppers) {
+      const NamesFound uppers = find_named(item.as_string(), names);
+      if (const auto wrong = mistake(uppers, item.as_string())) {
+        item.fail(wrong->found, wrong->expected);
+      }
+      for (const uint32_t lower : lowers.places) {
+        for (const uint32_t upper : uppers.places) {
           if (lower == upper) item.fail_expecting("another switch than " + names[lower]);
           if (graph.links.size() == GraphShape::kMaxLinks) {
             item.fail("more links", "at most " + std::to_string(GraphShape::kMaxLinks));

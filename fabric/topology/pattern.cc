@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <numeric>
 
 #include "fabric/base/random.h"
 
@@ -17,31 +18,33 @@ struct Candidate {
 
 /// All things of one kind, in id order, and how their two ends are joined in a name.
 struct Population {
-  std::string_view article;  // "an optic"
-  std::string_view joint;    // "--", "->" or empty
-  bool either_end = false;   // one end alone names the thing
+  std::string_view kind;    // "optic"
+  std::string_view joint;   // "--", "->" or empty
+  bool either_end = false;  // one end alone names the thing
   std::vector<Candidate> candidates;
 
   std::string full_name(const Candidate& c) const {
     return joint.empty() ? c.first : c.first + std::string(joint) + c.second;
   }
-  bool matches(std::string_view pattern, const Candidate& c) const {
-    const size_t at = joint.empty() ? std::string_view::npos : pattern.find(joint);
-    if (at != std::string_view::npos) {
-      const std::string_view left = pattern.substr(0, at);
-      const std::string_view right = pattern.substr(at + joint.size());
-      return (matches_pattern(left, c.first) && matches_pattern(right, c.second)) ||
-             (either_end && matches_pattern(left, c.second) && matches_pattern(right, c.first));
+  bool has_joint(std::string_view text) const {
+    return !joint.empty() && text.find(joint) != std::string_view::npos;
+  }
+  /// By which names a text with the joint or without it can mean the thing.
+  void put_names(const Candidate& c, bool joined, std::vector<std::string>& names) const {
+    if (joined || joint.empty()) {
+      names.push_back(full_name(c));
+      if (either_end) names.push_back(c.second + std::string(joint) + c.first);
+    } else if (either_end) {
+      names.push_back(c.first);
+      names.push_back(c.second);
     }
-    if (joint.empty()) return matches_pattern(pattern, c.first);
-    return either_end && (matches_pattern(pattern, c.first) || matches_pattern(pattern, c.second));
   }
   /// The existing name that the text was probably meant to be; the first of all for a pattern.
   std::string suggestion(std::string_view text) const {
     std::vector<std::string> names;
     for (const Candidate& c : candidates) {
       if (!joint.empty() && c.first == text) return full_name(c);
-      if (!either_end || text.find(joint) != std::string_view::npos) {
+      if (!either_end || has_joint(text)) {
         names.push_back(full_name(c));
       } else {
         names.push_back(c.first);
@@ -52,66 +55,6 @@ struct Population {
     return near.empty() && !names.empty() ? names.front() : near;
   }
 };
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\n\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n\r") - begin + 1);
-}
-
-/// Parts between commas that stand in no brackets.
-std::vector<std::string_view> split_list(std::string_view text) {
-  std::vector<std::string_view> parts;
-  int depth = 0;
-  size_t begin = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '(' || text[i] == '[') ++depth;
-    if (text[i] == ')' || text[i] == ']') --depth;
-    if (text[i] == ',' && depth <= 0) {
-      parts.push_back(trimmed(text.substr(begin, i - begin)));
-      begin = i + 1;
-    }
-  }
-  parts.push_back(trimmed(text.substr(begin)));
-  return parts;
-}
-
-/// A shell set "[0-3]" or "[!ab]" at pattern[at]: where it ends and whether it takes `c`. end = 0:
-/// the set has no end, and the bracket stands for itself.
-struct SetMatch {
-  size_t end = 0;
-  bool taken = false;
-};
-SetMatch match_set(std::string_view pattern, size_t at, char c) {
-  size_t i = at + 1;
-  const bool negated = i < pattern.size() && (pattern[i] == '!' || pattern[i] == '^');
-  if (negated) ++i;
-  const size_t close = pattern.find(']', i + 1);
-  if (close == std::string_view::npos) return {};
-  bool in_set = false;
-  for (; i < close; ++i) {
-    if (i + 2 < close && pattern[i + 1] == '-') {
-      in_set = in_set || (pattern[i] <= c && c <= pattern[i + 2]);
-      i += 2;
-    } else {
-      in_set = in_set || pattern[i] == c;
-    }
-  }
-  return {close + 1, in_set != negated && c != ':'};
-}
-
-/// Consumes one element other than `*` for `c`; returns where the pattern goes on, 0 if it does not
-/// match (an element never ends at 0).
-size_t match_one(std::string_view pattern, size_t at, char c) {
-  if (at >= pattern.size()) return 0;
-  if (pattern[at] == '[') {
-    const SetMatch set = match_set(pattern, at, c);
-    if (set.end != 0) return set.taken ? set.end : 0;
-  }
-  if (pattern[at] == '?') return c != ':' ? at + 1 : 0;
-  if (pattern[at] == '\\' && at + 1 < pattern.size()) return pattern[at + 1] == c ? at + 2 : 0;
-  return pattern[at] == c ? at + 1 : 0;
-}
 
 /// Resolves text against one population. Collects indices of candidates.
 class Selection {
@@ -124,7 +67,7 @@ class Selection {
       throw NameError(in_quotes(text), "at most 4096 characters");
     }
     std::vector<uint32_t> result;
-    for (const std::string_view term : split_list(text)) {
+    for (const std::string_view term : split_names(text)) {
       const std::vector<uint32_t> part =
           term.starts_with("random(") ? resolve_random(term) : resolve_term(term);
       result.insert(result.end(), part.begin(), part.end());
@@ -136,27 +79,46 @@ class Selection {
 
  private:
   std::vector<uint32_t> resolve_term(std::string_view term) const {
+    const auto things = static_cast<uint32_t>(population_.candidates.size());
     std::vector<uint32_t> result;
-    for (uint32_t i = 0; i < population_.candidates.size(); ++i) {
-      if (term == "all" || population_.matches(term, population_.candidates[i])) {
-        result.push_back(i);
-      }
+    if (term == "all" && things > 0) {
+      result.resize(things);
+      std::iota(result.begin(), result.end(), 0u);
+      return result;
     }
-    if (result.empty()) fail_no_match(term);
-    return result;
+    const bool joined = population_.has_joint(term);
+    const NamesAt names_at = [&](uint32_t place, std::vector<std::string>& names) {
+      population_.put_names(population_.candidates[place], joined, names);
+    };
+    // The name of a thing means that thing, also where it could be read as a pattern.
+    std::vector<std::string> names;
+    for (uint32_t place = 0; place < things; ++place) {
+      names.clear();
+      names_at(place, names);
+      if (std::find(names.begin(), names.end(), term) != names.end()) result.push_back(place);
+    }
+    if (!result.empty()) return result;
+    NamesFound found = find_named(term, things, names_at);
+    if (!found.missing.empty() && found.places.empty()) fail_no_match(term, found);
+    if (const auto mistake = mistake_in(found, term, population_.kind, "")) {
+      throw NameError(mistake->found, mistake->expected);
+    }
+    return std::move(found.places);
   }
 
-  [[noreturn]] void fail_no_match(std::string_view term) const {
+  [[noreturn]] void fail_no_match(std::string_view term, const NamesFound& found) const {
     const size_t arrow = term.find("->");
-    if (population_.article == "link" && arrow != std::string_view::npos) {
+    if (population_.kind == "link" && arrow != std::string_view::npos) {
       const std::string both = std::string(term).replace(arrow, 2, "--");
       throw NameError(in_quotes(term) + ", which is one direction of a link",
                       "the link, " + in_quotes(both) +
                           ", or where a fault may hit one direction the key \"wire\"");
     }
     const std::string near = population_.suggestion(term);
-    throw NameError(in_quotes(term) + ", which names no " + std::string(population_.article),
-                    near.empty() ? "a fabric that has one" : "a name such as " + in_quotes(near));
+    const auto mistake =
+        mistake_in(found, term, population_.kind,
+                   near.empty() ? "a fabric that has one" : "a name such as " + in_quotes(near));
+    throw NameError(mistake->found, mistake->expected);
   }
 
   /// "random(3, p*.t0-*:u*)": three of those, each at most once.
@@ -167,7 +129,7 @@ class Selection {
     if (term.back() != ')' || comma == std::string_view::npos) {
       throw NameError(in_quotes(term), form);
     }
-    const std::string_view number = trimmed(term.substr(open + 1, comma - open - 1));
+    const std::string_view number = without_blanks(term.substr(open + 1, comma - open - 1));
     uint32_t count = 0;
     const auto parsed = std::from_chars(number.data(), number.data() + number.size(), count);
     if (parsed.ec != std::errc{} || parsed.ptr != number.data() + number.size() || count == 0) {
@@ -175,7 +137,7 @@ class Selection {
     }
     std::vector<uint32_t> pool;
     for (const std::string_view part :
-         split_list(term.substr(comma + 1, term.size() - comma - 2))) {
+         split_names(term.substr(comma + 1, term.size() - comma - 2))) {
       const std::vector<uint32_t> found = resolve_term(part);
       pool.insert(pool.end(), found.begin(), found.end());
     }
@@ -196,9 +158,9 @@ class Selection {
   std::function<uint64_t()> next_draw_;
 };
 
-Population node_population(const Topology& topology, std::string_view article, bool hosts,
+Population node_population(const Topology& topology, std::string_view kind, bool hosts,
                            bool switches, std::vector<NodeId>& ids) {
-  Population result{article, "", false, {}};
+  Population result{kind, "", false, {}};
   for (const NodeSite& site : topology.nodes) {
     if (!(site.role == NodeRole::kHost ? hosts : switches)) continue;
     result.candidates.push_back({site.name, ""});
@@ -288,31 +250,6 @@ NameError::NameError(std::string what_found, std::string what_expected)
     : InputError("found " + what_found + ": expected " + what_expected),
       found_(std::move(what_found)),
       expected_(std::move(what_expected)) {}
-
-bool matches_pattern(std::string_view pattern, std::string_view name) {
-  // Backtracking to the last `*` is enough: no wildcard crosses a colon, so the parts between
-  // colons match one by one.
-  size_t p = 0;
-  size_t n = 0;
-  size_t star = std::string_view::npos;
-  size_t star_name = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      star_name = n;
-    } else if (const size_t next = match_one(pattern, p, name[n]); next != 0) {
-      p = next;
-      ++n;
-    } else if (star != std::string_view::npos && name[star_name] != ':') {
-      p = star + 1;
-      n = ++star_name;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 uint64_t NameResolver::next_draw() {
   return draw(seed_, NodeId{}, PortId{}, DrawPurpose::kFault, draws_++);

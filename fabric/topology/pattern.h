@@ -1,6 +1,6 @@
 #pragma once
-// Resolves names and patterns in files and on command lines: shell-style patterns ("p*.t1-0",
-// "h[0-3]:p2"), lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)". `*` and `?` stop at a colon.
+// Resolves names and patterns in files and on command lines: patterns ("p*.t1-0", "h[8-11]:p2",
+// fabric/text/name_pattern.h), lists ("h0, h3"), "all", and "random(3, p*.t0-*:u*)".
 
 #include <string>
 #include <string_view>
@@ -8,6 +8,7 @@
 
 #include "fabric/base/ids.h"
 #include "fabric/base/random.h"
+#include "fabric/text/name_pattern.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/topology.h"
 
@@ -25,16 +26,12 @@ class NameError : public InputError {
   std::string expected_;
 };
 
-/// Does the whole of `name` match? `*` any run and `?` any one character but ':', `[0-3]` and
-/// `[!ab]` one of a set, `\` takes the next character as it is.
-bool matches_pattern(std::string_view pattern, std::string_view name);
-
 /// Turns text into parts of a topology. Results are sorted by id and hold nothing twice. Text that
-/// matches nothing is an error that suggests the nearest existing name: NameError for bare text,
-/// InputError with the position for a YamlValue (a scalar, or a list of scalars).
+/// matches nothing, or less than it names, is an error that suggests what is there: NameError for bare
+/// text, InputError with the position for a YamlValue (a scalar, or a list of scalars).
 class NameResolver {
  public:
-  static constexpr size_t kMaxTextBytes = 4096;
+  static constexpr size_t kMaxTextBytes = NamePattern::kMaxBytes;
 
   /// `topology` must outlive the resolver. Each random() takes the next draw of the seed.
   NameResolver(const Topology& topology, uint64_t seed) : topology_(topology), seed_(seed) {}

@@ -1,7 +1,10 @@
 #include "lab/cli/cli_choice.h"
 
+#include <algorithm>
+#include <set>
+
+#include "fabric/text/name_pattern.h"
 #include "fabric/text/yaml.h"
-#include "fabric/topology/pattern.h"
 
 namespace mrclab::lab {
 namespace {
@@ -41,6 +44,27 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
 
 bool names_port(std::string_view pattern, std::string_view port) {
   return matches_pattern(pattern, port) || matches_pattern(pattern, port.substr(0, port.find(':')));
+}
+
+void check_only(const std::string& pattern, const std::vector<std::string>& names,
+                std::string_view kind) {
+  std::set<std::string> known;
+  for (const std::string& name : names) {
+    known.insert(name);
+    for (size_t at = 0; at <= name.size();) {
+      const size_t dashes = std::min(name.find("--", at), name.size());
+      const std::string port = name.substr(at, dashes - at);
+      known.insert(port);
+      known.insert(port.substr(0, port.find(':')));
+      at = dashes + 2;
+    }
+  }
+  const std::vector<std::string> list(known.begin(), known.end());
+  const auto mistake =
+      mistake_in(find_named(pattern, list), pattern, kind, "a pattern such as p2.* or h3:p2");
+  if (mistake) {
+    throw InputError("--only: found " + mistake->found + ": expected " + mistake->expected);
+  }
 }
 
 }  // namespace mrclab::lab

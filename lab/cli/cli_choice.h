@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lab/bringup/lab_record.h"
 
@@ -21,5 +22,9 @@ std::string lab_word(const std::string& lab, const LabPaths& paths = {});
 
 /// Does the pattern of an --only name this port ("h3:p2"), by its own name or by that of its node?
 bool names_port(std::string_view pattern, std::string_view port);
+/// Refuses the pattern of an --only that names what is not among these names of nodes, ports ("h3:p2") and links
+/// ("h3:p2--p2.t0-0:d3"), of which each stands for its ports and they for their nodes. `kind` is for the message.
+void check_only(const std::string& pattern, const std::vector<std::string>& names,
+                std::string_view kind);
 
 }  // namespace mrclab::lab

@@ -6,9 +6,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "fabric/text/name_pattern.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fare.h"
-#include "fabric/topology/pattern.h"
 #include "lab/bringup/describe.h"
 #include "lab/bringup/link_states.h"
 #include "lab/cli/cli.h"
@@ -60,6 +60,13 @@ bool is_wanted(const InspectOptions& options, const std::string& name) {
 
 /// Nodes and links that the pattern names; with --down links that are down, and no nodes.
 void leave_out_others(const InspectOptions& options, json& fabric) {
+  if (!options.only.empty()) {
+    std::vector<std::string> names;
+    for (const char* list : {"nodes", "links"}) {
+      for (const json& item : fabric[list]) names.push_back(item.at("name"));
+    }
+    check_only(options.only, names, "node and no link");
+  }
   const auto keep = [&](json& list, auto&& wanted) {
     json kept = json::array();
     for (json& item : list) {
@@ -72,11 +79,6 @@ void leave_out_others(const InspectOptions& options, json& fabric) {
   keep(fabric["links"], [&](const json& link) {
     return is_wanted(options, link.at("name")) && !(options.down && link.at("up").get<bool>());
   });
-  if (!options.only.empty() && !options.down && fabric["nodes"].empty() &&
-      fabric["links"].empty()) {
-    throw InputError("--only: found " + in_quotes(options.only) +
-                     ", which names no node and no link: expected a pattern such as p2.* or h3:p2");
-  }
 }
 
 uint32_t host_number(const Topology& topology, const std::string& name) {

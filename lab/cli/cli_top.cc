@@ -44,15 +44,15 @@ struct TopOptions {
 
 void leave_out_others(const std::string& pattern, std::vector<DirectionLoad>& loads) {
   if (pattern.empty()) return;
+  std::vector<std::string> ports;
+  for (const DirectionLoad& load : loads) ports.insert(ports.end(), {load.from, load.to});
+  check_only(pattern, ports, "node and no port");
   std::erase_if(loads, [&](const DirectionLoad& load) {
     for (const std::string& port : {load.from, load.to}) {
       if (names_port(pattern, port)) return false;
     }
     return true;
   });
-  if (!loads.empty()) return;
-  throw InputError("--only: found " + in_quotes(pattern) +
-                   ", which names no node and no port: expected a pattern such as p2.* or h3:p2");
 }
 
 /// One look after another at one lab.

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "fabric/node/effect_text.h"
-#include "fabric/topology/pattern.h"
+#include "fabric/text/name_pattern.h"
 #include "faults/schedule.h"
 
 namespace mrclab::lab {
@@ -95,6 +95,19 @@ FabricTime FaultBook::when_over(size_t count) const {
   return ends[count - 1];
 }
 
+void FaultBook::check_names(const std::string& word) const {
+  std::vector<std::string> names;
+  for (const NodeSite& site : topology_.nodes) {
+    names.push_back(site.name);
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      names.push_back(topology_.port_name({site.id, PortId{i}}));
+    }
+  }
+  for (const Wire& wire : topology_.wires_list) names.push_back(topology_.wire_name(wire.id));
+  const auto mistake = mistake_in(find_named(word, names), word, "target", "");
+  if (mistake) throw InputError("found " + mistake->found + ": expected " + mistake->expected);
+}
+
 std::vector<uint32_t> FaultBook::select(const std::string& word, FabricTime at) const {
   const std::optional<uint32_t> wanted = number_in(word);
   const std::optional<faults::FaultKind> kind = faults::find_fault(word);
@@ -115,6 +128,7 @@ std::vector<uint32_t> FaultBook::select(const std::string& word, FabricTime at) 
                      ", which means no fault of this lab: expected a number of 'mrclab inspect "
                      "--faults', a kind, the name of a target, or all");
   }
+  if (!any && !wanted && !kind) check_names(word);
   return chosen;
 }
 

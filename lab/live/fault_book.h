@@ -69,6 +69,8 @@ class FaultBook {
   /// The names by which a pattern can mean the fault.
   std::set<std::string> names_of(const faults::Fault& fault) const;
   bool forgot(const std::string& word) const;
+  /// Refuses a pattern that names what the fabric does not have.
+  void check_names(const std::string& word) const;
 
   const Topology* topology_;  ///< so that a changed copy can take the place of this one
   std::map<uint32_t, BookedFault> entries_;

@@ -58,7 +58,7 @@ TEST_CASE("goodput of a host, or from one to another, is that of its flows") {
   CHECK(story.result(expect) == Result::kPass);
   expect.flows = {"h0", "h2", ""};
   CHECK(story.check(expect).measured == 0);
-  expect.flows = {"", "", "h[02]"};
+  expect.flows = {"", "", "h[0,2]"};
   const CheckResult half = story.check(expect);  // h0 to h2 is gone, h2 to h0 is not
   REQUIRE(half.measured);
   CHECK(*half.measured == doctest::Approx(50).epsilon(0.01));

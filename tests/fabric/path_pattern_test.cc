@@ -24,12 +24,14 @@ TEST_CASE("paths are read by name, pattern or number, in order and without repet
   CHECK(read("p3/u1") == Names{"p3/u1"});
   CHECK(read("[p3/u1, p0/-, p3/u1]") == Names{"p0/-", "p3/u1"});
   CHECK(read("\"p0/*\"") == Names{"p0/u0", "p0/u1", "p0/u2", "p0/u3", "p0/-"});
-  CHECK(read("\"p[67]/u2\"") == Names{"p6/u2", "p7/u2"});
+  CHECK(read("\"p[6-7]/u2\"") == Names{"p6/u2", "p7/u2"});
+  CHECK(read("\"p0/u1, p[6-7]/u2\"") == Names{"p0/u1", "p6/u2", "p7/u2"});
   CHECK(read("\"0x0005c002\"") == Names{"p5/u2"});
 }
 
 TEST_CASE("what names no path of the fabric is refused where it stands") {
-  for (const char* text : {"p8/u0", "p0/u4", "u0", "\"0x00050002\"", "\"0x\"", "[[p0/u0]]"}) {
+  for (const char* text : {"\"p[6-8]/u0\"", "\"p0/u[0-4]\"", "\"p0/u0, p8/*\"", "p8/u0", "p0/u4",
+                           "u0", "\"0x00050002\"", "\"0x\"", "[[p0/u0]]"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(read(text), InputError);
   }

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "fabric/topology/build_topology.h"
 #include "fabric/topology/pattern.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
@@ -21,52 +22,6 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("patterns match as a shell's do, and no wildcard crosses a colon") {
-  struct Row {
-    const char* pattern;
-    const char* name;
-    bool matches;
-  };
-  for (const Row& row : {
-           Row{"h3", "h3", true},
-           Row{"h3", "h30", false},
-           Row{"h*", "h30", true},
-           Row{"h?", "h30", false},
-           Row{"h[0-3]", "h2", true},
-           Row{"h[0-3]", "h4", false},
-           Row{"h[!0-3]", "h4", true},
-           Row{"h[!0-3]", "h2", false},
-           Row{"h[04-6]", "h5", true},
-           Row{"p*.t1-0", "p12.t1-0", true},
-           Row{"p*.t1-0", "p12.t1-01", false},
-           Row{"p*", "p0.t0-0:d1", false},
-           Row{"p*:d*", "p0.t0-0:d1", true},
-           Row{"p?.t?-?:?1", "p0.t0-0:d1", true},
-           Row{"h0?p1", "h0:p1", false},
-           Row{"h0[:]p1", "h0:p1", false},
-           Row{"h0[!x]p1", "h0:p1", false},
-           Row{"*a*b", "xaxab", true},
-           Row{"*a*b", "xaxa", false},
-           Row{"a*:*b", "ax:yb", true},
-           Row{"a*:*b", "ax:y:b", false},
-           Row{"h[0", "h[0", true},
-           Row{"h\\*", "h*", true},
-           Row{"h\\*", "hx", false},
-           Row{"", "", true},
-           Row{"*", "", true},
-           Row{"", "x", false},
-       }) {
-    CHECK_MESSAGE(matches_pattern(row.pattern, row.name) == row.matches,
-                  row.pattern << " against " << row.name);
-  }
-}
-
-TEST_CASE("a pattern of many stars does not take exponential time") {
-  std::string pattern;
-  for (int i = 0; i < 200; ++i) pattern += "*a";
-  CHECK_FALSE(matches_pattern(pattern + "b", std::string(2000, 'a')));
-}
-
 TEST_CASE("names, patterns, lists and all resolve to nodes in the order of the topology") {
   const Topology t = octet();
   NameResolver names(t, 1);
@@ -78,6 +33,66 @@ TEST_CASE("names, patterns, lists and all resolve to nodes in the order of the t
   CHECK(names.switches("all").size() == 48);
   CHECK(names.switches("p*.t1-0").size() == 8);
   CHECK(names.nodes("p3.*").size() == 6);
+}
+
+TEST_CASE("numbers in brackets are numbers, of several digits and in the middle of names") {
+  const Topology t = build_topology(shape_of("two-racks", 2, 2, 4, 8));  // 16 hosts
+  NameResolver names(t, 1);
+  const Names four{"h8", "h9", "h10", "h11"};
+  for (const char* text : {"h[8-11]", "h{8..11}", "h8-h11", "h[8,9,10-11]", "h[8-9], h1[0-1]"}) {
+    CHECK_MESSAGE(node_names(t, names.hosts(text)) == four, text);
+  }
+  CHECK(node_names(t, names.hosts("h[12-15]")) == Names{"h12", "h13", "h14", "h15"});
+  CHECK(node_names(t, names.hosts("h[!1-15]")) == Names{"h0"});
+  CHECK(names.links("p[0-1].t0-*:u[0-3]").size() == 16);
+  CHECK(names.links("p0-p1.t0-0:u0-u3").size() == 8);
+  CHECK(names.links("h[8-11]:p[0-1]--p*.t0-1:d{0..3}").size() == 8);
+  CHECK(names.wires("h10-h12:p0->*:*").size() == 3);
+  CHECK(names.planes("p[0-1]").size() == 2);
+  CHECK(names.hosts("random(2, h[12-15])").size() == 2);
+}
+
+TEST_CASE("a pattern that names more than there is is refused, wherever it stands") {
+  const Topology t = octet();
+  NameResolver n(t, 1);
+  struct Row {
+    std::string error;
+    const char* expected;
+  };
+  for (const Row& row : {
+           Row{error_of([&] { n.hosts("h[12-15]"); }),
+               "found \"h[12-15]\", which names \"h12\": no host has that name (4 of the 4 are "
+               "missing): expected a name such as \"h0\""},
+           Row{error_of([&] { n.hosts("h{6..9}"); }),
+               "found \"h{6..9}\", which names \"h8\": no host has that name (2 of the 4 are "
+               "missing): expected only what is there, such as \"h6\", \"h7\""},
+           Row{error_of([&] { n.hosts("h0-h8"); }),
+               "found \"h0-h8\", which names \"h8\": no host has that name: expected only what is "
+               "there, such as \"h0\", \"h1\", \"h2\", \"h3\" and so on"},
+           Row{error_of([&] { n.hosts("h0, h[7-8]"); }),
+               "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
+               "there, such as \"h7\""},
+           Row{error_of([&] { n.hosts("random(1, h[7-8])"); }),
+               "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
+               "there, such as \"h7\""},
+           Row{error_of([&] { n.hosts("h[!8]"); }),
+               "found \"h[!8]\", which names \"h8\": no host has that name: expected a name such "
+               "as "
+               "\"h0\""},
+           Row{error_of([&] { n.links("p[0-8].t0-*:u0"); }),
+               "found \"p[0-8].t0-*:u0\", which names \"p8.t0-*:u0\": no link matches that: "
+               "expected "
+               "only what is there, such as \"p0.t0-0:u0\", \"p0.t0-1:u0\", \"p1.t0-0:u0\", "
+               "\"p1.t0-1:u0\" and so on"},
+           Row{error_of([&] { n.wires("h[7-8]:p0->*:*"); }),
+               "found \"h[7-8]:p0->*:*\", which names \"h8:p0->*:*\": no wire matches that: "
+               "expected only what is there, such as \"h7:p0->p0.t0-1:d3\""},
+           Row{error_of([&] { n.planes("p[6-9]"); }),
+               "found \"p[6-9]\", which names \"p8\": no plane has that name (2 of the 4 are "
+               "missing): expected only what is there, such as \"p6\", \"p7\""},
+       }) {
+    CHECK(row.error == row.expected);
+  }
 }
 
 TEST_CASE("a link is named by either of its ports or by both in either order") {
