@@ -31,6 +31,7 @@ class NamePattern {
   std::optional<uint64_t> match(std::string_view name) const;
   /// The product of what stands in the brackets; 1 without any.
   uint64_t count() const { return count_; }
+  std::string text() const;  ///< as it was written, but for escapes
   /// "p8.t0-*", for number 8 of "p[0-9].t0-*".
   std::string named(uint64_t which) const;
   /// The pattern of what its `[!...]` exclude; empty if it has none.
@@ -48,14 +49,19 @@ class NamePattern {
 struct NamesFound {
   std::vector<uint32_t> places;             ///< of the things, ascending
   std::optional<PatternMistake> malformed;  ///< the text is no pattern
-  std::string missing;  ///< the first that it names and that is not there; empty: none
+  std::string
+      missing;  ///< the first that it names and that is not there, if missing_count is not 0
   uint64_t missing_count = 0, named_count = 0;
   std::vector<std::string> there;  ///< the first few that are
 };
 
 /// All names by which the thing at a place is known.
 using NamesAt = std::function<void(uint32_t place, std::vector<std::string>& names)>;
-NamesFound find_named(std::string_view pattern, uint32_t things, const NamesAt& names_at);
+/// Text that is the name of a thing means that thing alone, also where it could be read as a pattern.
+/// Where names have two ends with `joint` between them ("h3:p2--p2.t0-1:d3"), each end is looked at for itself:
+/// what a pattern with the joint names there has to be there, but not each with each.
+NamesFound find_named(std::string_view pattern, uint32_t things, const NamesAt& names_at,
+                      std::string_view joint = "");
 NamesFound find_named(std::string_view pattern, const std::vector<std::string>& names);
 
 /// The sentence for what find_named() found wrong, empty if nothing is. `kind` is a word such as "host",

@@ -30,14 +30,14 @@ bool any_switch(const FabricShape& shape, Fn&& fn) {
   return false;
 }
 
-/// Refuses a pattern that names planes or switches that are not there.
-void check_exception(const FabricShape& shape, const std::string& pattern, const YamlValue& word) {
+/// The pattern of an exception, of which every plane and switch that it names must be there.
+std::string read_exception(const FabricShape& shape, const std::string& pattern,
+                           const YamlValue& word) {
   std::vector<std::string> names;
+  std::string last;
   any_switch(shape, [&](const std::string& plane, const std::string& name, bool) {
-    if (!plane.empty() &&
-        (names.empty() || std::find(names.begin(), names.end(), plane) == names.end())) {
-      names.push_back(plane);
-    }
+    if (plane != last) names.push_back(plane);
+    last = plane;
     names.push_back(name);
     return false;
   });
@@ -45,6 +45,14 @@ void check_exception(const FabricShape& shape, const std::string& pattern, const
       mistake_in(find_named(pattern, names), pattern, "plane or switch of this fabric",
                  "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these");
   if (mistake) word.fail(mistake->found, mistake->expected);
+  if (std::find(names.begin(), names.end(), pattern) == names.end()) return pattern;
+  const auto means_others = [&](const std::string& name) {
+    return name != pattern && matches_pattern(pattern, name);
+  };
+  if (std::none_of(names.begin(), names.end(), means_others)) return pattern;
+  std::string name;  // "r1-r2" is a switch here, so it is no range
+  for (const char c : pattern) name += c == '-' ? "\\-" : std::string(1, c);
+  return name;
 }
 
 /// Is there a switch that `by` forwards for?
@@ -94,8 +102,8 @@ ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shap
     if (pattern == "all") {
       choice.all = read_forwarding_word(word);
     } else {
-      check_exception(shape, pattern, word);
-      choice.exceptions.push_back({pattern, read_forwarding_word(word)});
+      choice.exceptions.push_back(
+          {read_exception(shape, pattern, word), read_forwarding_word(word)});
     }
   }
   return choice;
@@ -120,9 +128,9 @@ void read_speaker(const YamlValue& value, FabricShape& shape) {
       shape.forwarding = Forwarding::kKernel;
       continue;
     }
-    check_exception(shape, pattern, word);
-    shape.speaker.exceptions.push_back({pattern, program_of(word)});
-    const ForwardingChoice::Exception kernel{pattern, Forwarding::kKernel};
+    const std::string exact = read_exception(shape, pattern, word);
+    shape.speaker.exceptions.push_back({exact, program_of(word)});
+    const ForwardingChoice::Exception kernel{exact, Forwarding::kKernel};
     std::vector<ForwardingChoice::Exception>& known = shape.forwarding.exceptions;
     if (std::find(known.begin(), known.end(), kernel) == known.end()) known.push_back(kernel);
   }

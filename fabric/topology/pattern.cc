@@ -90,25 +90,15 @@ class Selection {
     const NamesAt names_at = [&](uint32_t place, std::vector<std::string>& names) {
       population_.put_names(population_.candidates[place], joined, names);
     };
-    // The name of a thing means that thing, also where it could be read as a pattern.
-    std::vector<std::string> names;
-    for (uint32_t place = 0; place < things; ++place) {
-      names.clear();
-      names_at(place, names);
-      if (std::find(names.begin(), names.end(), term) != names.end()) result.push_back(place);
-    }
-    if (!result.empty()) return result;
-    NamesFound found = find_named(term, things, names_at);
-    if (!found.missing.empty() && found.places.empty()) fail_no_match(term, found);
-    if (const auto mistake = mistake_in(found, term, population_.kind, "")) {
-      throw NameError(mistake->found, mistake->expected);
-    }
+    NamesFound found = find_named(term, things, names_at, population_.joint);
+    if (found.malformed) throw NameError(found.malformed->found, found.malformed->expected);
+    if (found.missing_count > 0) fail_no_match(term, found);
     return std::move(found.places);
   }
 
   [[noreturn]] void fail_no_match(std::string_view term, const NamesFound& found) const {
     const size_t arrow = term.find("->");
-    if (population_.kind == "link" && arrow != std::string_view::npos) {
+    if (found.places.empty() && population_.kind == "link" && arrow != std::string_view::npos) {
       const std::string both = std::string(term).replace(arrow, 2, "--");
       throw NameError(in_quotes(term) + ", which is one direction of a link",
                       "the link, " + in_quotes(both) +

@@ -143,6 +143,22 @@ TEST_CASE("of what a pattern names, the first that is not there is found") {
   CHECK(find_named("a[0-99999999][0-99999999]", names).malformed);
 }
 
+TEST_CASE("of names with two ends each end is looked at for itself") {
+  const std::vector<std::string> links{"h0:p0--t0:d0", "h1:p0--t0:d1"};
+  const NamesAt names_at = [&](uint32_t place, std::vector<std::string>& names) {
+    names = {links[place]};
+  };
+  CHECK(find_named("h[0-1]:p0--t0:d[0-1]", 2, names_at, "--").missing_count == 0);
+  const NamesFound found = find_named("h[0-2]:p0--t0:d*", 2, names_at, "--");
+  CHECK(found.missing == "h2:p0--t0:d*");
+  CHECK(find_named("h[!1]:p0--*:*", 2, names_at, "--").places == std::vector<uint32_t>{0});
+}
+
+TEST_CASE("the name of a thing means that thing, also where it looks like a range") {
+  CHECK(find_named("r1-r2", {"r1", "r2", "r1-r2"}).places == std::vector<uint32_t>{2});
+  CHECK(find_named("r1-r2", {"r1", "r2"}).places == std::vector<uint32_t>{0, 1});
+}
+
 TEST_CASE("a list is split between brackets, not in them") {
   CHECK(split_names("h[1,2], {a,b}, random(2, h*) , x") ==
         std::vector<std::string_view>{"h[1,2]", "{a,b}", "random(2, h*)", "x"});

@@ -80,7 +80,7 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
   CHECK(book.select("p1.*", us(20)) == Numbers{2});
   CHECK(book.select("p0.t0-0:u*", us(5)) == Numbers{0, 1});
   CHECK(book.select("", us(5)) == Numbers{});
-  for (const char* unknown : {"7", "h0", "optic_glitch", "p0"}) {
+  for (const char* unknown : {"p0.t0-0:u[0-9]", "7", "h0", "optic_glitch", "p0"}) {
     CAPTURE(unknown);
     CHECK_THROWS_AS(book.select(unknown, us(20)), InputError);
   }
