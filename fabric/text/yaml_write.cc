@@ -28,6 +28,8 @@ std::string escape_of(char c) {
   return text;
 }
 
+bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 bool has_escape(char c) {
   const auto byte = static_cast<uint8_t>(c);
   return c == '"' || c == '\\' || byte < 0x20 || byte == 0x7F;
@@ -53,13 +55,21 @@ std::string yaml_string(std::string_view text) {
 }
 
 std::string yaml_word(std::string_view text) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  // What a reader of YAML 1.1 or 1.2 takes for no text: no value, a truth value, and whatever begins like a number
+  // or a date.
+  constexpr std::array<std::string_view, 10> kNoText{"null", "true", "false", "yes", "no",
+                                                     "on",   "off",  "y",     "n",   "nan"};
+  const auto is_plain = [](char c) {
+    return is_ascii_letter(c) || (c >= '0' && c <= '9') || c == '-';
   };
-  const bool null = text == "null" || text == "Null" || text == "NULL";
-  const bool word = !text.empty() && text[0] != '-' && !null;
-  return word && std::all_of(text.begin(), text.end(), plain) ? std::string(text)
-                                                              : yaml_string(text);
+  std::string small(text);
+  std::transform(small.begin(), small.end(), small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  const bool plain = !text.empty() && is_ascii_letter(text[0]) &&
+                     std::all_of(text.begin(), text.end(), is_plain) &&
+                     std::find(kNoText.begin(), kNoText.end(), small) == kNoText.end();
+  return plain ? std::string(text) : yaml_string(text);
 }
 
 }  // namespace mrclab

@@ -10,7 +10,8 @@ namespace mrclab {
 /// does not allow are escaped.
 std::string yaml_string(std::string_view text);
 
-/// The text as it stands if that is a plain scalar, otherwise as yaml_string() writes it.
+/// The text as it stands if every reader of YAML takes that for text, otherwise as yaml_string() writes it:
+/// "null", "true" and "1e3" in quotes.
 std::string yaml_word(std::string_view text);
 
 }  // namespace mrclab

@@ -59,7 +59,23 @@ Json pod(const Campaign& campaign, const std::string& line) {
 
 }  // namespace
 
+/// Names of Kubernetes' objects are subdomains (RFC 1123); what is none would be refused there, or end a comment here.
+void require_object_name(std::string_view option, const std::string& name) {
+  constexpr std::string_view kAll = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+  const bool inside = name.find_first_not_of(kAll) == std::string::npos;
+  const auto is_end = [](char c) { return c != '-' && c != '.'; };
+  if (inside && !name.empty() && name.size() <= 253 && is_end(name.front()) &&
+      is_end(name.back())) {
+    return;
+  }
+  throw InputError(fmt::format(
+      "{}: found {}: expected a name of Kubernetes, such as mrclab-campaigns: a-z, 0-9, "
+      "dashes and dots, at most 253",
+      option, in_quotes(name)));
+}
+
 std::string kubernetes_manifest(const Campaign& campaign) {
+  require_object_name("--claim", campaign.claim);
   Campaign inside = campaign;
   inside.program = "mrclab";
   inside.jobs = std::max(1u, campaign.jobs);

@@ -38,7 +38,7 @@ class ContainerlabWriter {
           "$MRC_TO_h0 clab-{0}-h0'\n",
           topology_.name);
     }
-    text_ += "name: " + topology_.name + "\ntopology:\n";
+    text_ += "name: " + yaml_word(topology_.name) + "\ntopology:\n";
     write_defaults();
     text_ += "  nodes:\n";
     for (const NodeSite& site : topology_.nodes) write_node(site);
@@ -72,7 +72,7 @@ class ContainerlabWriter {
   }
 
   void write_node(const NodeSite& site) {
-    text_ += "    " + fabric_.name(site.id) + ":\n";
+    text_ += "    " + yaml_word(fabric_.name(site.id)) + ":\n";
     const SwitchKind kind = fabric_.options().switches;
     const bool foreign = !fabric_.is_host(site.id) && kind != SwitchKind::kMrclab;
     line("kind", foreign && kind == SwitchKind::kSonicVs ? "sonic-vs"

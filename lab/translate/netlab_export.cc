@@ -22,7 +22,7 @@ std::string lab_name(const std::string& fabric) {
 }
 
 std::string end_text(const ExportedFabric& fabric, PortRef port) {
-  return fmt::format("{}: {{ifindex: {}, ipv6: \"{}\"}}", fabric.name(port.node),
+  return fmt::format("{}: {{ifindex: {}, ipv6: \"{}\"}}", yaml_word(fabric.name(port.node)),
                      netlab_tool().first_interface + port.port.value,
                      netio::prefix_text(port_prefix(fabric, port)));
 }
@@ -44,8 +44,9 @@ void add_script(const ExportedFabric& fabric, const NodeSite& site, std::string&
 
 void add_node(const ExportedFabric& fabric, const NodeSite& site, std::string& text) {
   const bool is_host = fabric.is_host(site.id);
-  text += fmt::format("  {}:\n    device: {}\n    clab.image: {}\n", fabric.name(site.id),
-                      is_host ? "linux" : "frr", yaml_string(fabric.image(site.id)));
+  text +=
+      fmt::format("  {}:\n    device: {}\n    clab.image: {}\n", yaml_word(fabric.name(site.id)),
+                  is_host ? "linux" : "frr", yaml_string(fabric.image(site.id)));
   if (fabric.options().bare) return;
   if (has_static_routes(fabric, site.id)) {
     text += "    module: [ routing ]\n    routing.static:\n";
@@ -68,7 +69,7 @@ ExportedLab export_netlab(const FabricShape& shape, const ExportOptions& options
     notes.emplace_back(
         "BGP (routing: fare) is not configured: netlab's module has no link bandwidth.");
   }
-  std::string text = as_comment(notes) + "name: " + lab_name(topology.name) +
+  std::string text = as_comment(notes) + "name: " + yaml_word(lab_name(topology.name)) +
                      "\nprovider: clab\nplugin: [ files ]\ndefaults.device: frr\n";
   if (topology.nodes.size() > kUsualNodes) {
     text += fmt::format("defaults.const.MAX_NODE_ID: {}\n", topology.nodes.size());

@@ -49,10 +49,14 @@ TEST_CASE("any plain text reads back as it was, as a value and as a key") {
 }
 
 TEST_CASE("a name stays as it stands where YAML takes it for one") {
-  for (const char* name : {"octet", "optic-glitch", "h0", "0100", "L5", "P-2", "true"}) {
+  for (const char* name : {"octet", "optic-glitch", "h0", "L5", "P-2", "truer", "e3", "no-1"}) {
     CHECK(yaml_word(name) == name);
   }
-  for (const char* name : {"", "null", "NULL", "-", "--", "-a", "p*", "a b", "a:"}) {
+  // What YAML 1.1 or 1.2 takes for no value, a truth value, a number or a date; and what is no plain text.
+  for (const char* name :
+       {"null",   "NULL", "true", "True", "FALSE", "yes",  "No",  "on",   "OFF",
+        "y",      "N",    "nan",  "0100", "1e3",   "0x1f", "12",  "1e-3", "2001-01-01",
+        "3-tier", "",     "-",    "--",   "-a",    "p*",   "a b", "a:"}) {
     CHECK(yaml_word(name).front() == '"');
   }
 }

@@ -318,6 +318,17 @@ TEST_CASE("--resume runs no program of a folder or of its base without a yes") {
   CHECK(refused(changed).find("expected a fabric or a scenario") != std::string::npos);
 }
 
+TEST_CASE("a claim that is no name of Kubernetes is refused, and ends no comment of the manifest") {
+  CampaignFolder night;
+  night.campaign.engine = Engine::kKubernetes;
+  for (const char* claim : {"", "x\nkind: Pod", "Big", "a b", "-a", "a.", "x#y"}) {
+    night.campaign.claim = claim;
+    CHECK_THROWS_AS(kubernetes_manifest(night.campaign), InputError);
+  }
+  night.campaign.claim = "mrclab-campaigns.night";
+  CHECK_NOTHROW(kubernetes_manifest(night.campaign));
+}
+
 TEST_CASE("a budget is a time") {
   CHECK(parse_budget("90s").count() == 90);
   CHECK(parse_budget("30m").count() == 1'800);

@@ -223,6 +223,24 @@ TEST_CASE(
   CHECK(test::mentions(frr_daemons(fare), "bgpd=yes"));
 }
 
+TEST_CASE("names that YAML takes for no text stand in quotes, and come back as they were") {
+  const FabricShape odd = written(
+      "name: odd\nswitches: {\"null\": 0100, \"true\": 0200, \"1e3\": 0300}\n"
+      "hosts: [[\"null\"], [\"true\"]]\nlinks: {\"null\": [\"1e3\"], \"true\": [\"1e3\"]}\n");
+  const std::string lab = export_containerlab(odd, {}, "").text;
+  for (const char* name : {"null", "true", "1e3"}) {
+    CHECK(lab.find(fmt::format("\n    \"{}\":\n", name)) != std::string::npos);
+  }
+  const std::string netlab = export_netlab(odd, {}, "").text;
+  for (const char* name : {"null", "true"}) {  // names there begin with a letter
+    CHECK(netlab.find(fmt::format("\n  \"{}\":\n", name)) != std::string::npos);
+    CHECK(netlab.find(fmt::format("\"{}\": {{ifindex", name)) != std::string::npos);
+  }
+  CHECK(netlab.find("\n  n1e3:\n") != std::string::npos);
+  const FabricShape again = parse_fabric(read_yaml_text(to_yaml(odd, 0), "again"));
+  CHECK(to_yaml(again, 0) == to_yaml(odd, 0));
+}
+
 TEST_CASE("our BGP speaker gets its links by the names there, and is started") {
   const ExportedLab lab = export_containerlab(shipped("fare"), {}, "x");
   const auto file = std::find_if(lab.files.begin(), lab.files.end(), [](const LabFile& f) {
