@@ -87,6 +87,10 @@ std::vector<Fault> parse_faults(const YamlValue& list, NameResolver& names,
 /// Reads what stands behind a kind's name: its targets and settings.
 Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameResolver& names);
 
+/// Reads a body that may lack settings, as what is asked of a fault that somebody else makes: its targets, and those
+/// settings that it has.
+Fault parse_partial_fault(FaultKind kind, const YamlValue& body, NameResolver& names);
+
 /// The entry as it would stand in a file, names resolved and times exact.
 std::string to_yaml(const Fault& fault, const Topology& topology);
 

@@ -265,8 +265,13 @@ class EntryReader {
     const int64_t most =
         times ? times->as_integer(1, int64_t{kMaxFaults}) : int64_t{kMaxFaults} + 1;
     const FabricTime stop = std::min(end_, until ? until->as_time() : end_);
+    if (until && stop <= first) until->fail_expecting("an instant after \"at\", " + exact(first));
     if (!times && stop == FabricTime::never()) {
       entry.fail_at_key("every", "\"every\" without an end", "\"until\" or \"times\"");
+    }
+    if (most > 1 && step >= stop - first) {
+      every->fail(exact(step) + ", after which nothing is repeated before " + exact(stop),
+                  "less than " + exact(stop - first) + ", or a fault without \"every\"");
     }
     FabricTime now = first;
     for (int64_t i = 0; i < most && now < stop; ++i, now += step) add_all(entry, now);
@@ -321,6 +326,19 @@ Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameReso
   for (const Hold& hold : holds) {
     if (const auto why = refusal(names.topology(), hold.effect))
       body.fail(why->found, why->expected);
+  }
+  return fault;
+}
+
+Fault parse_partial_fault(FaultKind kind, const YamlValue& body, NameResolver& names) {
+  const std::vector<std::string_view> keys = known_keys(kind);
+  body.only_keys(keys);
+  Fault fault{FabricTime::zero(), kind, read_targets(kind, body, names), {}};
+  for (const ParameterUse& use : info(kind).parameters) {
+    const ParameterInfo& parameter = info(use.parameter);
+    if (const auto value = body.get(parameter.name)) {
+      fault.settings.set(use.parameter, read_quantity(*value, parameter));
+    }
   }
   return fault;
 }

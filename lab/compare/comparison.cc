@@ -6,6 +6,7 @@
 #include "analysis/checks/checks.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
+#include "lab/scenario/expectation_check.h"
 
 namespace mrclab::lab {
 namespace {
@@ -17,14 +18,16 @@ struct Asked {
   std::vector<analysis::Expectation> contrast;
 };
 
-Asked asked_of(const Scenario& scenario, const ContrastName& name) {
+Asked asked_of(const Scenario& scenario, const Scenario& changed, const ContrastName& name) {
+  const ExpectationCheck check(changed);
   Asked asked;
   for (const analysis::Expectation& each : analysis::without_bundles(scenario.expect)) {
-    const std::string_view why = inapplicable(each, name.transport->family);
+    std::string why(inapplicable(each, name.transport->family));
+    if (why.empty()) why = check.why_impossible(each);
     if (why.empty()) {
       asked.applicable.push_back(each);
     } else {
-      asked.not_asked.push_back(describe(each) + " (" + std::string(why) + ")");
+      asked.not_asked.push_back(describe(each) + " (" + why + ")");
     }
   }
   if (name.contrast != nullptr) asked.contrast = analysis::without_bundles(name.contrast->expect);
@@ -56,8 +59,8 @@ void take_contrast(const Asked& asked, ComparedRun& run) {
 
 ComparedRun run_under(const Scenario& scenario, const std::string& called, const ContrastName& name,
                       const ComparisonOptions& options) {
-  const Asked asked = asked_of(scenario, name);
   Scenario changed = under_transport(scenario, name);
+  const Asked asked = asked_of(scenario, changed, name);
   changed.expect = asked.applicable;
   changed.expect.insert(changed.expect.end(), asked.contrast.begin(), asked.contrast.end());
   RunOptions run;

@@ -6,6 +6,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/pattern.h"
+#include "lab/scenario/expectation_check.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/scenario.h"
 #include "lab/scenario/scenario_form.h"
@@ -52,6 +53,17 @@ endpoint::TransportChoice read_options(const YamlValue& entry, const Scenario& s
   return endpoint::parse_transport(*options, scenario.topology);
 }
 
+/// The scenario as the contrast has it, by which its expectations are checked.
+Scenario contrasted(const YamlValue& entry, const Scenario& scenario, const Contrast& contrast) {
+  try {
+    return under_transport(scenario, {contrast.transport, &contrast});
+  } catch (const InputError& error) {
+    entry.require("transport")
+        .fail(in_quotes(contrast.name) + ", which this scenario cannot have (" + error.what() + ")",
+              "a transport that carries its workload");
+  }
+}
+
 Contrast read_contrast(const YamlValue& entry, const Scenario& scenario,
                        const std::vector<Contrast>& before) {
   check_form(entry, scenario_form().at("contrast").parts[0]);
@@ -67,7 +79,7 @@ Contrast read_contrast(const YamlValue& entry, const Scenario& scenario,
   for (const YamlValue& item : list.items()) {
     if (only_member(item, "program")) item.fail("program", "an expectation that packets answer");
   }
-  contrast.expect = read_expectations(list, scenario);
+  contrast.expect = read_expectations(list, contrasted(entry, scenario, contrast));
   if (contrast.expect.empty()) list.fail("an empty list", "what must hold under this transport");
   return contrast;
 }
@@ -156,12 +168,13 @@ Scenario under_transport(const Scenario& scenario, const ContrastName& name) {
     });
   }
   fit_fabric_to_transport(result);
+  if (contrast == nullptr) leave_out_impossible(result);
   return result;
 }
 
 std::string_view inapplicable(const analysis::Expectation& expectation, TransportFamily family) {
-  if (family == TransportFamily::kSprays) return "";
   using namespace analysis;
+  if (family == TransportFamily::kSprays) return "";
   if (std::holds_alternative<ExpectShare>(expectation) ||
       std::holds_alternative<ExpectPortShare>(expectation) ||
       std::holds_alternative<ExpectPathUnused>(expectation) ||

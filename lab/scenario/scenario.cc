@@ -9,10 +9,12 @@
 #include "analysis/checks/expectation.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fabric_form.h"
 #include "fabric/topology/forwarding_file.h"
 #include "faults/schedule.h"
 #include "lab/scenario/expectation_list.h"
 #include "lab/scenario/mechanism.h"
+#include "lab/scenario/planned_traffic.h"
 #include "lab/scenario/scenario_form.h"
 #include "lab/scenario/shipped_files.h"
 
@@ -58,6 +60,18 @@ void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrid
   }
 }
 
+/// The file that `name` means. Of one that is no fabric nothing is shown: a scenario may come from somebody who
+/// cannot read that file, and the error may go back there.
+YamlValue read_fabric_file(const YamlValue& name, const std::filesystem::path& path) {
+  YamlValue file = read_yaml_file(path);
+  const std::vector<ValueForm::Key>& keys = fabric_form().keys;
+  const bool known = file.is_map() && std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+                       return file.get(key.name).has_value();
+                     });
+  if (!known) name.fail(in_quotes(name.as_string()) + ", a file that is no fabric", "one that is");
+  return file;
+}
+
 FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
   const uint64_t most = overrides.max_nodes;
@@ -71,7 +85,7 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   } catch (const NameError& error) {
     value.fail(error.found(), error.expected());
   }
-  return parse_fabric(read_yaml_file(path), most);
+  return parse_fabric(read_fabric_file(value, path), most);
 }
 
 /// Others forward what ours do, as far as they can.
@@ -200,6 +214,7 @@ void read_workload(const YamlValue& document, NameResolver& names,
     } else if (out.workload.size() < endpoint::kMaxWorkloads) {
       out.workload.push_back(endpoint::parse_workload(entry, names));
       check_routing(entry, out.workload.back(), out.topology);
+      require_possible_work(entry, out.workload.back(), out.topology, out.end);
     } else {
       entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
     }
@@ -322,6 +337,7 @@ void set_workload(Scenario& scenario, const std::string& text) {
   const std::vector<YamlValue> entries = list.items();
   for (size_t i = 0; i < entries.size(); ++i) {
     check_routing(entries[i], workload[i], scenario.topology);
+    require_possible_work(entries[i], workload[i], scenario.topology, scenario.end);
   }
   scenario.workload = std::move(workload);
 }

@@ -7,6 +7,7 @@
 #include "faults/schedule.h"
 #include "lab/resident/session_export.h"
 #include "lab/scenario/contrast.h"
+#include "lab/scenario/expectation_check.h"
 #include "lab/serve/simulated_future.h"
 
 namespace mrclab::lab {
@@ -32,6 +33,8 @@ Scenario with_transport(Scenario scenario, const std::string& options) {
   const YamlValue text = read_yaml_text(options, "options").with_rtt(scenario.topology.base_rtt);
   scenario.transport = endpoint::parse_transport(text, scenario.topology);
   fit_fabric_to_transport(scenario);
+  // As `run --transport` does: what this transport has not, no check of its file can ask for.
+  leave_out_impossible(scenario);
   return scenario;
 }
 
