@@ -138,7 +138,7 @@ constexpr std::array kTable{
               R"({host: h0, path: p1/u2, loss: 20%, for: 50us})"},
     FaultInfo{K::kIncast, "incast", T::kBurst, kIncast,
               "hosts send a burst to one, without congestion control",
-              R"({from: "h[1-7]", to: h0, size: 256KiB})"},
+              R"({from: "h[1-7]", to: h0, size: 1MiB})"},
     FaultInfo{K::kDenylist, "denylist", T::kDenials, kJustFor,
               "a controller takes paths out of use; nothing is broken",
               R"({host: "h[0-3]", path: [p0/u1, "p3/*"], toward: h4, for: 50us})"},

@@ -62,7 +62,7 @@ export class Lessons {
               try {
                 this.done.set(i, await this.page.link.ask(task.typed
                     ? {do: "answer", lesson: this.lesson.name, task: i, text: this.answers.get(i) ?? ""}
-                    : {do: "judge", expect: task.expect}));
+                    : {do: "judge", lesson: this.lesson.name, task: i}));
               } catch (problem) {
                 this.page.say(problem.message);
               }
@@ -73,7 +73,7 @@ export class Lessons {
   result(task, verdict) {
     return [el("p", {class: verdict.result}, el("b", {}, verdict.result === "pass" ? "✓ done" : "not yet")),
             verdict.checks.map((c) => el("div", {class: "check"}, el("b", {class: c.result}, {pass: "✓", fail: "✗"}[c.result] ?? "?"), c.text ?? c.name)),
-            verdict.result === "pass" ? el("p", {}, code(task.why)) : note(code(task.hint))];
+            verdict.result === "pass" ? el("p", {}, code(verdict.why ?? "")) : note(code(task.hint))];
   }
 }
 

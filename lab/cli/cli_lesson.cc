@@ -44,6 +44,7 @@ void show_lesson(const Lesson& lesson, bool teacher) {
     if (!task.answer.empty()) fmt::print("to type: {}\n", task.answer);
     if (!task.options.empty()) fmt::print("transport: {}\n", task.options);
     if (!task.solution.empty()) fmt::print("faults:\n{}\n", task.solution);
+    if (!task.deed.empty()) fmt::print("deed:\n{}", task.deed);
     if (!task.expect.empty()) fmt::print("expect:\n{}", task.expect);
   }
 }

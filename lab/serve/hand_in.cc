@@ -9,6 +9,7 @@
 
 #include "fabric/text/visible_text.h"
 #include "lab/console/terminal.h"
+#include "lab/serve/lesson_verdict.h"
 #include "lab/serve/session_verdict.h"
 
 namespace mrclab::lab {
@@ -29,25 +30,6 @@ void read_comments(std::string_view text, HandIn& hand_in, std::string& lesson) 
     if (error != std::errc() || task == 0 || task > kMaxTasks || end - rest < 2) continue;
     if (std::string_view(rest, 2) != ": ") continue;
     hand_in.answers[task - 1] = std::string(rest + 2, end);
-  }
-}
-
-/// Enough against mistakes: what a task measures would not be the lesson's otherwise.
-void require_lesson_scenario(const HandIn& hand_in) {
-  const Scenario given = scenario_of(*hand_in.lesson);
-  const Scenario& made = hand_in.scenario;
-  const auto refuse = [&](const std::string& found, const std::string& expected) {
-    throw InputError(fmt::format("{}: found {}: expected {} of lesson {}", hand_in.file, found,
-                                 expected, hand_in.lesson->name));
-  };
-  if (made.topology.nodes.size() != given.topology.nodes.size() ||
-      made.topology.links.size() != given.topology.links.size()) {
-    refuse("another fabric", "that");
-  }
-  if (made.seed != given.seed) refuse(fmt::format("seed {}", made.seed), "that");
-  if (made.end != given.end) refuse("the end " + to_string(made.end), "that");
-  if (!made.programs.empty() || made.workload.size() != given.workload.size()) {
-    refuse("another workload", "that");
   }
 }
 
@@ -79,7 +61,11 @@ HandIn read_hand_in(const std::string& file, const Lesson* expected) {
     }
     hand_in.lesson = said;
   }
-  require_lesson_scenario(hand_in);
+  const std::string other = other_than_lesson(*hand_in.lesson, hand_in.scenario);
+  if (!other.empty()) {
+    throw InputError(
+        fmt::format("{}: found {}: expected that of lesson {}", file, other, hand_in.lesson->name));
+  }
   return hand_in;
 }
 
@@ -89,7 +75,9 @@ std::vector<std::string> results_of(const HandIn& hand_in) {
   for (size_t i = 0; i < hand_in.lesson->tasks.size(); ++i) {
     const LessonTask& task = hand_in.lesson->tasks[i];
     if (task.answer.empty()) {
-      results.push_back(verdict_of(text, task.expect).at("result"));
+      const auto judge = [&] { return verdict_of(text, task.expect); };
+      results.push_back(
+          lesson_verdict(*hand_in.lesson, task, hand_in.scenario, judge).at("result"));
       continue;
     }
     const auto typed = hand_in.answers.find(i);
@@ -125,8 +113,11 @@ std::string ClassTable::text() const {
 }
 
 std::string ClassTable::csv() const {
-  // Students' file names may hold anything.
+  // Students' file names may hold anything, and a spreadsheet takes what begins so for a formula.
   const auto quoted = [](std::string text) {
+    if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) {
+      text.insert(0, 1, '\'');
+    }
     for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
       text.insert(at, 1, '"');
     return '"' + text + '"';

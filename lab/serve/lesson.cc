@@ -15,7 +15,7 @@ namespace mrclab::lab {
 namespace {
 
 constexpr std::string_view kFence = "---\n";
-constexpr std::string_view kFolder = "/lessons/", kEnding = ".md";
+constexpr std::string_view kEnding = ".md";
 
 LessonTask parse_task(const YamlValue& value) {
   const auto text = [&](const char* key) { return value.require(key).as_string(); };
@@ -23,11 +23,14 @@ LessonTask parse_task(const YamlValue& value) {
     const auto found = value.get(key);
     return found ? found->as_string() : std::string();
   };
-  LessonTask task{text("title"),      text("predict"),     text("try"),
-                  if_there("expect"), if_there("answer"),  text("why"),
-                  text("hint"),       if_there("options"), if_there("solution")};
+  LessonTask task{text("title"),       text("predict"),     text("try"), if_there("deed"),
+                  if_there("expect"),  if_there("answer"),  text("why"), text("hint"),
+                  if_there("options"), if_there("solution")};
   if (task.expect.empty() == task.answer.empty()) {
     value.fail("a task with both or none of expect and answer", "one of them");
+  }
+  if (!task.expect.empty() && task.deed.empty() && task.options.empty()) {
+    value.fail("a task that is done by doing nothing", "\"deed\", or \"options\"");
   }
   return task;
 }
@@ -88,8 +91,8 @@ const std::vector<Lesson>& lessons() {
   static const std::vector<Lesson> kLessons = [] {
     std::vector<Lesson> list;
     for (const PageFile& file : page_files()) {
-      if (!file.path.starts_with(kFolder) || !file.path.ends_with(kEnding)) continue;
-      std::string_view name = file.path.substr(kFolder.size());
+      if (!file.path.starts_with(kLessonFolder) || !file.path.ends_with(kEnding)) continue;
+      std::string_view name = file.path.substr(kLessonFolder.size());
       name.remove_suffix(kEnding.size());
       list.push_back(parse_lesson(std::string(name), file.bytes));
     }
@@ -149,9 +152,7 @@ nlohmann::json lessons_json() {
       tasks.push_back({{"title", task.title},
                        {"predict", task.predict},
                        {"do", task.attempt},
-                       {"expect", task.expect},
                        {"typed", !task.answer.empty()},
-                       {"why", task.why},
                        {"hint", task.hint}});
     }
     list.push_back({{"name", lesson.name},

@@ -12,6 +12,7 @@
 //     - title: ...
 //       predict: ...                          the question before
 //       try: ...                              what to do
+//       deed: "- {link_down: ..., on: one}"   faults that it asks for (lab/serve/lesson_deed.h); none: no fault
 //       expect: "- losses: {at_least: 1}"     entries of a scenario's expect:, or in place of them
 //       answer: "10 MB"                       what is to be typed
 //       why: ...                              shown when it is done: the answer
@@ -37,7 +38,7 @@
 namespace mrclab::lab {
 
 struct LessonTask {
-  std::string title, predict, attempt, expect, answer, why, hint, options, solution;
+  std::string title, predict, attempt, deed, expect, answer, why, hint, options, solution;
 };
 
 struct Lesson {
@@ -66,7 +67,7 @@ bool is_answer(const LessonTask& task, std::string_view text);
 /// be. Throws InputError.
 Scenario with_expectations(const std::string& scenario_yaml, const std::string& expect);
 
-/// What the page is told, without solutions and answers.
+/// What the page is told before a task is done, without solutions, answers and what is checked.
 nlohmann::json lessons_json();
 
 }  // namespace mrclab::lab

@@ -13,6 +13,7 @@ const ValueForm& lesson_form() {
       {{"title", text, "what is done", Key::kRequired},
        {"predict", text, "the question before", Key::kRequired},
        {"try", text, "what to do", Key::kRequired},
+       {"deed", text, "faults that the task asks for, as text; absent: it is done without a fault"},
        {"expect", text, "entries of a scenario's `expect:`, as text; or `answer`"},
        {"answer", text, "what is to be typed; a number is as exact as it is written"},
        {"why", text, "shown when it is done", Key::kRequired},

@@ -6,6 +6,8 @@
 
 namespace mrclab::lab {
 
+inline constexpr std::string_view kLessonFolder = "/lessons/";
+
 struct PageFile {
   std::string_view path;  ///< "/main.js"; lessons: "/lessons/one-packet.md"
   std::string_view bytes;

@@ -36,6 +36,13 @@ FabricTime bin_for(const Topology& topology, FabricTime end) {
   return FabricTime::from_us(least / FabricTime::from_us(1) + 1);
 }
 
+/// It came to the NIC of its host, which refused it; or it is a datagram of a burst, which no queue pair expects
+/// anywhere.
+bool has_arrived(const SeenPacket& packet) {
+  return drop_kind(packet.cause) == DropKind::kRefused ||
+         (packet.cause == DropCause::kNoReceiver && packet.opcode == 0 && packet.qp.value == 0);
+}
+
 }  // namespace
 
 Recording::Recording(const Topology& topology, FabricTime end)
@@ -128,7 +135,7 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   const size_t bin = bin_of(packet.t);
   PlaneSums& sums = sums_of(bin, port.plane);
   if (packet.event == PacketEvent::kDropped) {
-    if (drop_kind(packet.cause) != DropKind::kRefused) count(sums.lost);
+    if (!has_arrived(packet)) count(sums.lost);
   } else {
     sums_of(bin, packet.wire).bytes += packet.wire_length;
     if (packet.event == PacketEvent::kTrimmed) count(sums.trimmed);

@@ -9,7 +9,7 @@
 #include "lab/console/switch_rows.h"
 #include "lab/resident/pause_text.h"
 #include "lab/scenario/queue_pairs.h"
-#include "lab/serve/lesson.h"
+#include "lab/serve/lesson_verdict.h"
 #include "lab/serve/packet_look.h"
 #include "lab/serve/page_messages.h"
 #include "lab/serve/session_verdict.h"
@@ -294,8 +294,25 @@ SessionAnswer history(const Order& order) {
   return {{{"say", "history"}, {"sha256", future.history_sha256()}}};
 }
 
+/// The task of a lesson that the words name.
+const LessonTask& task_of(const Order& order, const Lesson& lesson) {
+  return lesson.tasks[static_cast<size_t>(
+      order.whole("task", 0, static_cast<int64_t>(lesson.tasks.size()) - 1))];
+}
+
+/// By the session's own expectations, or as the task of a lesson.
 SessionAnswer judge(const Order& order) {
-  json verdict = verdict_of(order.session(), order.words.value("expect", ""), order.go_on);
+  json verdict;
+  if (order.words.contains("lesson")) {
+    const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
+    const LessonTask& task = task_of(order, lesson);
+    if (task.expect.empty()) throw InputError("this task is done by its answer");
+    const Scenario session = parse_scenario(read_yaml_text(order.session().yaml(), "session"));
+    verdict = lesson_verdict(lesson, task, session,
+                             [&] { return verdict_of(order.session(), task.expect, order.go_on); });
+  } else {
+    verdict = verdict_of(order.session(), order.words.value("expect", ""), order.go_on);
+  }
   verdict["say"] = "verdict";
   return {std::move(verdict)};
 }
@@ -311,16 +328,14 @@ SessionAnswer difference(const Order& order) {
   return {std::move(answer)};
 }
 
-/// Is what was typed the answer of a lesson's task? The answer itself is never told.
+/// Is what was typed the answer of a lesson's task? The answer itself is told only then.
 SessionAnswer answer(const Order& order) {
   const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
-  const auto at =
-      static_cast<size_t>(order.whole("task", 0, static_cast<int64_t>(lesson.tasks.size()) - 1));
-  const bool right = is_answer(lesson.tasks[at], order.words.at("text").get<std::string>());
-  return {{{"say", "verdict"},
-           {"result", right ? "pass" : "fail"},
-           {"checks", json::array()},
-           {"story", json::array()}}};
+  const LessonTask& task = task_of(order, lesson);
+  if (task.answer.empty()) throw InputError("this task is done in the session, not by an answer");
+  json verdict = answer_verdict(task, order.words.at("text").get<std::string>());
+  verdict["say"] = "verdict";
+  return {std::move(verdict)};
 }
 
 /// A lesson's scenario, standing where the lesson begins. No other file can be named from a page.

@@ -79,4 +79,42 @@ TEST_CASE("a file that is no session of the lesson is refused") {
   refused(seeded, nullptr);
 }
 
+TEST_CASE("a session whose work is another one is refused, and so is a file beside it") {
+  const Folder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      read_hand_in(folder.write("x.yaml", text), nullptr);
+    } catch (const InputError& problem) {
+      return std::string(problem.what()).substr((folder.write("x.yaml", text)).size());
+    }
+    return "no error";
+  };
+  const std::string lesson = "# lesson 01-one-packet\n";
+  const std::string session = lesson + to_yaml(scenario_of(find_lesson("01-one-packet")));
+  CHECK(error(session) == "no error");
+  std::string idle = session;
+  idle.replace(idle.find("load: 40%"), 9, "load: 0.0000001%");  // sends not one packet
+  CHECK(error(idle).find("less than one packet until the end") != std::string::npos);
+  std::string slow = session;
+  slow.replace(slow.find("load: 40%"), 9, "load: 4%");
+  CHECK(error(slow) == ": found another workload: expected that of lesson 01-one-packet");
+  const std::string secret = folder.write("secret", "root:$6$hidden:19000:0\n");
+  const std::string outside = "name: x\nfabric: " + secret + "\nend: 1us\nworkload: []\n";
+  CHECK(error(lesson + outside).find("a file that is no fabric") != std::string::npos);
+  CHECK(error(lesson + outside).find("hidden") == std::string::npos);
+}
+
+TEST_CASE("a spreadsheet finds no formula in the table of a class") {
+  const Folder folder;
+  for (const char* name : {"=HYPERLINK(1)", "+1", "-1", "@SUM(1)"}) {
+    const std::string file = folder.write(std::string(name) + ".yaml",
+                                          saved(plan(), "# lesson 12-plan-131072\n", nullptr));
+    ClassTable table;
+    const HandIn hand_in = read_hand_in(file, nullptr);
+    table.add(hand_in, {"fail", "fail", "fail", "fail"});
+    const std::string first = table.csv().substr(table.csv().find('\n') + 1);
+    CHECK(first.starts_with("\"'" + std::string(name) + "\","));
+  }
+}
+
 }  // namespace mrclab::lab

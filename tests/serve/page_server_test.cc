@@ -189,6 +189,7 @@ TEST_CASE("the page is served with a policy that lets nothing else in") {
   CHECK(browser.get("/main.js")[http::field::content_type] == "text/javascript; charset=utf-8");
   CHECK(browser.get("/../CMakeLists.txt").result_int() == 404);
   CHECK(browser.get("/nothing").result_int() == 404);
+  CHECK(browser.get("/lessons/01-one-packet.md").result_int() == 404);  // its answers stand there
   CHECK(browser.get("/", browser.host(), http::verb::delete_).result_int() == 405);
 }
 

@@ -9,6 +9,7 @@
 #include "lab/run/watched_run.h"
 #include "lab/scenario/queue_pairs.h"
 #include "lab/scenario/scenario.h"
+#include "lab/serve/lesson.h"
 #include "lab/serve/session_commands.h"
 
 namespace mrclab::lab {
@@ -259,6 +260,31 @@ TEST_CASE("an answer is judged without being told") {
   CHECK(result(1, "6143.9 switches") == "fail");
   CHECK_THROWS_AS(result(4, "1"), InputError);
   CHECK_THROWS_AS(result(-1, "1"), InputError);
+  CHECK_THROWS_AS(result(3, "1"), InputError);  // that one is done in the session
+}
+
+TEST_CASE(
+    "a lesson's task is judged by what was done in the session, and its answer told only then") {
+  PlayedSession played(scenario_of(find_lesson("04-link-flap")));
+  const auto judge = [&](int task) {
+    const nlohmann::json order{{"do", "judge"}, {"lesson", "04-link-flap"}, {"task", task}};
+    return obey(played, order, {}).text;
+  };
+  CHECK(judge(0).at("result") == "fail");
+  CHECK_FALSE(judge(0).contains("why"));
+  played.session().seek(FabricTime::from_us(250), {});
+  const nlohmann::json broken{
+      {"do", "break"}, {"kind", "link_down"}, {"body", {{"link", "p0.t0-0:u0"}, {"for", "40us"}}}};
+  obey(played, broken, {});
+  const nlohmann::json done = judge(0);
+  CHECK(done.at("result") == "pass");
+  CHECK(done.contains("why"));
+  CHECK(done.at("checks").at(0).at("name") == "task");
+  const nlohmann::json other = judge(1);  // which asks for a flap
+  CHECK(other.at("result") == "fail");
+  CHECK(other.at("checks").at(0).at("text") ==
+        "what the task asks for: no flap is among the faults of this session");
+  CHECK_THROWS_AS(judge(2), InputError);
 }
 
 }  // namespace mrclab::lab
