@@ -36,11 +36,11 @@ FabricTime bin_for(const Topology& topology, FabricTime end) {
   return FabricTime::from_us(least / FabricTime::from_us(1) + 1);
 }
 
-/// It came to the NIC of its host, which refused it; or it is a datagram of a burst, which no queue pair expects
-/// anywhere.
-bool has_arrived(const SeenPacket& packet) {
-  return drop_kind(packet.cause) == DropKind::kRefused ||
-         (packet.cause == DropCause::kNoReceiver && packet.opcode == 0 && packet.qp.value == 0);
+/// A packet of a queue pair that did not come to its host. The datagrams of a burst belong to none; and a NIC that
+/// refuses a packet has had it.
+bool is_lost(const SeenPacket& packet) {
+  const bool of_queue_pair = packet.opcode != 0 || packet.qp.value != 0;
+  return of_queue_pair && drop_kind(packet.cause) != DropKind::kRefused;
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   const size_t bin = bin_of(packet.t);
   PlaneSums& sums = sums_of(bin, port.plane);
   if (packet.event == PacketEvent::kDropped) {
-    if (!has_arrived(packet)) count(sums.lost);
+    if (is_lost(packet)) count(sums.lost);
   } else {
     sums_of(bin, packet.wire).bytes += packet.wire_length;
     if (packet.event == PacketEvent::kTrimmed) count(sums.trimmed);
