@@ -65,7 +65,7 @@ TEST_CASE("free text of a scenario is what it was after it was written and read"
     const std::string about = test::mixture(random, test::kPlainPieces);
     const std::string command = "x" + test::mixture(random, test::kPlainPieces);
     const std::string text = document(yaml_string(about), yaml_string("figure 1"),
-                                      yaml_string(command), yaml_string("p[\"'#0]"));
+                                      yaml_string(command), yaml_string("p\\0"));
     CAPTURE(text);
     Scenario again;
     REQUIRE(written_back(text, &again) == "no error");
@@ -106,7 +106,7 @@ TEST_CASE("a run folder of hostile text is read by every verb that reads one") {
   const Scenario scenario = parse_scenario(
       read_yaml_text(document(yaml_string(about), yaml_string("page 1 <script>'&"),
                               yaml_string("printf '\\377\\033[31m\\001\\\\\"\\n'; true \"$1\""),
-                              yaml_string("p[\"'#0]")),
+                              yaml_string("p\\0")),
                      "f.yaml"));
   const std::filesystem::path run = runs.run(scenario).folder.path;
   CHECK(read_run(run).scenario.about == about);
