@@ -24,7 +24,7 @@ struct Position {
   int column = 1;
 };
 
-struct Key {
+struct TreeKey {
   std::string text;
   Position at;
 };
@@ -34,7 +34,7 @@ struct Tree {
   Kind kind = Kind::kNothing;
   Position at;
   std::string text;            // kScalar
-  std::vector<Key> keys;       // kMap, in file order
+  std::vector<TreeKey> keys;   // kMap, in file order
   std::vector<Tree> children;  // items of a list, or the values of keys
 };
 
@@ -42,13 +42,13 @@ struct Tree {
 
 namespace {
 
-using yaml_tree::Key;
 using yaml_tree::Position;
 using yaml_tree::Tree;
+using yaml_tree::TreeKey;
 
 constexpr size_t kMaxFileBytes = 1u << 20;
 constexpr size_t kMaxDepth = 32;
-constexpr size_t kMaxNodes = 1u << 17;
+constexpr size_t kMaxValues = 1u << 17;
 constexpr size_t kMaxKeys = 1024;  // in one map
 
 Position position_of(const YAML::Mark& mark) {
@@ -154,8 +154,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void add(Tree tree) {
-    if (++nodes_ > kMaxNodes) {
-      fail_at(file_, tree.at, "more values", "at most " + std::to_string(kMaxNodes));
+    if (++nodes_ > kMaxValues) {
+      fail_at(file_, tree.at, "more values", "at most " + std::to_string(kMaxValues));
     }
     if (stack_.empty()) {
       root_ = std::move(tree);
@@ -271,7 +271,7 @@ YamlValue YamlValue::require(std::string_view key) const {
 
 void YamlValue::only_keys(std::span<const std::string_view> known) const {
   if (!is_map()) fail_expecting("a map (key: value)");
-  for (const Key& key : impl_->tree->keys) {
+  for (const TreeKey& key : impl_->tree->keys) {
     if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
     fail_at(impl_->context.file, key.at, "the key " + in_quotes(key.text),
             one_of(key.text, {known.begin(), known.end()}));
@@ -280,7 +280,7 @@ void YamlValue::only_keys(std::span<const std::string_view> known) const {
 
 void YamlValue::fail_at_key(std::string_view key, const std::string& found,
                             const std::string& expected) const {
-  for (const Key& candidate : impl_->tree->keys) {
+  for (const TreeKey& candidate : impl_->tree->keys) {
     if (candidate.text == key) fail_at(impl_->context.file, candidate.at, found, expected);
   }
   fail(found, expected);
