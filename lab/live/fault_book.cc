@@ -97,13 +97,13 @@ FabricTime FaultBook::when_over(size_t count) const {
 
 void FaultBook::check_names(const std::string& word) const {
   std::vector<std::string> names;
-  for (const NodeSite& site : topology_.nodes) {
+  for (const NodeSite& site : topology_->nodes) {
     names.push_back(site.name);
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      names.push_back(topology_.port_name({site.id, PortId{i}}));
+      names.push_back(topology_->port_name({site.id, PortId{i}}));
     }
   }
-  for (const Wire& wire : topology_.wires_list) names.push_back(topology_.wire_name(wire.id));
+  for (const Wire& wire : topology_->wires_list) names.push_back(topology_->wire_name(wire.id));
   const auto mistake = mistake_in(find_named(word, names), word, "target", "");
   if (mistake) throw InputError("found " + mistake->found + ": expected " + mistake->expected);
 }
