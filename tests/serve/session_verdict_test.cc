@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-Scenario first() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
+Scenario first_file() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
 
 /// A world that says it is live, in which something happened or not that its scenario does not have.
 class ShownWorld : public SimulatedFuture {
@@ -31,7 +31,7 @@ class ShownWorld : public SimulatedFuture {
 };
 
 json judged(bool changed, FabricTime at, const std::string& expect = "") {
-  FabricSession session(first(), std::make_unique<ShownWorld>(first(), changed));
+  FabricSession session(first_file(), std::make_unique<ShownWorld>(first_file(), changed));
   session.seek(at);
   return verdict_of(session, expect);
 }
@@ -51,7 +51,7 @@ void check_inconclusive(const json& verdict) {
 }  // namespace
 
 TEST_CASE("a world that is what its simulation is has the verdict of the simulation, and says so") {
-  const json verdict = judged(false, first().end);
+  const json verdict = judged(false, first_file().end);
   CHECK(verdict.at("result") == "pass");
   CHECK(verdict.at("world") == "live");
   CHECK(verdict.at("simulated") == true);
@@ -60,9 +60,9 @@ TEST_CASE("a world that is what its simulation is has the verdict of the simulat
 }
 
 TEST_CASE("a world that parted from its simulation is inconclusive, whatever is asked of it") {
-  check_inconclusive(judged(true, first().end));
-  check_inconclusive(judged(true, first().end, "- losses: {at_most: 100000}"));
-  const json verdict = judged(true, first().end, "- losses: {at_most: 0}");
+  check_inconclusive(judged(true, first_file().end));
+  check_inconclusive(judged(true, first_file().end, "- losses: {at_most: 100000}"));
+  const json verdict = judged(true, first_file().end, "- losses: {at_most: 0}");
   check_inconclusive(verdict);  // nor is it accused
   CHECK(verdict.at("why").get<std::string>().find("something that is not in its scenario") !=
         std::string::npos);
@@ -82,7 +82,7 @@ TEST_CASE("a world that goes on is judged as far as it has come") {
 
 TEST_CASE("a finished run that was inconclusive gets no PASS from its simulation") {
   const test::TemporaryRuns runs;
-  const RunResult result = runs.run(first());
+  const RunResult result = runs.run(first_file());
   const RecordedRun whole = read_run(result.folder.path);
   CHECK(whole.result == "pass");
   const auto verdict = [](const RecordedRun& run) {

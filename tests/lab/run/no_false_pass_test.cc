@@ -24,7 +24,7 @@ using analysis::Result;
 
 /// A scenario in which all of `expect` holds. Its windows begin at 500us. `once` in place of `work` is done
 /// before 300us.
-struct Story {
+struct WholeStory {
   const char* name;
   const char* head;
   const char* work;
@@ -36,8 +36,8 @@ struct Story {
 
 constexpr const char* kDown = "  - {at: 300us, link_down: {link: \"p1.t0-0:u0\", for: 160us}}\n";
 
-const std::vector<Story>& stories() {
-  static const std::vector<Story> kStories{
+const std::vector<WholeStory>& stories() {
+  static const std::vector<WholeStory> kStories{
       {"spray", "fabric: trio\n", "  - permutation: {hosts: all, load: 60%, message: 64KiB}\n",
        "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", kDown, "900us",
        R"(  - safety
@@ -88,7 +88,7 @@ const std::vector<Story>& stories() {
   return kStories;
 }
 
-Scenario scenario_of(const Story& story, const char* work) {
+Scenario scenario_of(const WholeStory& story, const char* work) {
   const std::string faults = *story.faults == '\0' ? "" : std::string("faults:\n") + story.faults;
   return parse_scenario(read_yaml_text(
       fmt::format("name: {}\n{}seed: 1\ncaptures: all\nworkload:\n{}{}end: {}\nexpect:\n{}",
@@ -158,7 +158,7 @@ Words both(Words words, const Words& more) {
 
 struct Condition {
   const char* name;
-  std::function<analysis::Verdict(const Story&)> judge;
+  std::function<analysis::Verdict(const WholeStory&)> judge;
   /// Which expectations may pass all the same, and why: each is about something else, which was seen.
   const char* why;
   Words may_pass;
@@ -167,7 +167,7 @@ struct Condition {
 const std::vector<Condition>& conditions() {
   static const std::vector<Condition> kConditions{
       {"no traffic",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          Scenario scenario = scenario_of(story, story.work);
          scenario.workload.clear();
          return judged(scenario);
@@ -175,11 +175,11 @@ const std::vector<Condition>& conditions() {
        "",
        {}},
       {"traffic ends before the window",
-       [](const Story& story) { return judged(scenario_of(story, story.once)); },
+       [](const WholeStory& story) { return judged(scenario_of(story, story.once)); },
        "what was sent before was seen, and queues are empty where all work has ended",
        both(kOfAnyRun, {"queues_empty", "deadlock_free"})},
       {"work begins after the end",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          Scenario scenario = scenario_of(story, story.work);
          for (endpoint::WorkloadSpec& spec : scenario.workload) {
            std::visit([&](auto& s) { s.at = scenario.end + FabricTime::from_us(10); }, spec);
@@ -189,24 +189,24 @@ const std::vector<Condition>& conditions() {
        "",
        {}},
       {"an operation is open at the end",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story, story.work);
          return judged(with_fault_at(scenario, cut(scenario)));
        },
        "they ask of what was sent, not whether it ends",
        both(both(kOfAnyRun, kOfPackets), {"healed"})},
       {"a peer is dead",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story, story.work);
          return judged(with_fault_at(scenario, dead(scenario)));
        },
        "they ask of what was sent, not whether it ends", both(kOfAnyRun, kOfPackets)},
       {"its source is cut",
-       [](const Story& story) { return judged(scenario_of(story, story.work), true); },
+       [](const WholeStory& story) { return judged(scenario_of(story, story.work), true); },
        "",
        {}},
       {"its interval is too fine",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          Scenario scenario = scenario_of(story, story.work);
          std::erase_if(scenario.expect, [](analysis::Expectation& expectation) {
            return std::visit(
@@ -225,7 +225,7 @@ const std::vector<Condition>& conditions() {
        "",
        {}},
       {"its fault never happens",
-       [](const Story& story) {
+       [](const WholeStory& story) {
          Scenario scenario = scenario_of(story, story.work);
          scenario.expect = analysis::without_bundles(scenario.expect);
          std::erase_if(scenario.expect, [](const analysis::Expectation& expectation) {
@@ -248,7 +248,7 @@ TEST_SUITE_BEGIN("whole run");
 
 TEST_CASE("every expectation passes where it holds, and says what it looked at") {
   std::set<size_t> seen;
-  for (const Story& story : stories()) {
+  for (const WholeStory& story : stories()) {
     INFO(std::string(story.name));
     const Scenario scenario = scenario_of(story, story.work);
     for (const analysis::Expectation& expectation : scenario.expect)
@@ -271,7 +271,7 @@ TEST_CASE("no expectation passes without its evidence") {
   for (const Condition& condition : conditions()) {
     size_t of_condition = 0, open = 0, wrong = 0;
     std::set<std::string_view> allowed;
-    for (const Story& story : stories()) {
+    for (const WholeStory& story : stories()) {
       const analysis::Verdict verdict = condition.judge(story);
       for (const analysis::CheckResult& check : verdict.checks) {
         ++of_condition;

@@ -25,7 +25,7 @@ std::string said_of(
   }
 }
 
-constexpr const char* kPingPong = "ping_pong: {from: h0, to: h5, size: 2B, until: end}";
+constexpr const char* kPingsForEver = "ping_pong: {from: h0, to: h5, size: 2B, until: end}";
 
 }  // namespace
 
@@ -50,15 +50,17 @@ TEST_CASE("latency is refused of anything but a ping-pong") {
   CHECK(said_of("latency: {source: h0, destination: h5, at_most: 7us}") ==
         "f.yaml:7:5: found latency between hosts that \"write\" joins: expected hosts of a "
         "ping_pong alone; \"message_time\" measures messages of any workload");
-  CHECK(said_of("latency: {source: h0, destination: h5, at_most: 7us}", kPingPong) == "nothing");
-  CHECK(said_of("latency: {source: h5, destination: h0, at_most: 7us}", kPingPong) == "nothing");
-  CHECK(said_of("latency: {source: h0, destination: h4, at_most: 7us}", kPingPong)
+  CHECK(said_of("latency: {source: h0, destination: h5, at_most: 7us}", kPingsForEver) ==
+        "nothing");
+  CHECK(said_of("latency: {source: h5, destination: h0, at_most: 7us}", kPingsForEver) ==
+        "nothing");
+  CHECK(said_of("latency: {source: h0, destination: h4, at_most: 7us}", kPingsForEver)
             .find("found latency between hosts that no ping_pong joins") != std::string::npos);
   const std::string both =
-      std::string(kPingPong) + "\n  - write: {from: h5, to: h0, size: 1MiB, until: end}";
+      std::string(kPingsForEver) + "\n  - write: {from: h5, to: h0, size: 1MiB, until: end}";
   CHECK(said_of("latency: {source: h0, destination: h5, at_most: 7us}", both) == "nothing");
   const std::string mixed =
-      std::string(kPingPong) + "\n  - all_reduce: {hosts: all, size: 1MiB, until: end}";
+      std::string(kPingsForEver) + "\n  - all_reduce: {hosts: all, size: 1MiB, until: end}";
   CHECK(said_of("latency: {source: \"h[0-4]\", destination: h5, at_most: 7us}", mixed)
             .find("that \"all_reduce\" joins") != std::string::npos);
 }
