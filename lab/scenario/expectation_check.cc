@@ -5,6 +5,7 @@
 
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
+#include "lab/scenario/connections.h"
 
 namespace mrclab::lab {
 namespace {
@@ -96,19 +97,29 @@ class ExpectationCheck::OfOne {
     entry_.fail("packets that are trimmed, in a fabric where the kernel and Open vSwitch forward",
                 "\"at_most\", or \"forwarding: switchd\" or bpf: those do not trim");
   }
-  /// Half of a round trip is the time of a ping-pong alone: other work does not wait for an answer.
+  /// Half of a round trip is the time of a ping-pong alone: only it begins its next message when the last one was
+  /// answered.
   void check_own(const analysis::ExpectLatency& expect) const {
     if (!scenario_.programs.empty()) return;
-    const std::vector<bool> from = hosts(expect.source), to = hosts(expect.destination);
-    const bool any =
-        std::any_of(scenario_.workload.begin(), scenario_.workload.end(), [&](const auto& spec) {
-          const auto* pings = std::get_if<endpoint::PingPongSpec>(&spec);
-          return pings != nullptr &&
-                 ((from[pings->from] && to[pings->to]) || (from[pings->to] && to[pings->from]));
-        });
-    if (any) return;
-    entry_.fail("latency, without a ping_pong from " + expect.source + " to " + expect.destination,
-                "a \"ping_pong\" between them in \"workload\": other work waits for no answer");
+    const std::vector<bool> sources = hosts(expect.source),
+                            destinations = hosts(expect.destination);
+    bool any = false;
+    for (const endpoint::ConnectionPlan& plan : connections_of(scenario_)) {
+      const uint32_t from = plan.initiator.host, to = plan.acceptor.host;
+      const bool there = sources[from] && destinations[to];
+      const bool back = plan.way_back && sources[to] && destinations[from];
+      if (!there && !back) continue;
+      const endpoint::WorkloadSpec& spec = scenario_.workload[plan.workload];
+      if (!std::holds_alternative<endpoint::PingPongSpec>(spec)) {
+        refuse_latency("between hosts that \"" + std::string(name_of(spec)) + "\" joins");
+      }
+      any = true;
+    }
+    if (!any) refuse_latency("between hosts that no ping_pong joins");
+  }
+  void refuse_latency(const std::string& found) const {
+    entry_.fail("latency " + found,
+                "hosts of a ping_pong alone; \"message_time\" measures messages of any workload");
   }
   void check_own(const analysis::ExpectCompletionTime&) const {
     FabricTime first = FabricTime::never();
@@ -130,8 +141,13 @@ class ExpectationCheck::OfOne {
     for (const PlannedFlow& flow : selection(expect.flows)) pairs.emplace(flow.from, flow.to);
     if (pairs.size() == 1) entry_.fail("the fairness of one pair of hosts", "two pairs at least");
   }
-  /// A gap ends where its interval does, so no longer one can be found.
+  /// A gap ends where its interval does, so no longer one can be found; and none shorter than what is looked at.
   void check_own(const analysis::ExpectGap& expect) const {
+    const FabricTime every = scenario_.topology.base_rtt / 4;
+    if (expect.every == FabricTime::zero() && expect.at_most < every) {
+      body().require("at_most").fail_expecting("at least " + exact(every) +
+                                               ", a quarter of the base RTT, or an \"every\"");
+    }
     const FabricTime length = window_of(expect);
     if (expect.at_most < length) return;
     body().require("at_most").fail_expecting("less than the " + exact(length) +
@@ -152,10 +168,21 @@ class ExpectationCheck::OfOne {
       body().require("until").fail_expecting("at most the end at " + exact(scenario_.end));
     }
   }
+  /// The intervals that are looked at: one at least, and no more than the judge would look at.
   void check_intervals(const auto& expect) const {
     const FabricTime length = window_of(expect);
-    if (expect.every <= length) return;
-    body().require("every").fail_expecting("at most the " + exact(length) + " that are looked at");
+    if (expect.every > length) {
+      body().require("every").fail_expecting("at most the " + exact(length) +
+                                             " that are looked at");
+    }
+    if (length == FabricTime::never() || expect.every == FabricTime::zero()) return;
+    const int64_t intervals = length / expect.every;
+    if (intervals <= analysis::kMaxIntervals) return;
+    const int64_t least = (length.ps() - 1) / analysis::kMaxIntervals + 1;
+    body().require("every").fail_expecting(
+        "at least " + exact(FabricTime::from_ps(least)) + ": no more than " +
+        std::to_string(analysis::kMaxIntervals) + " intervals are looked at, and these are " +
+        std::to_string(intervals));
   }
 
   // --- names ---------------------------------------------------------------------------------------

@@ -119,9 +119,10 @@ std::vector<SysctlChange> SysctlWatch::take() {
     }
   }
   std::set<size_t> numbers;
-  for (const auto& [number, path] : written) {
-    changes.push_back(
-        {number, dotted(path), watched_[number].ns->run_in([&] { return read_value(path); })});
+  for (const auto& write : written) {
+    const size_t number = write.first;
+    changes.push_back({number, dotted(write.second),
+                       watched_[number].ns->run_in([&] { return read_value(write.second); })});
     numbers.insert(number);
   }
   // One write may change several values: conf.all.forwarding those of all devices.

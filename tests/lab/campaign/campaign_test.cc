@@ -235,7 +235,6 @@ TEST_CASE("Kubernetes is given no name that it would rewrite, and none that brea
   campaign.base = runs.path() / "my {}: $(HOSTNAME).yaml";
   campaign.seeds = "1-6";
   campaign.shards = 3;
-  campaign.claim = "claim\nkind: Secret";
   make_campaign(campaign);
   std::ofstream(campaign.base) << "name: mine\n";
   const std::string manifest = kubernetes_manifest(campaign);
