@@ -222,6 +222,7 @@ void PartJoiner::arrives_first(const Sighting& s, Attempt& t) {
   compare_placement(s, owner, t);
   if (owner.delivered != FabricTime::never()) {
     ++tables_.counters.duplicate_deliveries;
+    if (is_rc_request(s.opcode)) keep_spare(s, t.packet);
     return;
   }
   owner.delivered = s.t;
@@ -342,7 +343,10 @@ void PartJoiner::undo_arrival(uint32_t attempt) {
   const Attempt& t = tables_.attempts[attempt];
   if (t.fate != Fate::kDelivered) return;
   Packet& owner = tables_.packets[t.packet];
-  if (owner.delivered != t.ended) return;
+  if (owner.delivered != t.ended) {
+    if (take_spare(t.packet, t.ended, t.ended)) --tables_.counters.duplicate_deliveries;
+    return;
+  }
   owner.delivered = FabricTime::never();
   flows_[owner.flow].forget_arrivals();
   for (auto d = tables_.deliveries.rbegin(); d != tables_.deliveries.rend() && d->t >= t.ended;
@@ -350,8 +354,36 @@ void PartJoiner::undo_arrival(uint32_t attempt) {
     if (d->packet != t.packet) continue;
     d->bytes = 0;
     d->packet = kNone;  // removed in join_all()
-    return;
+    break;
   }
+  const auto spare = take_spare(t.packet, t.ended, FabricTime::never());
+  if (!spare) return;
+  tables_.deliveries[*spare].packet = t.packet;
+  owner.delivered = tables_.deliveries[*spare].t;
+  --tables_.counters.duplicate_deliveries;
+}
+
+/// An attempt of RC arrived behind another of its packet, which the NIC may still refuse: then it is this one that
+/// brings the bytes. Its delivery stands in its place by then, as one that was taken back.
+void PartJoiner::keep_spare(const Sighting& s, uint32_t packet) {
+  spares_.push_back({static_cast<uint32_t>(tables_.deliveries.size()), packet});
+  tables_.deliveries.push_back(
+      {s.t, kNone, tables_.packets[packet].payload, topology_.port(s.where).plane});
+}
+
+/// The first spare delivery of the packet that arrived in [from, until], taken out.
+std::optional<uint32_t> PartJoiner::take_spare(uint32_t packet, FabricTime from, FabricTime until) {
+  auto found = spares_.end();
+  for (auto spare = spares_.end(); spare != spares_.begin();) {
+    --spare;
+    const FabricTime t = tables_.deliveries[spare->delivery].t;
+    if (t < from) break;
+    if (spare->packet == packet && t <= until) found = spare;
+  }
+  if (found == spares_.end()) return std::nullopt;
+  const uint32_t delivery = found->delivery;
+  spares_.erase(found);
+  return delivery;
 }
 
 }  // namespace mrclab::analysis

@@ -50,6 +50,8 @@ class PartJoiner {
   FabricTime shortest_way_to(const Sighting& s) const;
   bool arrival_stands(const Sighting& refused, uint32_t attempt);
   void undo_arrival(uint32_t attempt);
+  void keep_spare(const Sighting& s, uint32_t packet);
+  std::optional<uint32_t> take_spare(uint32_t packet, FabricTime from, FabricTime until);
   void compare_placement(const Sighting& s, Packet& packet, Attempt& attempt) const;
   uint32_t packet_of(const Sighting& s);
   uint32_t add_attempt(const Sighting& s, uint32_t packet);
@@ -62,6 +64,11 @@ class PartJoiner {
   JoinedPart::MadeBy made_by_;
   FlowTable flows_;
   AnswerJoiner answers_;
+  /// Places in the table of deliveries of what arrived behind another attempt of its packet, and the packet.
+  struct Spare {
+    uint32_t delivery, packet;
+  };
+  std::vector<Spare> spares_;
 };
 
 }  // namespace mrclab::analysis

@@ -278,6 +278,36 @@ TEST_CASE(
   CHECK(h.deliveries()[0].t == h.attempts()[1].ended);
 }
 
+TEST_CASE(
+    "what arrived of RC before the NIC refused the attempt ahead of it is what was delivered") {
+  const Topology topology = fabric();
+  const FabricTime between = topology.host_latency / 2;
+  for (const int refusals : {1, 2}) {
+    SyntheticRun run(topology);
+    const auto first = rc_packet(7, kStart), again = rc_packet(7, kStart + between);
+    run.delivered(first);
+    run.delivered(again);
+    const FabricTime sending =
+        serialization_time(wire_length({run.data_frame(first).size()}), topology.host_rate);
+    REQUIRE(sending < between);
+    for (int i = 0; i < refusals; ++i) {
+      const auto& sent = i == 0 ? first : again;
+      run.drop("h2:p0", test::kInbound, sent.start + sending + run.flight() + topology.host_latency,
+               run.data_frame(sent), "out_of_order");
+    }
+    const PacketHistory h = history_of(topology, run);
+    REQUIRE(h.attempts().size() == 2);
+    CHECK(h.attempts()[0].refused());
+    CHECK(h.attempts()[1].refused() == (refusals == 2));
+    CHECK(h.counters().refused == static_cast<uint64_t>(refusals));
+    CHECK(h.counters().duplicate_deliveries == 0);
+    REQUIRE(h.deliveries().size() == static_cast<size_t>(2 - refusals));
+    if (refusals == 2) continue;
+    CHECK(h.deliveries()[0].t == h.attempts()[1].ended);
+    CHECK(h.packets()[h.deliveries()[0].packet].delivered == h.attempts()[1].ended);
+  }
+}
+
 TEST_CASE("RC that goes back twice at once sends again; a new packet that leaves twice is a copy") {
   const Topology topology = fabric();
   const FabricTime frame = serialization_time(
