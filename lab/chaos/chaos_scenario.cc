@@ -94,7 +94,7 @@ bool may_stand_still(const ChaosScenario& drawn) {
          });
 }
 
-/// Does every host lose its power, and with it the queue pairs that it could report?
+/// Does every host that works lose its power, and with it the queue pairs that it could report?
 bool all_lose_power(const Scenario& scenario) {
   std::vector<bool> down(scenario.topology.host_count());
   for (const ScheduledEffect& scheduled : scenario.schedule) {
@@ -102,7 +102,8 @@ bool all_lose_power(const Scenario& scenario) {
     if (state == nullptr || state->work != HostWork::kDown) continue;
     down[scenario.topology.node(state->host).index] = true;
   }
-  return std::all_of(down.begin(), down.end(), [](bool host) { return host; });
+  const std::vector<uint32_t> working = hosts_of(scenario.workload);
+  return std::all_of(working.begin(), working.end(), [&](uint32_t host) { return down[host]; });
 }
 
 /// Safety must hold whatever the faults are, liveness only if they left the transport a path. What no run of this
