@@ -122,16 +122,20 @@ Looked JudgedRun::roce_sent(FabricTime from, FabricTime until) const {
 Looked JudgedRun::used_queue_pairs() const {
   uint64_t used = 0;
   for (const HostReport& host : hosts.hosts) {
-    const auto node = topology.find_node(host.host);
-    if (host.queues.empty() && node) {
+    const auto posted = static_cast<uint64_t>(
+        std::count_if(host.queues.begin(), host.queues.end(),
+                      [](const QueueReport& queue) { return queue.posted > 0; }));
+    // One that only receives has posted nothing: its packets show that it had work.
+    uint64_t seen = 0;
+    if (const auto node = topology.find_node(host.host)) {
       const uint32_t number = topology.node(*node).index;
       const auto flows = history.flows();
-      const auto seen = std::count_if(flows.begin(), flows.end(), [number](const Flow& flow) {
-        return flow.source == number || flow.destination == number;
-      });
-      used += std::min<uint64_t>(host.qps, static_cast<uint64_t>(seen));
+      seen = static_cast<uint64_t>(
+          std::count_if(flows.begin(), flows.end(), [number](const Flow& flow) {
+            return flow.source == number || flow.destination == number;
+          }));
     }
-    for (const QueueReport& queue : host.queues) used += queue.posted > 0 ? 1 : 0;
+    used += std::max(posted, std::min<uint64_t>(host.qps, seen));
   }
   return of_whole_run(used, "queue pairs with work", Source::kReports);
 }

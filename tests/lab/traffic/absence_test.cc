@@ -88,7 +88,7 @@ TEST_CASE("of a capture of RoCE alone no section of MRC says none") {
   }
   CHECK(table_of(traffic, "rc").without_rows ==
         "not looked at: 20 records of RoCEv2, and no fabric to read them by");
-  CHECK(to_text(table_of(traffic, "opcodes"), 10).find("RC         acknowledge  20") !=
+  CHECK(to_text(table_of(traffic, "opcodes"), 10).find("RC         Acknowledge  20") !=
         std::string::npos);
   const std::string summary = to_text(table_of(traffic, "summary"), 10);
   CHECK(summary.find("20 records are of RoCEv2 (RC 20)") != std::string::npos);
