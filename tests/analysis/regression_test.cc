@@ -258,13 +258,15 @@ TEST_CASE(
 }
 
 TEST_CASE("a damaged document is refused in words, and none of the parser's own is shown") {
-  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& row : std::vector<std::pair<std::string, std::string>>{
            {"", "found text that is no JSON at line 1, column 1"},
            {"{\n \"a\": ]}", "found text that is no JSON at line 2, column 7"},
            {"{\"b\": 1}", "found no \"a\""},
            {"{\"a\": 1}", "found number, where string should be"},
            {"[1]", "found array, where an object or a list should be"},
            {"null", "found null, where an object or a list should be"}}) {
+    const auto& text = row.first;
+    const auto& expected = row.second;
     CAPTURE(text);
     std::string problem = "none";
     try {
