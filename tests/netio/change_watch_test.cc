@@ -132,11 +132,12 @@ TEST_SUITE("root: changes by others") {
     watch.add(lab.at("a"), forwarding_sysctls());
     CHECK(watch.take().empty());
     const std::string inside = "ip netns exec " + namespace_name("a") + " sysctl -qw ";
-    for (const auto& [name, value] : std::initializer_list<std::pair<std::string, std::string>>{
+    for (const auto& row : std::initializer_list<std::pair<std::string, std::string>>{
              {"net.ipv6.conf.all.forwarding", "0"},
              {"net.ipv6.conf.p0.seg6_enabled", "1"},
              {"net.ipv6.conf.p0.hop_limit", "7"},
              {"net.ipv6.fib_multipath_hash_policy", "0"}}) {
+      const std::string &name = row.first, &value = row.second;
       CAPTURE(name);
       // The kernel forgets folders that nobody holds when memory is short.
       CHECK(output_of("echo 2 > /proc/sys/vm/drop_caches") == "");
