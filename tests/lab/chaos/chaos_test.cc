@@ -283,6 +283,8 @@ TEST_CASE("hard seeds: what the judge or the generator once took for a failure p
       {"single", "700008", "an incast is over by itself, and nothing heals"},
       {"single", "700351", "attempts of RC arrived behind one that the NIC refused"},
       {"single", "701271", "DCQCN cuts at each CNP, and these may come every microsecond"},
+      {"ring", "701362,701475",
+       "nothing marks there, and a queue of RoCE stands while it is loaded"},
       {"pair", "41116,701167", "DCQCN at its least rate sends nothing until the run ends"},
       {"ai-backend", "22454", "REPS was frozen on values that led to one port of the receiver"},
       {"ring", "12,700311",

@@ -64,9 +64,10 @@ TEST_CASE("perftest's options without a meaning here are taken, and each is name
   const auto both =
       cli({"perf", "write_lat", "pair", "-n", "4", "-d", "mlx5_0", "-F", "--report_gbits"});
   CHECK(both.code == 0);
-  CHECK(both.err ==
-        "mrclab: note: --CPU-freq means nothing here: fabric time depends on no CPU\n"
-        "mrclab: note: --ib-dev means nothing here: a host has one NIC with a port in each plane\n");
+  CHECK(
+      both.err ==
+      "mrclab: note: --CPU-freq means nothing here: fabric time depends on no CPU\n"
+      "mrclab: note: --ib-dev means nothing here: a host has one NIC with a port in each plane\n");
 }
 
 TEST_CASE("perftest's options that mean something are mapped, or refused with what says the same") {
