@@ -28,7 +28,7 @@ std::string draw_workload(faults::Draws& draws) {
   const int64_t load = draws.between(20, 95);
   switch (draws.below(4)) {
     case 0:
-      return fmt::format("incast: {{from: \"h[1-9]\", to: h0, load: {}%, message: {}}}", load,
+      return fmt::format("incast: {{from: \"h[!0]\", to: h0, load: {}%, message: {}}}", load,
                          message);
     case 1:
       return fmt::format("write: {{from: h1, to: h0, size: {}, until: end, depth: 16}}", message);

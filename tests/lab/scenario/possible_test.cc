@@ -135,7 +135,7 @@ TEST_CASE("an expectation whose interval is empty, behind the end or before the 
   const Parts roce{kAllReduce, "", "", "transport: roce\n"};
   for (const Kind& kind : {
            Kind{"goodput", "at_least: 5%, of: line_rate"},
-           Kind{"gap", "at_most: 2us, of: line_rate"},
+           Kind{"gap", "at_most: 3us, of: line_rate"},
            Kind{"samples", "every: 2us, min_over_mean: 5%"},
            Kind{"latency", "source: h0, destination: h1, at_most: 9us", {kPingPong}},
            Kind{"fairness", "at_least: 5%"},
