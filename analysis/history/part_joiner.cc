@@ -222,7 +222,7 @@ void PartJoiner::arrives_first(const Sighting& s, Attempt& t) {
   compare_placement(s, owner, t);
   if (owner.delivered != FabricTime::never()) {
     ++tables_.counters.duplicate_deliveries;
-    if (is_rc_request(s.opcode)) keep_spare(s, t.packet);
+    keep_spare(s, t.packet);
     return;
   }
   owner.delivered = s.t;
@@ -363,7 +363,7 @@ void PartJoiner::undo_arrival(uint32_t attempt) {
   --tables_.counters.duplicate_deliveries;
 }
 
-/// An attempt of RC arrived behind another of its packet, which the NIC may still refuse: then it is this one that
+/// An attempt arrived behind another of its packet, which the NIC may still refuse: then it is this one that
 /// brings the bytes. Its delivery stands in its place by then, as one that was taken back.
 void PartJoiner::keep_spare(const Sighting& s, uint32_t packet) {
   spares_.push_back({static_cast<uint32_t>(tables_.deliveries.size()), packet});
