@@ -13,8 +13,8 @@
 //
 // What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
 // ICRC) says where it was; a packet that merely does not arrive says nothing. Trims, and discards
-// of full queues, are congestion and blame no component. Nor does what the receiving NIC refused, or what
-// is still under way or waits: lost means that it did not arrive (fabric/packet/drop_kind.h).
+// of full queues, are congestion and blame no component. Packets that the receiving NIC refused, that are still
+// under way or that wait in a queue blame none either: lost means that it did not arrive (fabric/packet/drop_kind.h).
 
 #include <vector>
 

@@ -118,7 +118,7 @@ class Sampler {
            topology_.host_row(flow.source) != topology_.host_row(flow.destination);
   }
 
-  /// No record says what became of it. It may wait for any time: behind a pause, or behind what has precedence. But a
+  /// No node recorded the attempt's end. It may wait for any time: behind a pause, or behind what has precedence. But a
   /// path keeps the order of its data, so what was sent before something that has arrived there is lost. Attempts of RC
   /// look alike, so which of a packet's has vanished is not known: the newest must be overtaken.
   bool never_arrives(const Attempt& attempt) {
@@ -178,7 +178,7 @@ class Sampler {
   const PacketHistory& packets_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<WireId>> wires_;
   std::optional<LastArrived> last_arrived_;  ///< made when it is first asked
-  FabricTime last_;                          ///< of all that is recorded
+  FabricTime last_;                          ///< the newest instant in any record
 };
 
 /// The time that a data packet with RETH and TSETH takes over these wires when the fabric is idle.

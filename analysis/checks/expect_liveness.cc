@@ -261,7 +261,7 @@ CheckResult judge_left_frames(const JudgedRun& run, CheckResult check, FabricTim
   check.measured = static_cast<double>(left);
   check.note = "all work has ended";
   check.where = {from, run.measurements.end, "switches"};
-  // Records of probes alone say nothing of queues.
+  // A run that sent only probes filled no queue, so its records are no evidence here.
   check.looked = run.of_whole_run(run.history.attempts().empty() ? 0 : books.records(),
                                   "packet records", Source::kRecords);
   return left > queues ? failed(check, "left in switches although all work has ended")
@@ -276,7 +276,7 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
   // What waited before the first fault is the workload's own, not what a fault left behind.
   const FabricTime first = run.first_fault();
   const PortLoads ports_before = port_loads(run.topology, run.history, first - m.window(), first);
-  // No queue up to there is marked, so that nothing tells a sender of it; RoCE's has thresholds of its own.
+  // Switches mark no packet of a queue up to there, so no sender slows down for it. RoCE's queue has its own threshold.
   const auto unmarked_of = [&](bool roce) {
     const QueueProfile& queues = run.topology.queues;
     return serialization_time(roce ? queues.red_min : queues.ecn_min, run.topology.host_rate);

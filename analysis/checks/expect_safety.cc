@@ -328,7 +328,7 @@ CheckResult judge(const ExpectAccounted&, const JudgedRun& run) {
     return unjudged(check,
                     "no complete records of the switches; all data packets are accounted for");
   }
-  // Records of probes alone say nothing of packets.
+  // A run that sent only probes lost no data, so its records are no evidence here.
   const uint64_t records = run.history.attempts().empty() ? 0 : books.records();
   return passed(check, run.of_whole_run(records, "packet records", Source::kRecords));
 }

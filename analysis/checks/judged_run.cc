@@ -100,7 +100,7 @@ Looked JudgedRun::sent(const std::vector<bool>& flows, FabricTime from, FabricTi
                        std::optional<uint32_t> plane) const {
   uint64_t count = 0;
   for (const Attempt& attempt : history.attempts()) {
-    // Of a packet that is on its way at the end only its beginning is known.
+    // A packet that is still on its way at the end has a start and no end in the records.
     const FabricTime last = attempt.ended == FabricTime::never() ? attempt.start : attempt.ended;
     if (attempt.start >= until || last < from) continue;
     if (!flows[history.packets()[attempt.packet].flow]) continue;

@@ -46,7 +46,7 @@ class Looked {
 
 /// "90 pings by packets, 0ps to 1.2ms"
 std::string to_string(const Looked& looked);
-/// "no pings from 600us to 1.2ms, by packets": why a check that looked at nothing says nothing.
+/// "no pings from 600us to 1.2ms, by packets": why a check that looked at nothing is inconclusive.
 std::string nothing_in(const Looked& looked);
 
 }  // namespace mrclab::analysis

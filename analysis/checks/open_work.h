@@ -1,7 +1,7 @@
 #pragma once
 // What is not finished when a window ends. An operation that is open has taken the time so far and may take any
 // longer. So it counts once it has taken longer than every finished one: what hangs must not pass because it
-// never ends. One that is younger was cut by the end of the window and says nothing.
+// never ends. One that is younger was cut by the end of the window and is left out.
 
 #include <cstdint>
 #include <vector>

@@ -27,7 +27,8 @@ struct Way {
 /// By source, destination and entropy value.
 using Ways = std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Way>;
 
-/// Of a hash in a listed fabric nothing is known, unless one way alone leads there.
+/// The judge does not compute which way a switch of a listed fabric hashes a flow to: empty, unless one way alone leads
+/// there.
 std::optional<Path> path_of_flow(const Topology& topology, const Flow& flow, EntropyValue ev) {
   const auto path = built_path(topology, flow.source, flow.destination, ev);
   if (path || topology.regular()) return path;

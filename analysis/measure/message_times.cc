@@ -18,8 +18,8 @@ FabricTime first_start(const PacketHistory& history, const Packet& packet) {
 
 std::vector<MessageTime> messages_of(const PacketHistory& history, uint32_t flow) {
   std::vector<MessageTime> messages;
-  bool inside = false,
-       whole = false;  // of the newest: do packets of it follow, are all so far there
+  bool inside = false;  // more packets of the newest message follow
+  bool whole = false;   // all of its packets so far have arrived
   FabricTime latest;
   for (const uint32_t number : history.in_order(flow)) {
     const Packet* const packet = number == Attempt::kNone ? nullptr : &history.packets()[number];

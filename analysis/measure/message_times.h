@@ -37,7 +37,7 @@ struct MessageTimes {
 };
 /// Empty where there is no message.
 std::optional<MessageTimes> message_times(std::span<const MessageTime> messages, FabricTime end);
-/// Of all flows.
+/// The messages of all flows together.
 std::optional<MessageTimes> message_times(const PacketHistory& history, FabricTime end);
 
 }  // namespace mrclab::analysis

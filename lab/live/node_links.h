@@ -31,7 +31,7 @@ class NodeLinks {
  private:
   struct Known {
     netio::LinkState state;
-    std::optional<PortRef> port;  ///< none for the loopback and the stub
+    std::optional<PortRef> port;  ///< empty: the loopback, and the pair sr0/sr1 (node_plan.h)
     bool set_down = false;        ///< another program did so, and it was reported
     bool gone = false;            ///< another program deleted it
   };
