@@ -3,10 +3,10 @@
 namespace mrclab::analysis {
 namespace {
 
-/// " by events"; nothing where the things themselves are the evidence.
+/// " by events"; nothing where the things themselves are the evidence ("delivered packets").
 std::string by(const Looked& looked) {
   const std::string_view source = kSourceNames[static_cast<size_t>(looked.source())];
-  return looked.what() == source ? "" : " by " + std::string(source);
+  return looked.what().ends_with(source) ? "" : " by " + std::string(source);
 }
 
 std::string window(const Looked& looked) {
