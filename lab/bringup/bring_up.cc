@@ -235,6 +235,8 @@ class LiveFabric::Impl {
       for (uint32_t port = 0; port < nodes[i].ports.size(); ++port) {
         confirm_carrier({nodes[i].id, PortId{port}});
       }
+      if (!plans_[i].needs_stub) return;
+      for (const char* end : {kStubInterface, kStubPeer}) confirm_carrier(nodes[i].id, end);
     });
   }
 
@@ -254,13 +256,15 @@ class LiveFabric::Impl {
 
   /// After a carrier change a veth swallows frames without a word until the kernel's link watch has
   /// run, which may be a second later; asking for the link makes it run now.
-  void confirm_carrier(PortRef port) {
+  void confirm_carrier(PortRef port) { confirm_carrier(port.node, device(port)); }
+
+  void confirm_carrier(NodeId node, const std::string& interface) {
     constexpr int kAttempts = 100;
-    const std::string& name = device(port);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      if (netlink(port.node).link(name).carrier) return;
+      if (netlink(node).link(interface).carrier) return;
     }
-    throw std::runtime_error(topology_.port_name(port) + " has no carrier although it is up");
+    throw std::runtime_error(topology_.node(node).name + ": " + interface +
+                             " has no carrier although it is up");
   }
 
   static bool leads_over(const netio::Route& route, const std::string& device) {
