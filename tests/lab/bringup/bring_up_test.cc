@@ -1,10 +1,7 @@
 #include "lab/bringup/bring_up.h"
 
 #include <doctest/doctest.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +15,6 @@
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
 #include "lab/bringup/link_states.h"
-#include "lab/bringup/node_plan.h"
 #include "lab/scenario/shipped_files.h"
 #include "netio/kernel/child_process.h"
 #include "netio/kernel/file_descriptor.h"
@@ -64,39 +60,7 @@ CommandResult in_node(const LiveFabric& fabric, NodeId node, std::vector<std::st
   return run_command_line(argv);
 }
 
-/// Has the kernel made the interface work? Until its link watch has run, it has not, and swallows frames;
-/// this question does not make it run, as one by netlink would.
-bool works(const LiveFabric& fabric, NodeId node, const std::string& interface) {
-  return fabric.network_namespace(node).run_in([&] {
-    const netio::FileDescriptor socket(::socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    ifreq request{};
-    interface.copy(request.ifr_name, IFNAMSIZ - 1);
-    REQUIRE(::ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0);
-    return (request.ifr_flags & IFF_RUNNING) != 0;
-  });
-}
-
 TEST_SUITE_BEGIN("root: bring-up");
-
-TEST_CASE("a fabric that is up takes the first packet: every interface of it works") {
-  enter_sandbox();
-  const Topology topology = read_fabric_file(lab::find_fabric("ecmp-octet"));
-  const LiveFabric fabric(topology, "first");
-  size_t stubs = 0;
-  for (const NodeSite& site : topology.nodes) {
-    const NodePlan plan = plan_node(topology, site.id);
-    std::vector<std::string> names;
-    for (const PortPlan& port : plan.ports) names.push_back(port.interface);
-    if (plan.needs_stub) names.insert(names.end(), {kStubInterface, kStubPeer});
-    stubs += plan.needs_stub;
-    for (const std::string& name : names) {
-      CAPTURE(site.name);
-      CAPTURE(name);
-      CHECK(works(fabric, site.id, name));
-    }
-  }
-  CHECK(stubs == topology.host_count());
-}
 
 TEST_CASE("a fabric comes up with its names, addresses and links, and goes without a trace") {
   enter_sandbox();
