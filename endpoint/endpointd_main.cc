@@ -5,9 +5,9 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/host/host_table.h"
 #include "endpoint/options/transport_choice.h"
+#include "fabric/history/report_json.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/pattern.h"
-#include "netio/record/report_json.h"
 #include "netio/runtime/daemon.h"
 
 namespace {

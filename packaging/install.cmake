@@ -9,7 +9,7 @@ endif()
 
 # share/mrclab is laid out as the source tree is, so that a program finds a file by one path in both.
 install(DIRECTORY topologies DESTINATION share/mrclab PATTERN README.md EXCLUDE)
-install(FILES lab/recorded/mrc_dissector.lua DESTINATION share/mrclab/lab/recorded)
+install(FILES recorded/run/mrc_dissector.lua DESTINATION share/mrclab/recorded/run)
 install(DIRECTORY docs/ DESTINATION share/doc/mrclab)
 install(FILES README.md DESTINATION share/doc/mrclab)
 install(FILES topologies/README.md DESTINATION share/doc/mrclab/topologies)

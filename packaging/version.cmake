@@ -44,7 +44,7 @@ if(NOT BUILD)
 endif()
 
 set(text "// Made by packaging/version.cmake.
-#include \"lab/console/version.h\"
+#include \"console/version.h\"
 
 namespace mrclab::lab {
 

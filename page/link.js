@@ -75,7 +75,7 @@ export class Link {
   }
 }
 
-/// The two binary forms of lab/serve/page_messages.h.
+/// The two binary forms of session/page_messages.h.
 function decoded(buffer) {
   const view = new DataView(buffer);
   return view.getUint32(0, true) === 1 ? sums(buffer, view) : packets(buffer, view);

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "endpoint/base/connection_attributes.h"
-#include "endpoint/host/explicit_paths.h"
 #include "endpoint/host/host_node.h"
+#include "endpoint/nic/explicit_paths.h"
 #include "endpoint/options/wall_profile.h"
 #include "netio/rpc/line_channel.h"
 #include "netio/runtime/wall_driver.h"

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
 #include "netio/runtime/daemon.h"
 #include "switchd/switch_node.h"
 #include "switchd/table_json.h"

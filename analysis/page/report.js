@@ -43,7 +43,7 @@ function origin(from) {
       from.drawing ? el("details", {}, el("summary", {}, "The fabric"), drawing(from.drawing)) : null);
 }
 
-/// The element of a drawing that mrclab made (lab/plan/fabric_drawing.h), which therefore holds no script. It keeps its
+/// The element of a drawing that mrclab made (plan/fabric_drawing.h), which therefore holds no script. It keeps its
 /// own size and scrolls, because the names of eight planes are too small to read in the width of a page.
 function drawing(text) {
   const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);

@@ -25,7 +25,7 @@
 #include <string>
 
 #include "analysis/measure/queue_depth.h"
-#include "analysis/report/run_story.h"
+#include "analysis/verdict/run_story.h"
 
 namespace mrclab::analysis {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/checks/check_result.h"
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 namespace mrclab::analysis {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 namespace mrclab::analysis {
 

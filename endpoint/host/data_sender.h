@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "endpoint/host/burst.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_ports.h"
 #include "endpoint/host/roce_side.h"
+#include "endpoint/nic/burst.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 
 namespace mrclab::endpoint {

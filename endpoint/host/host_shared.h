@@ -9,8 +9,8 @@
 #include "endpoint/base/host_stats.h"
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/host/host_events.h"
-#include "endpoint/host/packet_maker.h"
-#include "endpoint/host/path_mapper.h"
+#include "endpoint/nic/packet_maker.h"
+#include "endpoint/nic/path_mapper.h"
 #include "fabric/node/node.h"
 #include "fabric/topology/topology.h"
 

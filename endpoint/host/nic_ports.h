@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "endpoint/host/host_shared.h"
-#include "endpoint/host/nic_port.h"
+#include "endpoint/nic/nic_port.h"
 #include "fabric/node/soonest_port.h"
 
 namespace mrclab::endpoint {

@@ -7,18 +7,18 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "console/interrupt.h"
+#include "console/progress.h"
+#include "console/shell_word.h"
+#include "console/version.h"
 #include "fabric/text/yaml.h"
 #include "faults/draws.h"
 #include "lab/campaign/coverage.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/json_file.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/progress.h"
-#include "lab/console/shell_word.h"
-#include "lab/console/version.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 namespace {

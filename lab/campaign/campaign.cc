@@ -6,13 +6,13 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "console/shell_word.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/json_file.h"
-#include "lab/console/shell_word.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 namespace {

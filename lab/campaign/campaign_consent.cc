@@ -4,9 +4,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "console/consent.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
-#include "lab/console/consent.h"
 
 namespace mrclab::lab {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "console/shell_word.h"
 #include "lab/campaign/engines.h"
-#include "lab/console/shell_word.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 namespace {

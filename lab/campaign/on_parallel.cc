@@ -2,7 +2,7 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
-#include "netio/kernel/child_process.h"
+#include "netio/system/child_process.h"
 
 namespace mrclab::lab {
 namespace {

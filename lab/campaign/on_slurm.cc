@@ -4,9 +4,9 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include "analysis/blame/blame_text.h"
 #include "faults/schedule.h"
 #include "lab/chaos/blame_target.h"
-#include "lab/sim/simulation.h"
+#include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "analysis/blame/blame_result.h"
 #include "analysis/history/evidence.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

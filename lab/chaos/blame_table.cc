@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "console/terminal.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/blame_target.h"
-#include "lab/console/terminal.h"
 
 namespace mrclab::lab {
 namespace {

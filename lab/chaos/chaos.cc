@@ -7,16 +7,16 @@
 #include <map>
 #include <thread>
 
+#include "console/interrupt.h"
+#include "console/progress.h"
+#include "console/stopwatch.h"
+#include "console/terminal.h"
+#include "console/version.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/chaos/chaos_text.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/progress.h"
-#include "lab/console/stopwatch.h"
-#include "lab/console/terminal.h"
-#include "lab/console/version.h"
-#include "lab/run/program_consent.h"
 #include "lab/run/watched_run.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/output_folder.h"
+#include "scenario/spec/program_consent.h"
 
 namespace mrclab::lab {
 namespace {

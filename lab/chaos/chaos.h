@@ -10,8 +10,8 @@
 #include "lab/chaos/chaos_result.h"
 #include "lab/chaos/chaos_scenario.h"
 #include "lab/chaos/task_pool.h"
-#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
+#include "recorded/folder/run_folder.h"
 
 namespace mrclab::lab {
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <thread>
 
+#include "console/interrupt.h"
+#include "console/json_print.h"
+#include "console/progress.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/task_pool.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/json_print.h"
-#include "lab/console/progress.h"
 
 namespace mrclab::lab {
 namespace {

@@ -13,8 +13,8 @@
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/json_file.h"
-#include "lab/scenario/scenario.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 namespace mrclab::lab {
 

@@ -13,7 +13,7 @@
 #include "faults/draws.h"
 #include "faults/schedule.h"
 #include "lab/chaos/chaos_workload.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

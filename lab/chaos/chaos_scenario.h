@@ -12,7 +12,7 @@
 // liveness has as long again for the sessions that faults ended.
 //
 // Safety is judged over all of it, liveness over the last part, against the steady part; where that
-// was not steady after all, against the same run without faults (lab/run/twin_run.h).
+// was not steady after all, against the same run without faults (scenario/judging/twin_run.h).
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@
 #include "fabric/topology/fabric_shape.h"
 #include "faults/generator.h"
 #include "lab/chaos/chaos_transport.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "console/shell_word.h"
+#include "console/terminal.h"
 #include "fabric/text/text_wrap.h"
-#include "lab/console/shell_word.h"
-#include "lab/console/terminal.h"
 
 namespace mrclab::lab {
 namespace {

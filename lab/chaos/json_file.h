@@ -6,8 +6,8 @@
 #include <string>
 
 #include "fabric/text/json_text.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

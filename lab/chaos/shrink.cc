@@ -7,19 +7,19 @@
 #include <functional>
 #include <system_error>
 
+#include "console/interrupt.h"
+#include "console/progress.h"
 #include "faults/shrink.h"
 #include "lab/chaos/chaos_scenario.h"
 #include "lab/chaos/chaos_workload.h"
 #include "lab/chaos/reductions.h"
 #include "lab/chaos/task_pool.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/progress.h"
-#include "lab/recorded/recorded_run.h"
-#include "lab/run/run_folder.h"
-#include "lab/run/run_manifest.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/watched_run.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/output_folder.h"
+#include "recorded/folder/run_folder.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/run/recorded_run.h"
 
 namespace mrclab::lab {
 namespace {

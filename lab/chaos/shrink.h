@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "lab/console/interrupt.h"
-#include "lab/scenario/scenario.h"
+#include "console/interrupt.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

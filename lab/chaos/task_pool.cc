@@ -14,9 +14,9 @@
 #include <cstring>
 #include <exception>
 
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/forked_process.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/child_process.h"
+#include "netio/system/forked_process.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 

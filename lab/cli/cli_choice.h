@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/bringup/lab_record.h"
+#include "live/bringup/lab_record.h"
 
 namespace mrclab::lab {
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "analysis/checks/check_result.h"
+#include "console/json_print.h"
+#include "console/progress.h"
+#include "console/terminal.h"
 #include "lab/compare/comparison_data.h"
 #include "lab/compare/comparison_page.h"
 #include "lab/compare/comparison_text.h"
-#include "lab/console/json_print.h"
-#include "lab/console/progress.h"
-#include "lab/console/terminal.h"
-#include "lab/run/program_consent.h"
+#include "scenario/spec/program_consent.h"
 
 namespace mrclab::lab {
 

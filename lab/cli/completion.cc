@@ -6,7 +6,7 @@
 #include <set>
 
 #include "faults/fault_kind.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

@@ -16,20 +16,20 @@
 #include <optional>
 #include <thread>
 
-#include "lab/bringup/bring_up.h"
-#include "lab/console/json_print.h"
-#include "lab/console/terminal.h"
-#include "lab/speakers/speaker_process.h"
+#include "console/json_print.h"
+#include "console/terminal.h"
+#include "live/bringup/bring_up.h"
+#include "live/speakers/speaker_process.h"
 #include "netio/kernel/bpf_program.h"
-#include "netio/kernel/forked_process.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/packet_filter.h"
-#include "netio/kernel/packet_port.h"
 #include "netio/kernel/route.h"
-#include "netio/kernel/send_ring.h"
 #include "netio/kernel/shaper.h"
-#include "netio/kernel/system_error.h"
+#include "netio/packet/packet_port.h"
+#include "netio/packet/send_ring.h"
+#include "netio/system/forked_process.h"
+#include "netio/system/system_error.h"
 #include "switchd/bpf/usid_switch_object.h"
 
 namespace mrclab::lab {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "lab/console/version.h"
+#include "console/version.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
+#include "recorded/folder/run_folder.h"
 
 namespace mrclab::lab {
 
@@ -30,7 +30,7 @@ struct RunCommandOptions {
   uint32_t threads = 0;
   RankLink* ranks = nullptr;                   ///< as in RunOptions
   std::filesystem::path out = default_runs();  ///< where run folders go
-  std::vector<std::string> without;  ///< mechanisms to switch off (lab/scenario/mechanism.h)
+  std::vector<std::string> without;  ///< mechanisms to switch off (scenario/spec/mechanism.h)
   bool isolate = false;              ///< one process per node
   bool realtime = false;             ///< SCHED_FIFO for the daemons
   bool verbose = false;              ///< each step on stderr, more in the logs

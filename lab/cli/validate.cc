@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "console/terminal.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/cli/idle_options.h"
-#include "lab/console/terminal.h"
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/serve/lesson.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
+#include "session/lesson.h"
 
 namespace mrclab::lab {
 namespace {

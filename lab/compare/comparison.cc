@@ -6,7 +6,7 @@
 #include "analysis/checks/checks.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/expectation_check.h"
+#include "scenario/spec/expectation_check.h"
 
 namespace mrclab::lab {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/verdict.h"
-#include "lab/console/interrupt.h"
-#include "lab/run/run_folder.h"
-#include "lab/scenario/scenario.h"
+#include "analysis/verdict/verdict.h"
+#include "console/interrupt.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

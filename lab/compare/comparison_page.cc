@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "lab/compare/comparison_story.h"
-#include "lab/recorded/run_report.h"
-#include "lab/run/run_manifest.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/run/run_report.h"
 
 namespace mrclab::lab {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "lab/console/terminal.h"
+#include "console/terminal.h"
 
 namespace mrclab::lab {
 

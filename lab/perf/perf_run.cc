@@ -5,12 +5,12 @@
 #include <map>
 #include <memory>
 
+#include "console/interrupt.h"
+#include "console/progress.h"
 #include "endpoint/host/host_node.h"
 #include "fabric/text/yaml.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/progress.h"
 #include "lab/run/process_reports.h"
-#include "lab/sim/sim_world.h"
+#include "sim/sim_world.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {

@@ -17,8 +17,8 @@
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/topology/fabric_shape.h"
 #include "fabric/topology/topology.h"
-#include "lab/run/run_folder.h"
 #include "lab/run/scenario_run.h"
+#include "recorded/folder/run_folder.h"
 
 namespace mrclab::lab {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "lab/sim/rank_link.h"
+#include "sim/rank_link.h"
 
 namespace mrclab::lab {
 

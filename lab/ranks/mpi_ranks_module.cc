@@ -6,7 +6,7 @@
 #include <climits>
 #include <string>
 
-#include "lab/sim/rank_link.h"
+#include "sim/rank_link.h"
 
 namespace mrclab::lab {
 namespace {

@@ -6,7 +6,7 @@ namespace mrclab::lab {
 
 using nlohmann::json;
 
-void DaemonWatch::start(const netio::RecordFilter& filter) {
+void DaemonWatch::start(const RecordFilter& filter) {
   watching_ = true;
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
     if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch", netio::to_json(filter));

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "lab/live/live_lab.h"
-#include "netio/record/record_watch.h"
+#include "fabric/history/record_watch.h"
+#include "live/world/live_lab.h"
 
 namespace mrclab::lab {
 
@@ -20,7 +20,7 @@ class DaemonWatch {
 
   /// From now on every process of the gate counts what matches, starting from 0. Throws SystemError
   /// or RpcError when one does not answer.
-  void start(const netio::RecordFilter& filter);
+  void start(const RecordFilter& filter);
   /// Ends watching. A process that does not answer is ignored here; supervision deals with it.
   void stop();
   /// {"records": [...], "left_out": n}, ordered by time and, within an instant, by process.

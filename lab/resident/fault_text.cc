@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "console/terminal.h"
 #include "fabric/base/units.h"
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
-#include "lab/console/terminal.h"
 #include "lab/resident/clock_text.h"
 
 namespace mrclab::lab {

@@ -8,7 +8,7 @@
 #include "fabric/node/effect_text.h"
 #include "fabric/text/yaml.h"
 #include "lab/resident/clock_text.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

@@ -17,17 +17,17 @@
 #include <vector>
 
 #include "fabric/node/effect.h"
-#include "lab/live/live_lab.h"
 #include "lab/resident/daemon_watch.h"
 #include "lab/resident/stepper.h"
+#include "live/world/live_lab.h"
 
 namespace mrclab::lab {
 
 /// What a single step goes to.
 struct StepOrder {
-  netio::RecordFilter filter;  ///< the next instant at which something is recorded that matches
-  bool fault = false;          ///< the next instant of the fault schedule instead
-  uint64_t count = 1;          ///< so many of these
+  RecordFilter filter;  ///< the next instant at which something is recorded that matches
+  bool fault = false;   ///< the next instant of the fault schedule instead
+  uint64_t count = 1;   ///< so many of these
 };
 
 class LabClock {
@@ -48,7 +48,7 @@ class LabClock {
   void until(FabricTime at);
   void step(const StepOrder& order);
 
-  /// A rule of the lab's loop (lab/live/lab_loop.h).
+  /// A rule of the lab's loop (live/world/lab_loop.h).
   void look();
   /// Wants look() at once rather than in a few milliseconds.
   bool busy() const { return state_ == State::kStepping; }

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/text/yaml.h"
-#include "lab/bringup/lab_record.h"
 #include "lab/resident/resident.h"
+#include "live/bringup/lab_record.h"
 
 namespace mrclab::lab {
 

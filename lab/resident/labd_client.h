@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "lab/bringup/lab_record.h"
+#include "live/bringup/lab_record.h"
 #include "netio/rpc/rpc.h"
 
 namespace mrclab::lab {

@@ -6,9 +6,9 @@
 #include <chrono>
 #include <tuple>
 
-#include "lab/console/terminal.h"
-#include "netio/kernel/system_error.h"
+#include "console/terminal.h"
 #include "netio/rpc/rpc.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

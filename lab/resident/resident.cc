@@ -14,15 +14,15 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/lab_loop.h"
-#include "lab/live/live_lab.h"
-#include "lab/live/live_options.h"
 #include "lab/resident/lab_clock.h"
 #include "lab/resident/resident_methods.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/file_size_limit.h"
-#include "netio/kernel/log.h"
+#include "live/world/lab_loop.h"
+#include "live/world/live_lab.h"
+#include "live/world/live_options.h"
 #include "netio/rpc/heartbeat.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/file_size_limit.h"
+#include "netio/system/log.h"
 
 namespace mrclab::lab {
 namespace {

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "lab/bringup/bring_up.h"
+#include "live/bringup/bring_up.h"
 
 namespace mrclab::lab {
 
@@ -51,7 +51,7 @@ int resident_main(int argc, char** argv);
 /// The scenario of a resident lab, resolved, in the lab's directory.
 inline constexpr const char* kScenarioFile = "scenario.yaml";
 
-/// The record of its faults that are over, in the same folder (lab/live/fault_record.h).
+/// The record of its faults that are over, in the same folder (live/world/fault_record.h).
 inline constexpr const char* kFaultRecordFile = "faults.over";
 
 /// Control socket of a resident lab.

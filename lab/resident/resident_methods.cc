@@ -4,13 +4,14 @@
 
 #include <chrono>
 
-#include "lab/bringup/describe.h"
+#include "fabric/history/report_json.h"
 #include "lab/resident/resident.h"
-#include "lab/resident/session_export.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/queue_pairs.h"
-#include "netio/kernel/system_error.h"
-#include "netio/record/report_json.h"
+#include "lab/run/process_reports.h"
+#include "live/bringup/describe.h"
+#include "netio/system/system_error.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/spec/queue_pairs.h"
+#include "session/session_export.h"
 
 namespace mrclab::lab {
 namespace {
@@ -107,7 +108,7 @@ netio::Json history(const ResidentLab& lab) {
       const netio::Json report = lab.live.fleet().ask(i, "report");
       add_process_report(outcome, *lab.scenario,
                          read_process_report(report, lab.topology, lab.live.plan(), i));
-    } catch (const netio::ReportError& error) {
+    } catch (const ReportError& error) {
       add_disturbance(outcome, error.what());
     } catch (const netio::SystemError& error) {
       // It ends, or stands, and supervision has not noticed yet; what the others recorded is told all the same.

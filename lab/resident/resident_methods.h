@@ -16,12 +16,12 @@
 
 #include <optional>
 
-#include "lab/live/lab_faults.h"
-#include "lab/live/live_lab.h"
 #include "lab/resident/lab_clock.h"
-#include "lab/scenario/scenario.h"
-#include "netio/kernel/log.h"
+#include "live/world/lab_faults.h"
+#include "live/world/live_lab.h"
 #include "netio/rpc/rpc.h"
+#include "netio/system/log.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

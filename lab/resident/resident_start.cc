@@ -9,9 +9,9 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/resident/resident.h"
-#include "lab/scenario/dilation.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/forked_process.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/forked_process.h"
+#include "scenario/spec/dilation.h"
 
 namespace mrclab::lab {
 namespace {

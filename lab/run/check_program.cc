@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "lab/run/user_program.h"
-#include "netio/kernel/system_error.h"
 #include "netio/rpc/heartbeat.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

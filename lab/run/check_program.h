@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/verdict.h"
-#include "lab/scenario/program_spec.h"
+#include "analysis/verdict/verdict.h"
+#include "scenario/spec/program_spec.h"
 
 namespace mrclab::lab {
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "fabric/topology/path.h"
-#include "lab/bringup/bring_up.h"
-#include "lab/bringup/node_container_files.h"
-#include "netio/kernel/system_error.h"
+#include "live/bringup/bring_up.h"
+#include "live/bringup/node_container_files.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

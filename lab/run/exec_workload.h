@@ -22,10 +22,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 #include "fabric/base/units.h"
 #include "lab/run/user_program.h"
-#include "lab/scenario/program_spec.h"
+#include "scenario/spec/program_spec.h"
 
 namespace mrclab::lab {
 

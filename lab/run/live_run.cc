@@ -6,18 +6,19 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "console/progress.h"
+#include "console/stopwatch.h"
 #include "fabric/text/visible_text.h"
-#include "lab/console/progress.h"
-#include "lab/console/stopwatch.h"
-#include "lab/live/lab_faults.h"
-#include "lab/live/lab_loop.h"
-#include "lab/live/live_lab.h"
-#include "lab/live/live_options.h"
 #include "lab/run/exec_workload.h"
+#include "lab/run/process_reports.h"
 #include "lab/run/run_taps.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "live/world/lab_faults.h"
+#include "live/world/lab_loop.h"
+#include "live/world/live_lab.h"
+#include "live/world/live_options.h"
 #include "netio/rpc/heartbeat.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

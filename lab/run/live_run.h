@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "lab/run/scenario_run.h"
-#include "lab/run/world_outcome.h"
+#include "scenario/judging/world_outcome.h"
 
 namespace mrclab::lab {
 

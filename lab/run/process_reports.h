@@ -1,6 +1,6 @@
 #pragma once
 // The reports of a lab's daemons, read back. A report that is missing or broken, comes from another
-// process or lacks one of its nodes is a netio::ReportError: no number is ever made up.
+// process or lacks one of its nodes is a ReportError: no number is ever made up.
 
 #include <filesystem>
 #include <map>
@@ -9,8 +9,10 @@
 
 #include "endpoint/host/host_account.h"
 #include "fabric/topology/topology.h"
-#include "lab/live/process_plan.h"
+#include "live/world/process_plan.h"
 #include "netio/record/process_report.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 
@@ -28,5 +30,13 @@ ReadReport read_process_report(const nlohmann::json& json, const Topology& topol
 /// Reads the report from the file <process>.json in `folder`.
 ReadReport read_process_report(const std::filesystem::path& folder, const Topology& topology,
                                const ProcessPlan& plan, uint32_t process);
+
+/// Adds what one daemon wrote about itself; what was not faithful becomes a reason.
+void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const ReadReport& read);
+
+/// Adds what every daemon of the plan left in the folder `reports`. A report
+/// that is missing or broken is a disturbance.
+void add_process_reports(WorldOutcome& outcome, const Scenario& scenario, const ProcessPlan& plan,
+                         const std::filesystem::path& reports);
 
 }  // namespace mrclab::lab

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lab/console/progress.h"
-#include "lab/console/terminal.h"
+#include "console/progress.h"
+#include "console/terminal.h"
 
 namespace mrclab::lab {
 namespace {

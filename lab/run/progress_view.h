@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "console/terminal.h"
 #include "fabric/base/units.h"
-#include "lab/console/terminal.h"
 
 namespace mrclab::lab {
 

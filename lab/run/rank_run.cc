@@ -7,11 +7,11 @@
 #include <string>
 
 #include "fabric/history/evidence_seal.h"
-#include "lab/live/process_plan.h"
+#include "fabric/history/report_json.h"
 #include "lab/run/process_reports.h"
-#include "lab/sim/simulation.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/record/report_json.h"
+#include "live/world/process_plan.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
 namespace {
@@ -100,7 +100,7 @@ void write_rank_report(const Scenario& scenario, const RankLink& ranks, const Ru
     }
   }
   netio::write_file(folder.reports() / (report.process + ".json"),
-                    netio::sealed_report(netio::report_to_json(report)));
+                    sealed_report(netio::report_to_json(report)));
 }
 
 void take_job(RankLink& ranks, const RankJob& job) {

@@ -3,10 +3,11 @@
 // take its jobs: they simulate their part of the nodes, write the files of it into rank 0's run folder,
 // which they must see, too, and leave a report there, which rank 0 reads and removes.
 
-#include "lab/run/run_folder.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/scenario.h"
-#include "lab/sim/sim_world.h"
+#include "lab/run/simulated_run.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario.h"
+#include "sim/sim_world.h"
 
 namespace mrclab::lab {
 

@@ -1,7 +1,7 @@
 #include "lab/run/run_taps.h"
 
-#include "lab/bringup/node_plan.h"
-#include "netio/kernel/output_folder.h"
+#include "live/bringup/node_plan.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/report/verdict.h"
-#include "lab/bringup/bring_up.h"
-#include "lab/run/run_folder.h"
-#include "lab/scenario/scenario.h"
+#include "analysis/verdict/verdict.h"
+#include "live/bringup/bring_up.h"
 #include "netio/runtime/veth_tap.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

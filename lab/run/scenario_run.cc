@@ -4,22 +4,22 @@
 
 #include <chrono>
 
-#include "analysis/analyze.h"
-#include "analysis/report/verdict.h"
-#include "lab/console/interrupt.h"
-#include "lab/console/progress.h"
-#include "lab/console/stopwatch.h"
+#include "analysis/judge/analyze.h"
+#include "analysis/verdict/verdict.h"
+#include "console/interrupt.h"
+#include "console/progress.h"
+#include "console/stopwatch.h"
 #include "lab/run/check_program.h"
 #include "lab/run/live_run.h"
-#include "lab/run/run_inputs.h"
-#include "lab/run/run_manifest.h"
-#include "lab/run/run_origin.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/sim_run.h"
-#include "lab/run/world_outcome.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
 #include "netio/runtime/schedule_file.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/folder/run_origin.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/judging/world_outcome.h"
 
 namespace mrclab::lab {
 namespace {

@@ -8,16 +8,16 @@
 #include <string>
 
 #include "analysis/report/regression.h"
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
+#include "console/interrupt.h"
 #include "fabric/history/history_record.h"
-#include "lab/console/interrupt.h"
-#include "lab/live/process_plan.h"
 #include "lab/run/progress_view.h"
-#include "lab/run/run_folder.h"
-#include "lab/scenario/scenario.h"
-#include "lab/sim/rank_link.h"
+#include "live/world/process_plan.h"
 #include "netio/record/pcapng.h"
 #include "netio/runtime/veth_tap.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario.h"
+#include "sim/rank_link.h"
 
 namespace mrclab::lab {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lab/sim/sim_world.h"
+#include "sim/sim_world.h"
 
 namespace mrclab::lab {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "lab/run/run_folder.h"
-#include "lab/scenario/scenario.h"
-#include "lab/sim/rank_link.h"
 #include "netio/record/run_recorder.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario.h"
+#include "sim/rank_link.h"
 
 namespace mrclab::lab {
 

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "lab/console/progress.h"
-#include "lab/console/stopwatch.h"
+#include "console/progress.h"
+#include "console/stopwatch.h"
 #include "lab/run/rank_run.h"
-#include "lab/run/run_inputs.h"
+#include "lab/run/simulated_run.h"
+#include "scenario/judging/run_inputs.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "analysis/history/evidence.h"
 #include "lab/run/scenario_run.h"
-#include "lab/run/world_outcome.h"
+#include "lab/run/simulated_run.h"
+#include "scenario/judging/world_outcome.h"
 
 namespace mrclab::lab {
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "netio/kernel/output_folder.h"
-#include "netio/kernel/system_error.h"
 #include "netio/rpc/heartbeat.h"
+#include "netio/system/output_folder.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 

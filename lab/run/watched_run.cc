@@ -3,10 +3,10 @@
 #include <deque>
 
 #include "analysis/history/evidence.h"
-#include "lab/run/run_inputs.h"
 #include "lab/run/watched_node.h"
-#include "lab/sim/simulation.h"
 #include "netio/record/run_recorder.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
 

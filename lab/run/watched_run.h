@@ -2,8 +2,8 @@
 // A run of the simulator that leaves no file: its nodes are watched while they run, and the judge
 // sees the same as in the files of such a run.
 
-#include "analysis/report/verdict.h"
-#include "lab/scenario/scenario.h"
+#include "analysis/verdict/verdict.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 

@@ -5,8 +5,8 @@
 #include "analysis/report/verdict_form.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/topology/fabric_form.h"
-#include "lab/scenario/scenario_form.h"
-#include "lab/serve/lesson_form.h"
+#include "scenario/spec/scenario_form.h"
+#include "session/lesson_form.h"
 
 namespace mrclab::lab {
 namespace {

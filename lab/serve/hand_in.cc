@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <sstream>
 
+#include "console/terminal.h"
 #include "fabric/text/visible_text.h"
-#include "lab/console/terminal.h"
-#include "lab/serve/lesson_verdict.h"
-#include "lab/serve/session_verdict.h"
+#include "session/lesson_verdict.h"
+#include "session/session_verdict.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/serve/lesson.h"
+#include "session/lesson.h"
 
 namespace mrclab::lab {
 

@@ -7,9 +7,9 @@
 #include <atomic>
 #include <chrono>
 
-#include "lab/live/live_options.h"
+#include "fabric/history/report_json.h"
 #include "lab/run/process_reports.h"
-#include "netio/record/report_json.h"
+#include "live/world/live_options.h"
 #include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {

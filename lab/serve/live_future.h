@@ -2,13 +2,13 @@
 // A future that happens now: a lab of namespaces and daemons, owned by this process. What a page shows of it is what
 // the daemons wrote down of their packets. It stands whenever it is not asked to go on.
 
-#include "lab/console/interrupt.h"
-#include "lab/live/lab_faults.h"
-#include "lab/live/lab_loop.h"
+#include "console/interrupt.h"
 #include "lab/resident/lab_clock.h"
-#include "lab/serve/future.h"
 #include "lab/serve/run_follower.h"
-#include "lab/serve/simulated_future.h"
+#include "live/world/lab_faults.h"
+#include "live/world/lab_loop.h"
+#include "session/future.h"
+#include "session/simulated_future.h"
 
 namespace mrclab::lab {
 

@@ -15,8 +15,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

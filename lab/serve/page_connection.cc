@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lab/serve/page_files.h"
 #include "lab/serve/page_host.h"
+#include "session/page_files.h"
 
 namespace mrclab::lab {
 namespace {

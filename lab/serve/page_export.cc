@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fabric/text/yaml.h"
-#include "lab/serve/session_start.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "session/session_start.h"
 
 namespace mrclab::lab {
 namespace {

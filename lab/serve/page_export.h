@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "lab/serve/page_files.h"
-#include "lab/serve/session_commands.h"
+#include "session/page_files.h"
+#include "session/session_commands.h"
 
 namespace mrclab::lab {
 

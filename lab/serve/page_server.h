@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "lab/serve/page_door.h"
+#include "session/page_door.h"
 
 namespace mrclab::lab {
 

@@ -4,8 +4,8 @@
 
 #include "fabric/text/line_file.h"
 #include "faults/schedule.h"
-#include "lab/run/run_manifest.h"
 #include "lab/serve/told_records.h"
+#include "recorded/folder/run_manifest.h"
 
 namespace mrclab::lab {
 namespace {

@@ -2,8 +2,8 @@
 // A future that is over: what the nodes of a finished run wrote down of it. What is changed from there on is simulated,
 // and so is what its hosts and switches would say, which they cannot be asked any more.
 
-#include "lab/recorded/recorded_run.h"
-#include "lab/serve/simulated_future.h"
+#include "recorded/run/recorded_run.h"
+#include "session/simulated_future.h"
 
 namespace mrclab::lab {
 

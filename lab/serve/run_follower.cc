@@ -6,7 +6,7 @@
 #include "fabric/history/evidence_seal.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/yaml.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

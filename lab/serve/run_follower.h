@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lab/serve/told_records.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 

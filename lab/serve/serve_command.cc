@@ -4,15 +4,15 @@
 
 #include <filesystem>
 
-#include "lab/console/root_rights.h"
-#include "lab/recorded/recorded_run.h"
-#include "lab/run/run_folder.h"
-#include "lab/scenario/queue_pairs.h"
-#include "lab/scenario/shipped_files.h"
+#include "console/root_rights.h"
 #include "lab/serve/live_future.h"
 #include "lab/serve/opened_link.h"
 #include "lab/serve/recorded_future.h"
-#include "lab/serve/serve_loop.h"
+#include "recorded/folder/run_folder.h"
+#include "recorded/run/recorded_run.h"
+#include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/shipped_files.h"
+#include "session/serve_loop.h"
 
 namespace mrclab::lab {
 namespace {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "lab/console/interrupt.h"
+#include "console/interrupt.h"
 #include "lab/run/scenario_run.h"
 #include "lab/serve/page_server.h"
-#include "lab/serve/session_commands.h"
+#include "session/session_commands.h"
 
 namespace mrclab::lab {
 

@@ -9,7 +9,7 @@
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/topology/path.h"
-#include "lab/serve/recording_watch.h"
+#include "session/recording_watch.h"
 
 namespace mrclab::lab {
 namespace {

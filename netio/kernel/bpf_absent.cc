@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "netio/kernel/bpf_program.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

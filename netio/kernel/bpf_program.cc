@@ -13,7 +13,7 @@
 #include <deque>
 #include <string_view>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

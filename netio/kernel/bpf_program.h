@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 struct bpf_object;
 

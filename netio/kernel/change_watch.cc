@@ -20,7 +20,7 @@
 #include <optional>
 
 #include "netio/kernel/netlink.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

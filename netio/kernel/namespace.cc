@@ -96,7 +96,7 @@ Sysctls switch_sysctls() {
 }
 Sysctls host_sysctls() {
   Sysctls list = quiet_ipv6("0");
-  // The stub's peer must forward what the host's programs send (lab/bringup/node_plan.h). Its ports, which
+  // The stub's peer must forward what the host's programs send (live/bringup/node_plan.h). Its ports, which
   // come later, do not forward.
   list.push_back({"net/ipv6/conf/all/forwarding", "1"});
   list.push_back({"net/ipv6/conf/default/forwarding", "0"});

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

@@ -11,9 +11,9 @@
 #include <charconv>
 #include <cstdio>
 
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 // The Open vSwitch of a lab as programs and files: where its parts lie, and its tools. What they are told to
-// make of a fabric is lab/external/ovs_switches.h.
+// make of a fabric is live/external/ovs_switches.h.
 
 #include <chrono>
 #include <cstdint>

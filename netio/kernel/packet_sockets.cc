@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "netio/kernel/process_sockets.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/process_sockets.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

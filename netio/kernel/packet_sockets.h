@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "netio/kernel/child_process.h"
+#include "netio/system/child_process.h"
 
 namespace mrclab::netio {
 

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/namespace.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

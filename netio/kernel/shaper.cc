@@ -12,7 +12,7 @@
 #include <array>
 #include <memory>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

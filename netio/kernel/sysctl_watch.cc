@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <set>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/namespace.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

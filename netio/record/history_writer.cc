@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/base/byte_order.h"
-#include "netio/kernel/output_folder.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::netio {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/history_record.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "netio/kernel/output_folder.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::netio {
 namespace {

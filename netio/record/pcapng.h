@@ -12,7 +12,7 @@
 
 #include "fabric/history/evidence_seal.h"
 #include "fabric/node/node.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

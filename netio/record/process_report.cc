@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
 
 namespace mrclab::netio {
 

@@ -9,8 +9,8 @@
 #include "fabric/history/event_text.h"
 #include "fabric/history/window_text.h"
 #include "fabric/packet/whole_frame.h"
-#include "netio/kernel/output_folder.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/output_folder.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 

@@ -10,10 +10,10 @@
 
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/history.h"
+#include "fabric/history/record_watch.h"
 #include "fabric/node/node.h"
 #include "netio/record/history_writer.h"
 #include "netio/record/pcapng.h"
-#include "netio/record/record_watch.h"
 
 namespace mrclab::netio {
 

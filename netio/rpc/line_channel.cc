@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

@@ -3,8 +3,8 @@
 #include <cerrno>
 
 #include "fabric/text/json_text.h"
-#include "netio/kernel/system_error.h"
 #include "netio/rpc/rpc.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

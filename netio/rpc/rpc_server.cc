@@ -17,8 +17,8 @@
 #include <list>
 #include <map>
 
-#include "netio/kernel/system_error.h"
 #include "netio/rpc/rpc.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

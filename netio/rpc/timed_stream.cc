@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

@@ -8,14 +8,10 @@
 #include <cstdio>
 #include <ctime>
 
+#include "fabric/history/report_json.h"
 #include "fabric/packet/frame_room.h"
 #include "fabric/topology/fabric_file.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/file_size_limit.h"
-#include "netio/kernel/log.h"
-#include "netio/kernel/touched_memory.h"
 #include "netio/record/process_report.h"
-#include "netio/record/report_json.h"
 #include "netio/rpc/exit_codes.h"
 #include "netio/runtime/daemon_methods.h"
 #include "netio/runtime/daemon_nodes.h"
@@ -24,6 +20,10 @@
 #include "netio/runtime/driver.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/file_size_limit.h"
+#include "netio/system/log.h"
+#include "netio/system/touched_memory.h"
 
 namespace mrclab::netio {
 namespace {

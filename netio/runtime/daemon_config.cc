@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "fabric/text/json_text.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 namespace {

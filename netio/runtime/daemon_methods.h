@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "netio/record/record_watch.h"
+#include "fabric/history/record_watch.h"
 #include "netio/rpc/rpc.h"
 
 namespace mrclab::netio {

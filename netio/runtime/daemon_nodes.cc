@@ -5,9 +5,9 @@
 #include <stdexcept>
 
 #include "fabric/packet/frame_room.h"
-#include "netio/kernel/descriptor_room.h"
 #include "netio/kernel/namespace.h"
-#include "netio/kernel/parallel.h"
+#include "netio/system/descriptor_room.h"
+#include "netio/system/parallel.h"
 
 namespace mrclab::netio {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fabric/packet/frame.h"
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 #include "netio/runtime/daemon.h"
 #include "netio/runtime/daemon_outputs.h"
 #include "netio/runtime/driver.h"

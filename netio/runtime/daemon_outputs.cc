@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

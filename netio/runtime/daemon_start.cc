@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "netio/kernel/forked_process.h"
-#include "netio/kernel/output_folder.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/forked_process.h"
+#include "netio/system/output_folder.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "netio/kernel/child_process.h"
 #include "netio/runtime/daemon_config.h"
+#include "netio/system/child_process.h"
 
 namespace mrclab::netio {
 

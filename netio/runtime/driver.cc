@@ -8,7 +8,7 @@
 
 #include "fabric/packet/trailer.h"
 #include "fabric/packet/whole_frame.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 /// Where what a node starts to send goes: into the egress queue, or straight to the neighbour where

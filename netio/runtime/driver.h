@@ -16,14 +16,14 @@
 #include <vector>
 
 #include "fabric/node/node.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 #include "netio/runtime/arrival_reader.h"
 #include "netio/runtime/effect_feed.h"
 #include "netio/runtime/egress_queue.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/ingress_ledger.h"
 #include "netio/runtime/process_map.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

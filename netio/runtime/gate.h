@@ -161,7 +161,7 @@ struct GatePage {
     FabricTime watched;  ///< earliest event of the watched node (Driver::watch)
   };
   std::optional<Quiet> quiet() const;
-  /// Number of records that the watches of all processes have matched (netio/record/record_watch.h).
+  /// Number of records that the watches of all processes have matched (fabric/history/record_watch.h).
   uint64_t watched_records() const;
 };
 

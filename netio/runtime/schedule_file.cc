@@ -9,7 +9,7 @@
 
 #include "fabric/history/evidence_seal.h"
 #include "fabric/node/effect_text.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 namespace {

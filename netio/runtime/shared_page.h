@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 

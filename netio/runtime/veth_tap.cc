@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "fabric/packet/trailer.h"
-#include "netio/kernel/system_error.h"
 #include "netio/record/pcapng.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 /// A member of VethTaps::Impl, so it has the linkage of that.

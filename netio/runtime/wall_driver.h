@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "fabric/node/node.h"
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 #include "netio/runtime/clock_page.h"
 
 namespace mrclab::netio {

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/report/pause_report.h"
+#include "analysis/verdict/pause_report.h"
 #include "tests/support/pauses.h"
 
 using namespace mrclab;

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "analysis/measure/pause_circle.h"
-#include "analysis/report/pause_report.h"
+#include "analysis/verdict/pause_report.h"
 #include "tests/support/pauses.h"
 
 using namespace mrclab;

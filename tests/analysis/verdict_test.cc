@@ -1,4 +1,4 @@
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 #include <doctest/doctest.h>
 

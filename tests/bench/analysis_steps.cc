@@ -12,15 +12,15 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "analysis/analyze.h"
 #include "analysis/capture/capture_reader.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
+#include "analysis/judge/analyze.h"
 #include "analysis/traffic/traffic_reader.h"
+#include "console/all_cores.h"
+#include "console/huge_pages.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/console/all_cores.h"
-#include "lab/console/huge_pages.h"
-#include "lab/sim/cpu_time.h"
+#include "sim/cpu_time.h"
 #include "tests/bench/cpu_time.h"
 #include "tests/support/shipped_fabric.h"
 

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 #include "standalone/endpoint.h"
 #include "tests/bench/cpu_time.h"
 

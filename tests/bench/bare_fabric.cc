@@ -14,10 +14,10 @@
 #include <deque>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/bringup/node_plan.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/bringup/node_plan.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab {
 namespace {

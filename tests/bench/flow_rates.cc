@@ -18,8 +18,8 @@
 
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
-#include "lab/scenario/scenario.h"
-#include "lab/sim/simulation.h"
+#include "scenario/simulation/simulation.h"
+#include "scenario/spec/scenario.h"
 #include "tests/bench/loss_recovery.h"
 
 namespace mrclab {

@@ -1,5 +1,5 @@
-// Arrows point down only: the pure rooms know fabric/ and themselves, the judge shares no code with
-// the judged, and only daemons' mains and lab/ touch the kernel.
+// Arrows point down only: a room includes those that its README names, and a sub-room likewise. The judge shares no
+// code with the judged, and what runs in a browser asks nothing of a kernel.
 
 #include <doctest/doctest.h>
 
@@ -20,9 +20,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 10> kRooms{"fabric",     "late",    "netio",  "routing",
-                                                  "endpoint",   "switchd", "faults", "analysis",
-                                                  "standalone", "lab"};
+constexpr std::array<std::string_view, 17> kRooms{
+    "fabric",   "late",     "netio",    "routing",    "sim",     "faults",
+    "analysis", "switchd",  "endpoint", "standalone", "console", "plan",
+    "scenario", "recorded", "live",     "session",    "lab"};
+/// Arrows that no README may name.
+constexpr std::array<std::array<std::string_view, 2>, 9> kNever{{{"analysis", "endpoint"},
+                                                                 {"analysis", "switchd"},
+                                                                 {"endpoint", "switchd"},
+                                                                 {"switchd", "endpoint"},
+                                                                 {"sim", "endpoint"},
+                                                                 {"sim", "switchd"},
+                                                                 {"scenario", "live"},
+                                                                 {"recorded", "live"},
+                                                                 {"session", "live"}}};
 /// What has no place in a room that must give the same result on every machine.
 constexpr std::array<std::string_view, 9> kImpure{"chrono", "ctime",  "time.h",
                                                   "thread", "mutex",  "condition_variable",
@@ -33,27 +44,30 @@ constexpr std::array<std::string_view, 8> kKernelCalls{
     "::fork(", "::setns(", "::unshare(", "::mount(", "::umount", "epoll_", "popen(", "::clone("};
 
 bool is_pure(std::string_view room) {
-  return room != "netio" && room != "standalone" && room != "lab";
+  constexpr std::array<std::string_view, 10> kWithClock{"netio",   "standalone", "console",  "sim",
+                                                        "plan",    "scenario",   "recorded", "live",
+                                                        "session", "lab"};
+  return std::find(kWithClock.begin(), kWithClock.end(), room) == kWithClock.end();
 }
 
 bool is_main(std::string_view path) { return path.ends_with("_main.cc"); }
 
 std::string_view room_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
-/// May the file at `path` (from the source root) include "`target`/..."?
-bool may_include(std::string_view path, std::string_view target) {
+/// What each room and sub-room may include: {"lab", {"live", ...}}, {"live/world", {"live/bringup", ...}}.
+using Arrows = std::map<std::string, std::set<std::string>, std::less<>>;
+
+/// May the file at `path` (from the source root) include one of the room `target`?
+bool may_include(const Arrows& arrows, std::string_view path, std::string_view target) {
   const std::string_view room = room_of(path);
   if (std::find(kRooms.begin(), kRooms.end(), target) == kRooms.end()) return false;
-  if (room == "lab" || target == room || target == "fabric") return true;
-  if (target == "routing") return room == "endpoint" || room == "switchd";
-  if (room == "standalone") return target == "netio" || target == "endpoint";
-  return target == "netio" && is_main(path) && room != "fabric" && room != "netio";
+  if (target == room) return true;
+  const auto may = arrows.find(room);
+  if (may != arrows.end() && may->second.contains(std::string(target))) return true;
+  return target == "netio" && is_main(path) && room != "fabric";  // a daemon's main
 }
 
-/// The sub-rooms that each sub-room may include, by path: {"lab/live", {"lab/bringup", ...}}.
-using SubRooms = std::map<std::string, std::set<std::string>, std::less<>>;
-
-/// "lab/live" of "lab/live/pace.h"; empty for a file that lies in a room itself.
+/// "live/world" of "live/world/pace.h"; empty for a file that lies in a room itself.
 std::string sub_room_of(std::string_view path) {
   const size_t first = path.find('/');
   const size_t second = path.find('/', first + 1);
@@ -61,40 +75,42 @@ std::string sub_room_of(std::string_view path) {
 }
 
 /// May the file at `path` include the file at `target`, as far as their sub-rooms go?
-bool sub_rooms_allow(const SubRooms& rooms, std::string_view path, std::string_view target) {
+bool sub_rooms_allow(const Arrows& rooms, std::string_view path, std::string_view target) {
   const std::string from = sub_room_of(path), to = sub_room_of(target);
-  if (room_of(path) != room_of(target) || from == to || !rooms.contains(from)) return true;
+  if (room_of(path) != room_of(target) || from == to || !rooms.contains(from) || from.empty())
+    return true;
   return rooms.at(from).contains(to);
 }
 
-/// What a README says behind "May include:", up to the full stop.
-std::set<std::string> listed_rooms(const std::string& room, const std::string& readme) {
+/// What a README says behind "May include:", up to the full stop, each name behind `prefix`.
+std::set<std::string> listed_rooms(const std::string& prefix, const std::string& readme) {
   const std::string label = "May include: ";
   const size_t at = readme.find(label);
-  REQUIRE_MESSAGE(at != std::string::npos, room, "/README.md says what the room may include");
+  REQUIRE_MESSAGE(at != std::string::npos, prefix, "README.md says what the room may include");
   const size_t begin = at + label.size();
   std::istringstream names(readme.substr(begin, readme.find('.', begin) - begin));
   std::set<std::string> found;
   for (std::string name; std::getline(names >> std::ws, name, ',');) {
-    if (!name.starts_with("no other room")) found.insert(room + "/" + name);
+    if (!name.starts_with("no other room")) found.insert(prefix + name);
   }
   return found;
 }
 
-SubRooms read_sub_rooms(const fs::path& root) {
-  SubRooms rooms;
+Arrows read_arrows(const fs::path& root) {
+  Arrows rooms;
   for (const std::string_view room : kRooms) {
+    rooms[std::string(room)] = listed_rooms("", source_text(root / room / "README.md"));
     for (const auto& entry : fs::directory_iterator(root / room)) {
       if (!entry.is_directory() || !fs::exists(entry.path() / "README.md")) continue;
       const std::string name = entry.path().lexically_relative(root).string();
-      rooms[name] = listed_rooms(std::string(room), source_text(entry.path() / "README.md"));
+      rooms[name] = listed_rooms(std::string(room) + "/", source_text(entry.path() / "README.md"));
     }
   }
   return rooms;
 }
 
-/// The sub-rooms that are on a circle: what is left when rooms without arrows are taken away.
-std::set<std::string> rooms_on_circles(SubRooms rooms) {
+/// The rooms and sub-rooms that are on a circle: what is left when rooms without arrows are taken away.
+std::set<std::string> rooms_on_circles(Arrows rooms) {
   for (bool changed = true; changed;) {
     changed = false;
     for (auto room = rooms.begin(); room != rooms.end();) {
@@ -111,7 +127,7 @@ std::set<std::string> rooms_on_circles(SubRooms rooms) {
 
 /// One line per #include in `text` that the design forbids. What is included goes to `included`.
 std::vector<std::string> violations(const std::string& path, std::istream& text,
-                                    const SubRooms& rooms = {},
+                                    const Arrows& rooms = {},
                                     std::set<std::string>* included = nullptr) {
   std::vector<std::string> found;
   std::string line;
@@ -126,17 +142,19 @@ std::vector<std::string> violations(const std::string& path, std::istream& text,
     const std::string inside = name.substr(1, name.size() - 2);
     const bool wrong =
         name.front() == '"'
-            ? !may_include(path, room_of(inside)) || !sub_rooms_allow(rooms, path, inside)
+            ? !may_include(rooms, path, room_of(inside)) || !sub_rooms_allow(rooms, path, inside)
             : is_pure(room_of(path)) && !is_main(path) &&
                   std::find(kImpure.begin(), kImpure.end(), inside) != kImpure.end();
     if (wrong) found.push_back(path + ":" + std::to_string(number) + ": " + line);
-    if (included != nullptr) included->insert(sub_room_of(inside));
+    if (included != nullptr && !is_main(path)) {
+      included->insert({sub_room_of(inside), std::string(room_of(inside))});
+    }
   }
   return found;
 }
 
 std::vector<std::string> violations(const std::string& path, const std::string& text,
-                                    const SubRooms& rooms = {}) {
+                                    const Arrows& rooms = {}) {
   std::istringstream stream(text);
   return violations(path, stream, rooms);
 }
@@ -145,7 +163,7 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
 
 TEST_CASE("no file of any room includes against the arrows") {
   const fs::path root = MRCLAB_SOURCE_DIR;
-  const SubRooms rooms = read_sub_rooms(root);
+  const Arrows rooms = read_arrows(root);
   std::map<std::string, std::set<std::string>> used;
   std::vector<std::string> all;
   size_t files = 0;
@@ -157,8 +175,12 @@ TEST_CASE("no file of any room includes against the arrows") {
       std::ifstream text(entry.path());
       REQUIRE(text);
       const std::string path = entry.path().lexically_relative(root).string();
-      const auto found = violations(path, text, rooms, &used[sub_room_of(path)]);
+      std::set<std::string> included;
+      const auto found = violations(path, text, rooms, &included);
       all.insert(all.end(), found.begin(), found.end());
+      for (const std::string& from : {std::string(room), sub_room_of(path)}) {
+        used[from].insert(included.begin(), included.end());
+      }
       ++files;
     }
   }
@@ -172,6 +194,14 @@ TEST_CASE("no file of any room includes against the arrows") {
     }
   }
   CHECK(rooms_on_circles(rooms).empty());
+}
+
+TEST_CASE("no README names an arrow that must never be") {
+  const Arrows arrows = read_arrows(MRCLAB_SOURCE_DIR);
+  for (const auto& never : kNever) {
+    const std::string from(never[0]), to(never[1]);
+    CHECK_MESSAGE(!arrows.at(from).contains(to), from, " -> ", to);
+  }
 }
 
 TEST_CASE("only netio/ forks, mounts, enters namespaces and waits with epoll") {
@@ -203,8 +233,9 @@ TEST_CASE("what is fetched ahead is fetched by cache_line.h, whose fetching g++ 
 
 TEST_CASE("each sub-room has a README of at most 30 lines that names all of its headers") {
   const fs::path root = MRCLAB_SOURCE_DIR;
-  for (const auto& sub_room : read_sub_rooms(root)) {
+  for (const auto& sub_room : read_arrows(root)) {
     const std::string& room = sub_room.first;
+    if (room.find('/') == std::string::npos) continue;  // a room itself
     const std::string readme = source_text(root / room / "README.md");
     CHECK_MESSAGE(std::count(readme.begin(), readme.end(), '\n') <= 30, room);
     for (const auto& entry : fs::directory_iterator(root / room)) {
@@ -215,8 +246,8 @@ TEST_CASE("each sub-room has a README of at most 30 lines that names all of its 
       CHECK_MESSAGE(named, room, "/README.md does not name ", name);
     }
   }
-  for (const std::string_view room :
-       {"fabric", "lab", "analysis", "netio", "endpoint", "routing"}) {
+  for (const std::string_view room : {"fabric", "lab", "analysis", "netio", "endpoint", "routing",
+                                      "live", "recorded", "scenario"}) {
     for (const auto& entry : fs::directory_iterator(root / room)) {
       const bool has_sources =
           entry.is_directory() && entry.path().filename() != "page";  // what the browser gets
@@ -227,7 +258,9 @@ TEST_CASE("each sub-room has a README of at most 30 lines that names all of its 
 
 TEST_CASE("each forbidden arrow is noticed") {
   const auto refused = [](const std::string& path, const std::string& include) {
-    return !violations(path, "#pragma once\n#include " + include + "\n").empty();
+    return !violations(path, "#pragma once\n#include " + include + "\n",
+                       read_arrows(MRCLAB_SOURCE_DIR))
+                .empty();
   };
   CHECK(refused("endpoint/a.cc", "\"switchd/b.h\""));
   CHECK(refused("switchd/a.h", "\"endpoint/b.h\""));
@@ -246,34 +279,40 @@ TEST_CASE("each forbidden arrow is noticed") {
   CHECK(refused("standalone/a.cc", "\"lab/b.h\""));
   CHECK(refused("endpoint/a.cc", "\"standalone/b.h\""));
   CHECK(refused("lab/a.cc", "\"tests/b.h\""));
+  CHECK(refused("sim/a.cc", "\"endpoint/b.h\""));
+  CHECK(refused("scenario/spec/a.cc", "\"live/b.h\""));
+  CHECK(refused("session/a.cc", "\"live/b.h\""));
+  CHECK(refused("recorded/run/a.cc", "\"lab/b.h\""));
+  CHECK(refused("live/world/a.cc", "\"recorded/b.h\""));
   CHECK(refused("fabric/a.cc", "\"beside.h\""));
   CHECK(refused("switchd/a.cc", "<chrono>"));
   CHECK(refused("endpoint/a.cc", "<random>"));
 }
 
 TEST_CASE("each forbidden arrow between sub-rooms is noticed, and so is a circle") {
-  const SubRooms rooms{{"lab/live", {"lab/bringup"}}, {"lab/bringup", {}}};
+  const Arrows rooms{{"live", {"netio"}}, {"live/world", {"live/bringup"}}, {"live/bringup", {}}};
   const auto refused = [&](const std::string& path, const std::string& include) {
     return !violations(path, "#include " + include + "\n", rooms).empty();
   };
-  CHECK(refused("lab/bringup/a.cc", "\"lab/live/b.h\""));
-  CHECK(refused("lab/bringup/a.cc", "\"lab/door.h\""));
-  CHECK_FALSE(refused("lab/live/a.cc", "\"lab/bringup/b.h\""));
-  CHECK_FALSE(refused("lab/live/a.cc", "\"lab/live/b.h\""));
-  CHECK_FALSE(refused("lab/door.cc", "\"lab/live/b.h\""));
-  CHECK_FALSE(refused("lab/live/a.cc", "\"netio/kernel/b.h\""));
+  CHECK(refused("live/bringup/a.cc", "\"live/world/b.h\""));
+  CHECK(refused("live/bringup/a.cc", "\"live/door.h\""));
+  CHECK_FALSE(refused("live/world/a.cc", "\"live/bringup/b.h\""));
+  CHECK_FALSE(refused("live/world/a.cc", "\"live/world/b.h\""));
+  CHECK_FALSE(refused("live/door.cc", "\"live/world/b.h\""));
+  CHECK_FALSE(refused("live/world/a.cc", "\"netio/kernel/b.h\""));
 
   CHECK(rooms_on_circles(rooms).empty());
-  const SubRooms circle{{"a/x", {"a/y"}}, {"a/y", {"a/z"}}, {"a/z", {"a/x"}}, {"a/w", {}}};
+  const Arrows circle{{"a/x", {"a/y"}}, {"a/y", {"a/z"}}, {"a/z", {"a/x"}}, {"a/w", {}}};
   CHECK(rooms_on_circles(circle) == std::set<std::string>{"a/x", "a/y", "a/z"});
-  CHECK(listed_rooms("lab", "May include: console,\nplan.\n") ==
+  CHECK(listed_rooms("lab/", "May include: console,\nplan.\n") ==
         std::set<std::string>{"lab/console", "lab/plan"});
-  CHECK(listed_rooms("lab", "May include: no other room beside this one.\n").empty());
+  CHECK(listed_rooms("lab/", "May include: no other room beside this one.\n").empty());
 }
 
 TEST_CASE("arrows that point down are allowed") {
   const auto allowed = [](const std::string& path, const std::string& include) {
-    return violations(path, "  #include " + include + "  // why\n").empty();
+    return violations(path, "  #include " + include + "  // why\n", read_arrows(MRCLAB_SOURCE_DIR))
+        .empty();
   };
   CHECK(allowed("endpoint/a.cc", "\"endpoint/b.h\""));
   CHECK(allowed("endpoint/a.cc", "\"fabric/b.h\""));

@@ -1,11 +1,11 @@
 // Any bytes as a capture file: records, skips or an error, and what is made of the records (packet
 // histories, measurements, a verdict) holds together.
 
-#include "analysis/analyze.h"
 #include "analysis/capture/capture_reader.h"
 #include "analysis/checks/checks.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
+#include "analysis/judge/analyze.h"
 #include "analysis/report/report.h"
 #include "tests/fuzz/must.h"
 #include "tests/support/fabrics.h"

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "bpf_objects.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 #include "switchd/bpf/usid_switch_object.h"
 #include "test_lab.h"
 

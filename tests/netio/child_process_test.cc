@@ -1,4 +1,4 @@
-#include "netio/kernel/child_process.h"
+#include "netio/system/child_process.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

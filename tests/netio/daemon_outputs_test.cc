@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 

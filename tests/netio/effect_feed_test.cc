@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "fabric/history/evidence_seal.h"
-#include "netio/kernel/file_descriptor.h"
 #include "netio/runtime/schedule_file.h"
+#include "netio/system/file_descriptor.h"
 #include "temporary_directory.h"
 
 using namespace mrclab;

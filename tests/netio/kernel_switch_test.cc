@@ -9,7 +9,7 @@
 #include "netio/kernel/packet_filter.h"
 #include "netio/kernel/route.h"
 #include "netio/kernel/shaper.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 #include "test_lab.h"
 
 using namespace mrclab;

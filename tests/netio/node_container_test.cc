@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 #include "temporary_directory.h"
 #include "test_lab.h"
 

@@ -1,6 +1,6 @@
 // What root makes where other users may have been: nothing outside is written or given away.
 
-#include "netio/kernel/output_folder.h"
+#include "netio/system/output_folder.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>

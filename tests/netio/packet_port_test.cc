@@ -1,4 +1,4 @@
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 #include "fabric/packet/frame_room.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/build_topology.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::netio {
 namespace {

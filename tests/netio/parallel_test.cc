@@ -1,4 +1,4 @@
-#include "netio/kernel/parallel.h"
+#include "netio/system/parallel.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "netio/kernel/descriptor_room.h"
-#include "netio/kernel/thread_crew.h"
+#include "netio/system/descriptor_room.h"
+#include "netio/system/thread_crew.h"
 
 using mrclab::netio::in_parallel;
 using mrclab::netio::ThreadCrew;

@@ -1,6 +1,6 @@
 // Who could have written a file, by owners, modes and the folders on the way to it.
 
-#include "netio/kernel/path_trust.h"
+#include "netio/system/path_trust.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "netio/record/record_watch.h"
+#include "fabric/history/record_watch.h"
 #include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>

@@ -1,13 +1,12 @@
 // Reports as JSON: what is written reads back, and nothing else does.
 
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
 
 #include <doctest/doctest.h>
 
 #include "netio/record/process_report.h"
 
 using namespace mrclab;
-using netio::ReportError;
 
 namespace {
 
@@ -54,7 +53,7 @@ nlohmann::json sample_json() {
 
 std::string error_of(const std::string& text) {
   try {
-    netio::report_from_json<Sample>(netio::parse_report(text));
+    netio::report_from_json<Sample>(parse_report(text));
   } catch (const ReportError& error) {
     return error.what();
   }
@@ -64,10 +63,10 @@ std::string error_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("no part of a sealed report, and none with another value, is the report") {
-  const std::string text = netio::sealed_report(sample_json());
-  CHECK(netio::parse_sealed_report(text) == sample_json());
+  const std::string text = sealed_report(sample_json());
+  CHECK(parse_sealed_report(text) == sample_json());
   for (size_t size = 0; size + 2 < text.size(); ++size) {
-    CHECK_THROWS_AS(netio::parse_sealed_report(text.substr(0, size)), ReportError);
+    CHECK_THROWS_AS(parse_sealed_report(text.substr(0, size)), ReportError);
   }
   for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string other = text;
@@ -75,18 +74,18 @@ TEST_CASE("no part of a sealed report, and none with another value, is the repor
     CAPTURE(other);
     nlohmann::json read;
     try {
-      read = netio::parse_sealed_report(other);
+      read = parse_sealed_report(other);
     } catch (const ReportError&) {
       continue;
     }
     CHECK(read == sample_json());  // of other blanks
   }
-  CHECK_THROWS_AS(netio::parse_sealed_report(std::string(100'000, '[')), ReportError);
+  CHECK_THROWS_AS(parse_sealed_report(std::string(100'000, '[')), ReportError);
 }
 
 TEST_CASE("a report reads back as it was written, to the last value") {
   const auto json = sample_json();
-  const auto again = netio::report_from_json<Sample>(netio::parse_report(json.dump()));
+  const auto again = netio::report_from_json<Sample>(parse_report(json.dump()));
   CHECK(netio::report_to_json(again) == json);
   CHECK(again.count == 4'000'000'000);
   CHECK(again.pairs.at(1).to == 4);

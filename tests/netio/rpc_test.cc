@@ -1,5 +1,5 @@
 #include "netio/rpc/rpc.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 #include <doctest/doctest.h>
 #include <sys/socket.h>

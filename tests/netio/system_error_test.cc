@@ -1,10 +1,10 @@
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/log.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/log.h"
 #include "temporary_directory.h"
 
 using namespace mrclab::netio;

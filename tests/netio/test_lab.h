@@ -13,7 +13,7 @@
 
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
-#include "netio/kernel/packet_port.h"
+#include "netio/packet/packet_port.h"
 
 namespace mrclab::netio::test {
 

@@ -1,6 +1,6 @@
 // First uses of memory that are over before time starts.
 
-#include "netio/kernel/touched_memory.h"
+#include "netio/system/touched_memory.h"
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>

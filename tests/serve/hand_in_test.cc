@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {

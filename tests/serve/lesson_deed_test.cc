@@ -1,14 +1,14 @@
 // The nearest wrong deeds of each task: what a student might do in place of what is asked does not pass.
 
-#include "lab/serve/lesson_deed.h"
+#include "session/lesson_deed.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <set>
 
-#include "lab/serve/fabric_session.h"
-#include "lab/serve/lesson_verdict.h"
+#include "session/fabric_session.h"
+#include "session/lesson_verdict.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,12 +1,12 @@
 // Lessons: each can be solved, and none is solved before anything was done.
 
-#include "lab/serve/lesson.h"
+#include "session/lesson.h"
 
 #include <doctest/doctest.h>
 
-#include "lab/plan/fabric_plan.h"
-#include "lab/serve/lesson_verdict.h"
-#include "lab/serve/session_verdict.h"
+#include "plan/fabric_plan.h"
+#include "session/lesson_verdict.h"
+#include "session/session_verdict.h"
 
 namespace mrclab::lab {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <thread>
 
-#include "lab/serve/fabric_session.h"
 #include "lab/serve/live_future.h"
-#include "lab/serve/simulated_future.h"
+#include "session/fabric_session.h"
+#include "session/simulated_future.h"
 #include "tests/serve/same_recording.h"
 
 namespace mrclab::lab {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lab/serve/page_server.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "lab/scenario/scenario.h"
-#include "lab/serve/session_start.h"
+#include "scenario/spec/scenario.h"
+#include "session/session_start.h"
 
 namespace mrclab::lab {
 namespace {

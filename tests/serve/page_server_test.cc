@@ -21,11 +21,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "lab/scenario/scenario.h"
 #include "lab/serve/opened_link.h"
 #include "lab/serve/page_host.h"
-#include "lab/serve/serve_loop.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
+#include "scenario/spec/scenario.h"
+#include "session/serve_loop.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
@@ -127,7 +127,7 @@ class Browser {
     }
     return {};
   }
-  /// The next message of packets (lab/serve/page_messages.h).
+  /// The next message of packets (session/page_messages.h).
   std::string hear_packets() {
     for (int i = 0; i < 1000; ++i) {
       beast::flat_buffer buffer;

@@ -9,10 +9,10 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/serve/fabric_session.h"
-#include "lab/serve/simulated_future.h"
 #include "lab/serve/told_records.h"
+#include "scenario/spec/shipped_files.h"
+#include "session/fabric_session.h"
+#include "session/simulated_future.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/serve/same_recording.h"
 

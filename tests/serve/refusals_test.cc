@@ -8,10 +8,10 @@
 
 #include "fabric/packet/drop_kind.h"
 #include "fabric/topology/build_topology.h"
-#include "lab/scenario/scenario.h"
-#include "lab/serve/fabric_session.h"
-#include "lab/serve/page_messages.h"
-#include "lab/serve/recording.h"
+#include "scenario/spec/scenario.h"
+#include "session/fabric_session.h"
+#include "session/page_messages.h"
+#include "session/recording.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "lab/serve/future.h"
+#include "session/future.h"
 
 namespace mrclab::test {
 

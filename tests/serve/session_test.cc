@@ -1,16 +1,16 @@
 // A session of the page: however people move through it, it has the history of the scenario that it says
 // it is.
 
-#include "lab/serve/fabric_session.h"
+#include "session/fabric_session.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/packet/headers.h"
 #include "lab/run/watched_run.h"
-#include "lab/scenario/queue_pairs.h"
-#include "lab/scenario/scenario.h"
-#include "lab/serve/lesson.h"
-#include "lab/serve/session_commands.h"
+#include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/scenario.h"
+#include "session/lesson.h"
+#include "session/session_commands.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,12 +1,12 @@
 // What the judge says of a world is of that world: of one that is not what its simulation is, it says nothing.
 
-#include "lab/serve/session_verdict.h"
+#include "session/session_verdict.h"
 
 #include <doctest/doctest.h>
 
-#include "lab/recorded/recorded_run.h"
 #include "lab/serve/recorded_future.h"
-#include "lab/serve/simulated_future.h"
+#include "recorded/run/recorded_run.h"
+#include "session/simulated_future.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {

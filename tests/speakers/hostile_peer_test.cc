@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 #include "peer_bench.h"
 #include "routing/bgp/open.h"
 #include "routing/bgp/update.h"

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
 #include "peer_bench.h"
 
 using namespace mrclab;

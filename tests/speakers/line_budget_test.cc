@@ -1,4 +1,4 @@
-#include "lab/speakers/line_budget.h"
+#include "live/speakers/line_budget.h"
 
 #include <doctest/doctest.h>
 

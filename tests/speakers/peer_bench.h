@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/speakers/speaker_process.h"
+#include "live/speakers/speaker_process.h"
 #include "netio/kernel/route.h"
 #include "tests/netio/test_lab.h"
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "netio/kernel/child_process.h"
+#include "netio/system/child_process.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/netio/test_lab.h"
 

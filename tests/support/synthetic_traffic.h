@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "analysis/analyze.h"
+#include "analysis/judge/analyze.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"

@@ -1,4 +1,4 @@
-#include "endpoint/host/burst.h"
+#include "endpoint/nic/burst.h"
 
 #include <doctest/doctest.h>
 

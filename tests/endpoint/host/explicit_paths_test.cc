@@ -1,4 +1,4 @@
-#include "endpoint/host/explicit_paths.h"
+#include "endpoint/nic/explicit_paths.h"
 
 #include <doctest/doctest.h>
 

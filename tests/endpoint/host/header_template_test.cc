@@ -1,13 +1,13 @@
 // Frames, whose headers are put into a template, against the codec that writes any frame.
 
-#include "endpoint/host/header_template.h"
+#include "endpoint/nic/header_template.h"
 
 #include <doctest/doctest.h>
 
 #include <vector>
 
 #include "endpoint/base/sequence.h"
-#include "endpoint/host/packet_maker.h"
+#include "endpoint/nic/packet_maker.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"

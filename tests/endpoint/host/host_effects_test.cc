@@ -5,7 +5,7 @@
 #include <map>
 
 #include "endpoint/host/host_node.h"
-#include "endpoint/host/packet_maker.h"
+#include "endpoint/nic/packet_maker.h"
 #include "endpoint/options/profile_maker.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/build_topology.h"

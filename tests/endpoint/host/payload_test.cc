@@ -7,7 +7,7 @@
 
 #include "endpoint/base/memory_registry.h"
 #include "endpoint/host/host_node.h"
-#include "endpoint/host/packet_maker.h"
+#include "endpoint/nic/packet_maker.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/queue_pair/sequence_ring.h"
 #include "endpoint/workload/ramp.h"

@@ -1,4 +1,4 @@
-#include "lab/bringup/bring_up.h"
+#include "live/bringup/bring_up.h"
 
 #include <doctest/doctest.h>
 #include <sys/mount.h>
@@ -14,11 +14,11 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "lab/bringup/link_states.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/bringup/link_states.h"
 #include "netio/kernel/link.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/texts.h"

@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "fabric/text/yaml.h"
-#include "lab/bringup/lab_record.h"
-#include "lab/bringup/unborn_lab.h"
+#include "live/bringup/lab_record.h"
+#include "live/bringup/unborn_lab.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/bringup/node_plan.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/bringup/node_plan.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

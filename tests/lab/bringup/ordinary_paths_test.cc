@@ -1,5 +1,5 @@
-#include "lab/bringup/ordinary_paths.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/bringup/ordinary_paths.h"
+#include "scenario/spec/shipped_files.h"
 
 #include <doctest/doctest.h>
 

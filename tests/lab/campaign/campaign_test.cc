@@ -10,15 +10,15 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "console/shell_word.h"
 #include "fabric/text/yaml.h"
 #include "lab/campaign/budget.h"
 #include "lab/campaign/campaign_consent.h"
 #include "lab/campaign/coverage.h"
 #include "lab/campaign/engines.h"
 #include "lab/chaos/chaos.h"
-#include "lab/cli/cli_campaign.h"
-#include "lab/console/shell_word.h"
-#include "netio/kernel/file_descriptor.h"
+#include "lab/verbs/cli_campaign.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {

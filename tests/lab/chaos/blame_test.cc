@@ -12,7 +12,7 @@
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/blame_target.h"
 #include "lab/chaos/chaos_scenario.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 #include "tests/support/nightly.h"
 
 using namespace mrclab;

@@ -17,7 +17,7 @@
 #include "lab/chaos/chaos_workload.h"
 #include "lab/chaos/shrink.h"
 #include "lab/chaos/task_pool.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 

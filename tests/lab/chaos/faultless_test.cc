@@ -11,8 +11,8 @@
 #include "fabric/text/yaml.h"
 #include "faults/draws.h"
 #include "lab/run/watched_run.h"
-#include "lab/scenario/contrast.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/contrast.h"
+#include "scenario/spec/scenario.h"
 #include "tests/support/nightly.h"
 
 using namespace mrclab;

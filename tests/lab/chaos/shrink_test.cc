@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "lab/chaos/shrink.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

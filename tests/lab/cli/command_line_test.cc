@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "lab/cli/help_text.h"
-#include "lab/scenario/queue_pairs.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/scenario.h"
 #include "tests/lab/support/sandbox.h"
 
 namespace mrclab::lab {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/bringup/lab_record.h"
+#include "live/bringup/lab_record.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/netio/temporary_directory.h"
 

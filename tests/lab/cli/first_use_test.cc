@@ -11,8 +11,8 @@
 #include <fstream>
 
 #include "lab/cli/doctor.h"
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/netio/temporary_directory.h"
 

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/bringup/lab_record.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/bringup/lab_record.h"
 #include "netio/record/pcapng.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "fabric/text/yaml.h"
-#include "lab/sim/simulation.h"
+#include "scenario/simulation/simulation.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

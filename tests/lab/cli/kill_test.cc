@@ -12,7 +12,7 @@
 #include <fstream>
 #include <functional>
 
-#include "lab/bringup/lab_record.h"
+#include "live/bringup/lab_record.h"
 #include "netio/kernel/namespace.h"
 #include "tests/lab/support/kill_at_step.h"
 #include "tests/lab/support/sandbox.h"

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/netio/other_users.h"

@@ -1,7 +1,7 @@
 // Our switch, the kernel, Open vSwitch and our program in the kernel make the same of every carrier, and of wrong frames
 // what is known of each: real namespaces, single frames, what arrives at each port.
 
-#include "lab/conform/conformance.h"
+#include "live/conform/conformance.h"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/conform/probe_frames.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/conform/probe_frames.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

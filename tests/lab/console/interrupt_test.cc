@@ -1,6 +1,6 @@
 // Real signals to real processes: what they end, how fast, and what is kept.
 
-#include "lab/console/interrupt.h"
+#include "console/interrupt.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 #include "tests/lab/support/waiting_command.h"
 
 namespace mrclab::lab {

@@ -1,6 +1,6 @@
 // What a person sees who waits: on a terminal, and in a pipe.
 
-#include "lab/console/progress.h"
+#include "console/progress.h"
 
 #include <doctest/doctest.h>
 

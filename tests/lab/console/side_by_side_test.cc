@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "analysis/analyze.h"
+#include "analysis/judge/analyze.h"
+#include "console/all_cores.h"
 #include "fabric/text/yaml.h"
-#include "lab/console/all_cores.h"
-#include "lab/traffic/traffic_input.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/traffic/traffic_input.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/lab/support/written_run.h"

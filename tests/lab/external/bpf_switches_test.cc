@@ -1,7 +1,7 @@
 // Switches that a BPF program forwards for: marks and trims by the account of what shapers have left to send, what faults
 // do to them, and what `inspect` shows.
 
-#include "lab/external/bpf_switches.h"
+#include "live/external/bpf_switches.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -14,8 +14,8 @@
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/external/foreign_switches.h"
 #include "lab/run/scenario_run.h"
+#include "live/external/foreign_switches.h"
 #include "switchd/bpf/usid_switch.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"

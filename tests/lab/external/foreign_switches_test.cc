@@ -1,7 +1,7 @@
 // Faults of switches that are not ours: what effects become there, what is refused, and that the kernel is
 // afterwards what it was.
 
-#include "lab/external/foreign_switches.h"
+#include "live/external/foreign_switches.h"
 
 #include <doctest/doctest.h>
 
@@ -17,12 +17,12 @@
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/world/live_lab.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/open_vswitch.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/external/foreign_switches.h"
-#include "lab/live/live_lab.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/external/foreign_switches.h"
+#include "live/world/live_lab.h"
 #include "netio/kernel/open_vswitch.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/process_end.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"

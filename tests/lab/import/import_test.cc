@@ -3,9 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/import/incident_import.h"
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/import/incident_import.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/nightly.h"

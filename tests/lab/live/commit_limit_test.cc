@@ -1,11 +1,11 @@
-#include "lab/live/commit_limit.h"
+#include "live/world/commit_limit.h"
 
 #include <doctest/doctest.h>
 
 #include <memory>
 #include <stdexcept>
 
-#include "lab/live/standstill.h"
+#include "live/world/standstill.h"
 
 namespace mrclab::lab {
 namespace {

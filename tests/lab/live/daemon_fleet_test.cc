@@ -1,6 +1,6 @@
 // The daemons of a lab before time begins: whose children they are, and what they do until then.
 
-#include "lab/live/daemon_fleet.h"
+#include "live/world/daemon_fleet.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -13,10 +13,10 @@
 #include <thread>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/live_lab.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/world/live_lab.h"
 #include "netio/kernel/link.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 
 using namespace mrclab;

@@ -1,14 +1,14 @@
-#include "lab/live/fault_book.h"
+#include "faults/fault_book.h"
 #include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/pattern.h"
-#include "lab/live/fault_record.h"
-#include "lab/live/outside_faults.h"
 #include "lab/resident/fault_text.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/world/fault_record.h"
+#include "live/world/outside_faults.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"

@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/live_lab.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/world/live_lab.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 
 using namespace mrclab;

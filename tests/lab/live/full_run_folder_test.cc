@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/lab_faults.h"
-#include "lab/live/live_lab.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/world/lab_faults.h"
+#include "live/world/live_lab.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/support/texts.h"
 

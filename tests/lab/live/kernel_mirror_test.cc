@@ -1,4 +1,4 @@
-#include "lab/live/kernel_mirror.h"
+#include "live/world/kernel_mirror.h"
 #include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "lab/live/lab_loop.h"
+#include "live/world/lab_loop.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // What the pace of a lab tells its processes through the gate page.
 
-#include "lab/live/lab_pace.h"
+#include "live/world/lab_pace.h"
 
 #include <doctest/doctest.h>
 

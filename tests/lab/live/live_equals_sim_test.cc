@@ -15,9 +15,9 @@
 #include <tuple>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/recorded/run_diff.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/run/run_diff.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/random_scenario.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -9,12 +9,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "lab/bringup/lab_record.h"
-#include "lab/live/live_lab.h"
-#include "lab/live/live_options.h"
-#include "lab/run/world_outcome.h"
-#include "netio/kernel/file_descriptor.h"
+#include "lab/run/simulated_run.h"
+#include "live/bringup/lab_record.h"
+#include "live/world/live_lab.h"
+#include "live/world/live_options.h"
 #include "netio/rpc/rpc.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 
 namespace mrclab::lab {

@@ -18,12 +18,12 @@
 #include <utility>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/live_lab.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/world/live_lab.h"
 #include "netio/kernel/link.h"
-#include "netio/kernel/system_error.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/system_error.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

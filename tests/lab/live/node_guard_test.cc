@@ -10,7 +10,7 @@
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/live/live_lab.h"
+#include "live/world/live_lab.h"
 #include "netio/kernel/open_vswitch.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/support/texts.h"

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <functional>
 
-#include "lab/run/run_manifest.h"
 #include "lab/run/scenario_run.h"
+#include "recorded/folder/run_manifest.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/texts.h"

@@ -1,7 +1,7 @@
 // The pace over synthetic processes: what the slowest of them can do is given, what the controller
 // makes of it is checked. Lab time is a number here; nothing waits.
 
-#include "lab/live/pace_controller.h"
+#include "live/world/pace_controller.h"
 
 #include <doctest/doctest.h>
 

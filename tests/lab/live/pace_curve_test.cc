@@ -1,4 +1,4 @@
-#include "lab/live/pace_curve.h"
+#include "live/world/pace_curve.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "lab/live/pace.h"
+#include "live/world/pace.h"
 
 #include <doctest/doctest.h>
 

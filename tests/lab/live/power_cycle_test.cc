@@ -1,14 +1,14 @@
 // A switch with a process of its own that loses its power is really killed, and no effect in the
 // fabric shows it.
 
-#include "lab/live/power_cycle.h"
+#include "live/world/power_cycle.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/topology/fabric_file.h"
 #include "faults/schedule.h"
-#include "lab/live/live_lab.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/world/live_lab.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/times.h"

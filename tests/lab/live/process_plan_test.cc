@@ -1,4 +1,4 @@
-#include "lab/live/process_plan.h"
+#include "live/world/process_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/bringup/process_names.h"
+#include "live/bringup/process_names.h"
 #include "netio/runtime/gate.h"
 
 using namespace mrclab;

@@ -9,14 +9,14 @@
 #include <functional>
 #include <random>
 
-#include "analysis/analyze.h"
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/history/packet_joiner.h"
+#include "analysis/judge/analyze.h"
 #include "fabric/packet/trailer.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/scenario_run.h"
-#include "netio/kernel/file_descriptor.h"
 #include "netio/record/pcapng.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "analysis/checks/check_result.h"
-#include "lab/cli/cli_perf.h"
 #include "lab/perf/flow_report.h"
 #include "lab/perf/nccl_report.h"
 #include "lab/perf/perftest_report.h"
+#include "lab/verbs/cli_perf.h"
 #include "tests/support/times.h"
 
 namespace mrclab::lab {

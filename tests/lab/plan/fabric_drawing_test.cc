@@ -1,4 +1,4 @@
-#include "lab/plan/fabric_drawing.h"
+#include "plan/fabric_drawing.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

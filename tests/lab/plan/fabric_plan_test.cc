@@ -1,7 +1,7 @@
 // What `plan` says: the MRC paper's numbers out of arithmetic, and for fabrics that can be built the
 // same as their graphs.
 
-#include "lab/plan/fabric_plan.h"
+#include "plan/fabric_plan.h"
 #include "fabric/topology/build_topology.h"
 
 #include <doctest/doctest.h>
@@ -15,11 +15,11 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "lab/bringup/describe.h"
-#include "lab/bringup/node_plan.h"
-#include "lab/plan/fabric_plan_text.h"
-#include "lab/plan/node_addresses.h"
-#include "lab/scenario/shipped_files.h"
+#include "live/bringup/describe.h"
+#include "live/bringup/node_plan.h"
+#include "plan/fabric_plan_text.h"
+#include "plan/node_addresses.h"
+#include "scenario/spec/shipped_files.h"
 #include "switchd/forwarding_table.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/support/errors.h"

@@ -2,14 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include "console/switch_rows.h"
 #include "endpoint/host/host_table.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/console/switch_rows.h"
-#include "lab/plan/fare_view.h"
-#include "lab/plan/nic_routes.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/sim/simulation.h"
+#include "plan/fare_view.h"
+#include "plan/nic_routes.h"
+#include "scenario/simulation/simulation.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/no_observer.h"
 

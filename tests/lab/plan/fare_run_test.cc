@@ -8,14 +8,14 @@
 #include <map>
 #include <set>
 
+#include "console/switch_rows.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fare.h"
-#include "lab/console/switch_rows.h"
-#include "lab/plan/fare_view.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/sim/simulation.h"
+#include "plan/fare_view.h"
+#include "scenario/simulation/simulation.h"
+#include "scenario/spec/shipped_files.h"
 #include "switchd/table_json.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"

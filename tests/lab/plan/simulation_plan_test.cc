@@ -1,6 +1,6 @@
 // `plan --simulate`: what it foretells of memory and of letters between ranks, against simulations.
 
-#include "lab/plan/simulation_plan.h"
+#include "plan/simulation_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -12,9 +12,9 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/sim/simulation.h"
+#include "scenario/simulation/simulation.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/thread_ranks.h"
 #include "tests/support/nightly.h"
 #include "tests/support/no_observer.h"

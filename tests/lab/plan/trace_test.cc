@@ -4,17 +4,17 @@
 
 #include <algorithm>
 
-#include "analysis/analyze.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/path_wires.h"
+#include "analysis/judge/analyze.h"
 #include "analysis/trace/packet_life.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "lab/plan/path_trace.h"
-#include "lab/recorded/packet_trace.h"
-#include "lab/run/run_manifest.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/shipped_files.h"
+#include "lab/run/simulated_run.h"
+#include "plan/path_trace.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/run/packet_trace.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 
 using namespace mrclab;

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "fabric/text/yaml.h"
-#include "lab/recorded/run_report.h"
-#include "lab/run/run_manifest.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/run/run_report.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/less_evidence.h"
 #include "tests/lab/support/run_readers.h"

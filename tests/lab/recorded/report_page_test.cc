@@ -12,10 +12,10 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/compare/comparison_page.h"
-#include "lab/recorded/run_report.h"
-#include "lab/run/run_manifest.h"
-#include "lab/run/run_origin.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/folder/run_origin.h"
+#include "recorded/run/run_report.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"
 

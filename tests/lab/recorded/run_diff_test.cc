@@ -1,6 +1,6 @@
 // Differences planted on purpose, and whether `mrclab diff` names the first one.
 
-#include "lab/recorded/run_diff.h"
+#include "recorded/run/run_diff.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 
 #include "analysis/history/history_file.h"
 #include "fabric/text/yaml.h"
-#include "lab/run/run_manifest.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/folder/run_manifest.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
 #include "tests/support/texts.h"

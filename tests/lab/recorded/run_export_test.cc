@@ -1,9 +1,9 @@
 // Exports of runs, read back by programs that share nothing with us: Python's json, and protoc.
 
-#include "lab/recorded/run_export.h"
-#include "lab/run/run_manifest.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/output_folder.h"
+#include "recorded/run/run_export.h"
+#include "netio/system/output_folder.h"
+#include "recorded/folder/run_manifest.h"
+#include "scenario/spec/shipped_files.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // `mrclab runs`: which folders are runs, and which are taken away.
 
-#include "lab/recorded/run_list.h"
+#include "recorded/run/run_list.h"
 
 #include <doctest/doctest.h>
 

@@ -3,7 +3,7 @@
 // the captures of every node in every incident: of each the first 300 packets of every kind, and from
 // there on one in so many, some 12,000 in all.
 
-#include "lab/recorded/wireshark_dissector.h"
+#include "recorded/run/wireshark_dissector.h"
 
 #include <doctest/doctest.h>
 
@@ -13,14 +13,14 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/analyze.h"
 #include "analysis/capture/capture_reader.h"
+#include "analysis/judge/analyze.h"
 #include "fabric/packet/trailer.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
 #include "lab/run/run_taps.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/recorded/dissector_agreement.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/capture_writer.h"

@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "lab/bringup/lab_record.h"
 #include "lab/resident/clock_text.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/queue_pairs.h"
+#include "lab/run/simulated_run.h"
+#include "live/bringup/lab_record.h"
 #include "netio/rpc/rpc.h"
+#include "scenario/spec/queue_pairs.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/support/nightly.h"
 
@@ -69,7 +69,7 @@ TEST_CASE("a step's words name a node, a port or a queue pair of the lab") {
   }
   const json listed = describe_queue_pairs(s);
   const auto name = listed[0].at("qp").get<std::string>();
-  const netio::RecordFilter by_name = step_filter(s.topology, &s, "", "", name);
+  const RecordFilter by_name = step_filter(s.topology, &s, "", "", name);
   REQUIRE(by_name.qp.has_value());
   CHECK(by_name.qp->local == pairs[0].qpn);
   CHECK(by_name.node == s.topology.host(pairs[0].host));
@@ -86,11 +86,11 @@ TEST_CASE("a step's words name a node, a port or a queue pair of the lab") {
 TEST_CASE("a filter survives its way to the daemons, and a step is told exactly") {
   const Scenario s = scenario();
   const json listed = describe_queue_pairs(s);
-  for (const netio::RecordFilter& filter :
-       {netio::RecordFilter{}, step_filter(s.topology, &s, "h0", "", ""),
+  for (const RecordFilter& filter :
+       {RecordFilter{}, step_filter(s.topology, &s, "h0", "", ""),
         step_filter(s.topology, &s, "", "p1.t0-0:d0", ""),
         step_filter(s.topology, &s, "", "", listed[0].at("qp").get<std::string>())}) {
-    CHECK(netio::record_filter_from(netio::to_json(filter)) == filter);
+    CHECK(record_filter_from(netio::to_json(filter)) == filter);
   }
   CHECK(in_microseconds(FabricTime::from_ps(12'000'345)) == "12.000345us");
   CHECK(record_line({{"t_ps", 1'500'000},

@@ -7,15 +7,15 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "analysis/analyze.h"
+#include "analysis/judge/analyze.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/plan/connection_plan.h"
-#include "lab/run/run_inputs.h"
 #include "lab/run/scenario_run.h"
-#include "lab/run/world_outcome.h"
-#include "lab/sim/host_report.h"
-#include "lab/sim/sim_world.h"
+#include "lab/run/simulated_run.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/simulation/host_report.h"
+#include "sim/sim_world.h"
 #include "switchd/switch_node.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/lab/support/written_run.h"

@@ -9,12 +9,12 @@
 #include <map>
 #include <set>
 
-#include "analysis/analyze.h"
 #include "analysis/checks/expectation_fields.h"
+#include "analysis/judge/analyze.h"
 #include "faults/schedule.h"
-#include "lab/run/run_inputs.h"
-#include "lab/scenario/scenario.h"
-#include "lab/sim/simulation.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/simulation/simulation.h"
+#include "scenario/spec/scenario.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

@@ -2,18 +2,18 @@
 // verdict is ever made up.
 
 #include "lab/run/process_reports.h"
-#include "lab/sim/host_report.h"
+#include "scenario/simulation/host_report.h"
 
 #include <doctest/doctest.h>
 
 #include <deque>
 
 #include "analysis/checks/checks.h"
+#include "fabric/history/report_json.h"
 #include "lab/run/watched_run.h"
-#include "lab/run/world_outcome.h"
-#include "lab/sim/simulation.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/record/report_json.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/simulation/simulation.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/checked.h"
@@ -72,7 +72,7 @@ struct Reported {
   std::string error_of(const json& changed) const {
     try {
       read_process_report(changed, scenario.topology, plan, process);
-    } catch (const netio::ReportError& error) {
+    } catch (const ReportError& error) {
       return error.what();
     }
     return "no error";
@@ -134,7 +134,7 @@ TEST_CASE("a report of another process, or of other nodes, is refused") {
 TEST_CASE("a process without a whole report leaves no verdict but inconclusive, and says why") {
   const Reported reported;
   const test::TemporaryRuns runs;
-  const std::string whole = netio::sealed_report(reported.report);
+  const std::string whole = sealed_report(reported.report);
   const ProcessPlan plan{{reported.plan.processes.front()}, reported.plan.process_of_node};
   const auto outcome = [&] {
     WorldOutcome result;

@@ -10,12 +10,12 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/analyze.h"
+#include "analysis/judge/analyze.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
-#include "netio/kernel/parallel.h"
+#include "netio/system/file_descriptor.h"
+#include "netio/system/parallel.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/lab/support/thread_ranks.h"
 #include "tests/support/nightly.h"

@@ -1,7 +1,7 @@
 // What a run left, altered on purpose: each verb that reads it names the file and says nothing
 // else.
 
-#include "lab/run/run_manifest.h"
+#include "recorded/folder/run_manifest.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -11,12 +11,12 @@
 #include <fstream>
 
 #include "fabric/text/yaml.h"
-#include "lab/recorded/recorded_run.h"
-#include "lab/recorded/replay.h"
-#include "lab/recorded/run_diff.h"
-#include "lab/recorded/run_report.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "lab/run/replay.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/run/recorded_run.h"
+#include "recorded/run/run_diff.h"
+#include "recorded/run/run_report.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/run_readers.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
-#include "analysis/analyze.h"
-#include "lab/run/run_inputs.h"
+#include "analysis/judge/analyze.h"
 #include "lab/run/scenario_run.h"
-#include "lab/run/world_outcome.h"
+#include "lab/run/simulated_run.h"
+#include "scenario/judging/run_inputs.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/texts.h"
 

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "fabric/text/yaml.h"
-#include "lab/scenario/contrast.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/contrast.h"
+#include "scenario/spec/scenario.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
 

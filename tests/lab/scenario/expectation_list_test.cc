@@ -1,12 +1,12 @@
 // What no run could answer is refused when a scenario is read, with its place and what would be right.
 
-#include "lab/scenario/expectation_list.h"
+#include "scenario/spec/expectation_list.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 namespace {

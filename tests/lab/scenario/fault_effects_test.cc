@@ -16,7 +16,7 @@
 #include "analysis/capture/capture_reader.h"
 #include "fabric/packet/headers.h"
 #include "faults/schedule.h"
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"

@@ -9,11 +9,11 @@
 #include <filesystem>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/recorded/run_table.h"
-#include "lab/scenario/mechanism.h"
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/run/run_table.h"
+#include "scenario/spec/mechanism.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/checked.h"
 #include "tests/support/nightly.h"

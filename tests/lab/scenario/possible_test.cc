@@ -2,9 +2,9 @@
 
 #include <doctest/doctest.h>
 
-#include "lab/scenario/expectation_check.h"
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/expectation_check.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/support/errors.h"
 
 using namespace mrclab;

@@ -9,8 +9,8 @@
 
 #include "analysis/checks/source_place.h"
 #include "fabric/text/yaml.h"
-#include "lab/scenario/scenario.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 namespace {

@@ -1,5 +1,5 @@
-#include "lab/scenario/scenario.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/scenario.h"
+#include "scenario/spec/shipped_files.h"
 
 #include <doctest/doctest.h>
 

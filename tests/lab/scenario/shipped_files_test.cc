@@ -1,4 +1,4 @@
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // Frames between ranks, as bytes: they come back as they were, and nothing else is taken for one.
 
-#include "lab/sim/letter_bytes.h"
+#include "sim/letter_bytes.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

@@ -1,6 +1,6 @@
 // Threads that meet again and again: none goes on before all have come, and one acts for all.
 
-#include "lab/sim/meeting_point.h"
+#include "sim/meeting_point.h"
 
 #include <doctest/doctest.h>
 

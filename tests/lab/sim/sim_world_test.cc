@@ -1,6 +1,6 @@
 // The simulated world: what may not change its history, and what it does not touch.
 
-#include "lab/sim/sim_world.h"
+#include "sim/sim_world.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -15,9 +15,9 @@
 #include "fabric/node/arrival_queue.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/shipped_files.h"
-#include "netio/kernel/file_descriptor.h"
+#include "lab/run/simulated_run.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {

@@ -1,12 +1,12 @@
 // How far the nodes of a simulated fabric may run ahead.
 
-#include "lab/sim/two_sides.h"
+#include "sim/two_sides.h"
 
 #include <doctest/doctest.h>
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/scenario/shipped_files.h"
+#include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
 namespace {

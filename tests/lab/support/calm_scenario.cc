@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/text/yaml.h"
-#include "lab/scenario/contrast.h"
+#include "scenario/spec/contrast.h"
 #include "tests/support/sample_frames.h"
 
 namespace mrclab::test {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::test {
 

@@ -7,7 +7,7 @@
 
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/history_record.h"
-#include "netio/record/report_json.h"
+#include "fabric/history/report_json.h"
 
 namespace mrclab::test {
 namespace {
@@ -134,10 +134,9 @@ std::optional<std::string> without(FileKind kind, const std::string& bytes, Cut 
     case Cut::kKeyRemoved:
     case Cut::kKeyRenamed:
     case Cut::kOtherType:
-      left =
-          kind == FileKind::kEvents
-              ? without_event_key(bytes, cut, random)
-              : netio::sealed_report(without_key(netio::parse_sealed_report(bytes), cut, random));
+      left = kind == FileKind::kEvents
+                 ? without_event_key(bytes, cut, random)
+                 : sealed_report(without_key(parse_sealed_report(bytes), cut, random));
       break;
     case Cut::kFile: break;
   }

@@ -19,7 +19,7 @@
 #include <map>
 #include <set>
 
-#include "netio/kernel/system_error.h"
+#include "netio/system/system_error.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/report/verdict.h"
+#include "analysis/verdict/verdict.h"
 
 namespace mrclab::test {
 

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 
 namespace mrclab::test {

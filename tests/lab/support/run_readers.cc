@@ -5,14 +5,14 @@
 #include "analysis/capture/capture_reader.h"
 #include "fabric/packet/headers.h"
 #include "lab/chaos/shrink.h"
-#include "lab/recorded/blame_run.h"
-#include "lab/recorded/packet_trace.h"
-#include "lab/recorded/replay.h"
-#include "lab/recorded/run_diff.h"
-#include "lab/recorded/run_export.h"
-#include "lab/recorded/run_report.h"
-#include "lab/scenario/queue_pairs.h"
-#include "lab/traffic/traffic_input.h"
+#include "lab/run/replay.h"
+#include "recorded/run/blame_run.h"
+#include "recorded/run/packet_trace.h"
+#include "recorded/run/run_diff.h"
+#include "recorded/run/run_export.h"
+#include "recorded/run/run_report.h"
+#include "recorded/traffic/traffic_input.h"
+#include "scenario/spec/queue_pairs.h"
 
 namespace mrclab::test {
 

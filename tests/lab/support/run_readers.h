@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/scenario/scenario.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::test {
 

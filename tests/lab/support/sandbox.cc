@@ -14,10 +14,10 @@
 #include <map>
 #include <sstream>
 
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
 namespace {

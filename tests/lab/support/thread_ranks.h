@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/sim/rank_link.h"
+#include "sim/rank_link.h"
 
 namespace mrclab::test {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <thread>
 
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 

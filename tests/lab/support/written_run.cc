@@ -1,13 +1,13 @@
 #include "tests/lab/support/written_run.h"
 
 #include "endpoint/host/host_account.h"
-#include "lab/run/run_inputs.h"
+#include "fabric/history/report_json.h"
 #include "lab/run/run_taps.h"
-#include "lab/sim/simulation.h"
-#include "netio/kernel/file_descriptor.h"
 #include "netio/record/process_report.h"
-#include "netio/record/report_json.h"
 #include "netio/record/run_recorder.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/simulation/simulation.h"
 
 namespace mrclab::test {
 namespace {
@@ -93,7 +93,7 @@ WrittenRun write_run(const lab::Scenario& scenario, const fs::path& path) {
     simulation.run([](FabricTime) { return true; });
     for (const netio::ProcessReport& report : reports_of(run, simulation, recorders)) {
       run.reports.push_back(run.folder.reports() / (report.process + ".json"));
-      netio::write_file(run.reports.back(), netio::sealed_report(netio::report_to_json(report)));
+      netio::write_file(run.reports.back(), sealed_report(netio::report_to_json(report)));
     }
   }
   for (Process& process : processes) process.close();

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analyze.h"
-#include "lab/live/live_lab.h"
-#include "lab/run/run_folder.h"
-#include "lab/run/world_outcome.h"
-#include "lab/scenario/scenario.h"
+#include "analysis/judge/analyze.h"
+#include "lab/run/simulated_run.h"
+#include "live/world/live_lab.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::test {
 

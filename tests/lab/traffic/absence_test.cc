@@ -4,8 +4,8 @@
 
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/packet/pause_frame.h"
-#include "lab/recorded/packet_trace.h"
-#include "lab/traffic/traffic_report.h"
+#include "recorded/run/packet_trace.h"
+#include "recorded/traffic/traffic_report.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/errors.h"
 #include "tests/support/synthetic_traffic.h"

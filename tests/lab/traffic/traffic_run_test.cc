@@ -11,9 +11,9 @@
 #include <thread>
 
 #include "fabric/text/yaml.h"
-#include "lab/traffic/traffic_input.h"
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/traffic/traffic_input.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

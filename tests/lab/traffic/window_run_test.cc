@@ -8,9 +8,9 @@
 
 #include "analysis/history/event_history.h"
 #include "analysis/measure/window_flows.h"
-#include "lab/run/run_manifest.h"
-#include "lab/traffic/traffic_input.h"
-#include "netio/kernel/file_descriptor.h"
+#include "netio/system/file_descriptor.h"
+#include "recorded/folder/run_manifest.h"
+#include "recorded/traffic/traffic_input.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {

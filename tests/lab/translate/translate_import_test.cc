@@ -4,7 +4,7 @@
 
 #include "fabric/base/random.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/translate/containerlab_import.h"
+#include "live/translate/containerlab_import.h"
 #include "tests/support/errors.h"
 
 using namespace mrclab;

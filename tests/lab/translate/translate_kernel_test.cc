@@ -10,12 +10,12 @@
 #include <thread>
 
 #include "fabric/topology/fabric_file.h"
-#include "lab/scenario/shipped_files.h"
-#include "lab/translate/containerlab_export.h"
-#include "netio/kernel/child_process.h"
-#include "netio/kernel/file_descriptor.h"
+#include "live/translate/containerlab_export.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"
+#include "netio/system/child_process.h"
+#include "netio/system/file_descriptor.h"
+#include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 

@@ -1,0 +1,297 @@
+#include "analysis/judge/analyze.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/blame/blame.h"
+#include "analysis/checks/checks.h"
+#include "analysis/checks/tap_evidence.h"
+#include "analysis/measure/detection_text.h"
+#include "analysis/measure/dip.h"
+#include "analysis/measure/path_states.h"
+#include "analysis/measure/rc_recovery.h"
+#include "analysis/report/frame_finder.h"
+#include "analysis/report/picture.h"
+#include "analysis/report/report.h"
+#include "analysis/verdict/verdict.h"
+
+namespace mrclab::analysis {
+namespace {
+
+void note_count(std::vector<std::string>& notes, uint64_t count, const char* what) {
+  if (count > 0) notes.push_back(std::to_string(count) + " " + what);
+}
+
+/// What a reader should know about the evidence itself.
+void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
+  note_count(notes, c.capture_skipped, "capture records were malformed and skipped");
+  note_count(notes, c.unknown_interface, "capture records of interfaces that this fabric lacks");
+  note_count(notes, c.over_limit, "capture records beyond the limits of the analysis");
+  note_count(notes, c.unknown_host, "MRC packets not between two hosts of this fabric");
+  note_count(notes, c.unmatched_arrivals, "packets arrived without having been seen to leave");
+  note_count(notes, c.unmatched_drops, "drops of packets that were not seen to leave");
+  note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");
+}
+
+/// When the last byte of a workload that ends had arrived. Applications post what comes next when something is
+/// done, so a workload of which nothing is under way is at its end.
+std::optional<FabricTime> completion(const RunInputs& in, const PacketHistory& history) {
+  if (!in.work_ends || in.early_end || in.hosts.hosts.empty() || history.deliveries().empty())
+    return std::nullopt;
+  for (const HostReport& host : in.hosts.hosts) {
+    for (const QueueReport& queue : host.queues) {
+      if (queue.completed < queue.posted) return std::nullopt;
+    }
+  }
+  return history.deliveries().back().t;
+}
+
+Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurements& m) {
+  const PacketHistory& history = evidence.packets();
+  const bool watched = evidence.watched();
+  Metrics metrics;
+  metrics.goodput_bps = static_cast<double>(m.total.bps);
+  if (m.baseline.rate.bps > 0) metrics.baseline_bps = static_cast<double>(m.baseline.rate.bps);
+  metrics.baseline_variation = m.baseline.variation;
+  metrics.data_packets = history.packets().size();
+  metrics.delivered = history.deliveries().size();
+  for (const Delivery& d : history.deliveries()) metrics.delivered_bytes += d.bytes;
+  const HistoryCounters& c = history.counters();
+  metrics.retransmitted = c.retransmissions;
+  metrics.trimmed = c.trimmed;
+  metrics.lost = c.dropped;
+  metrics.refused = c.refused;
+  metrics.naks = c.rc_naks;
+  metrics.cnps = c.cnps;
+  for (const RcRecovery& recovery : rc_recoveries(history)) {
+    metrics.timeouts += recovery.rounds[static_cast<size_t>(RcCause::kTimeout)];
+  }
+  for (const RcAnswers& answers : history.rc_answers()) metrics.flows_cut += answers.cnps > 0;
+  metrics.pauses =
+      pause_use(in.topology, PauseTimes(in.topology, history.pauses(), in.schedule, m.end));
+  metrics.spread = flow_spread(in.topology, history);
+  if (in.topology.carries_time()) metrics.messages = message_times(history, m.end);
+  for (const HostReport& host : in.hosts.hosts) metrics.qps_failed += host.qps_in_error;
+  metrics.work_ends = in.work_ends;
+  metrics.completed = completion(in, history);
+  metrics.captures = in.captures.size();
+  metrics.capture_records = watched ? in.capture_records : c.records;
+  metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
+  metrics.history_sha256 = in.history_sha256;
+  metrics.history_version = in.history_version;
+  return metrics;
+}
+
+/// The share of the baseline that counts as recovered: the first expectation's, else its default.
+Probability recovery_share(std::span<const Expectation> expectations) {
+  for (const Expectation& e : expectations) {
+    if (const auto* recover = std::get_if<ExpectRecover>(&e)) return recover->to;
+  }
+  return ExpectRecover{}.to;
+}
+
+/// Why faults cannot be measured if packets, reports or events are not complete: a host that was not
+/// recorded looks like one that noticed nothing. Empty: the evidence is complete.
+std::string unmeasured_because(const Coverage& coverage) {
+  for (const Witness witness : {Witness::kPackets, Witness::kReports, Witness::kEvents}) {
+    if (!coverage.whole(witness)) return coverage.why(witness);
+  }
+  return "";
+}
+
+FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
+                      const Measurements& m, Probability share, const Coverage& coverage,
+                      const Topology& topology) {
+  FaultResult result;
+  result.fault = fault.description;
+  result.kind = fault.kind;
+  result.at = fault.start;
+  result.note = unmeasured_because(coverage);
+  if (!result.note.empty()) {
+    result.healed = fault.healed();
+    if (fault.healed()) result.healed_at = fault.healed_at;
+    return result;
+  }
+  const bool back = measured.unused.empty();
+  result.healed = fault.healed() && back;
+  if (fault.healed()) result.healed_at = fault.healed_at;
+  if (m.baseline.usable) {
+    result.recovered = recovery_time(m, fault.start, share_of(m.baseline.rate, share));
+  }
+  result.still_used = measured.still_used;
+  switch (measured.detection) {
+    case Detection::kDetected: result.detected = measured.detect; break;
+    case Detection::kNothing: result.note = why_nothing_detected(topology); break;
+    case Detection::kUnconfirmed:
+      result.note = "not shown to be detected: last used " + to_string(measured.detect) +
+                    " after the start, and too little was sent afterwards";
+      break;
+  }
+  if (measured.still_used) {
+    result.note = "an affected path stayed in use";
+    result.detected.reset();
+  }
+  if (fault.healed() && !back) {
+    result.note +=
+        (result.note.empty() ? "" : "; ") + std::string("not all paths are usable again");
+  }
+  return result;
+}
+
+void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
+  TapEvidence taps(in.topology, in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  CheckResult check;
+  try {
+    taps.add_file(in.taps);
+    taps.finish();
+    check = judge_taps(compare(in.topology, evidence.packets(), taps.packets()), taps,
+                       in.tap_cost.missing);
+    if (const Coverage& known = evidence.coverage(); !known.whole(Witness::kPackets)) {
+      // What only the taps saw may be what is missing.
+      check = unjudged(check, known.why(Witness::kPackets));
+    }
+  } catch (const CaptureError& error) {
+    check.name = "taps_agree";
+    check.note = error.what();
+  }
+  add_check(verdict, std::move(check));
+  verdict.taps = in.tap_cost;
+}
+
+/// A host without a report may have seen anything, so its reports cover nothing from time zero on.
+Coverage with_reports(Coverage coverage, const RunInputs& in) {
+  std::set<std::string> silent;
+  for (const NodeSite& site : in.topology.nodes) {
+    if (site.role == NodeRole::kHost) silent.insert(site.name);
+  }
+  for (const HostReport& report : in.hosts.hosts) silent.erase(report.host);
+  for (const std::string& host : silent) {
+    coverage.ends(Witness::kReports, FabricTime::zero(), host + " left no report");
+  }
+  return coverage;
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
+                                            const std::set<std::string>& extensions) {
+  std::vector<std::filesystem::path> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (extensions.contains(entry.path().extension().string())) paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+Analysis analyze(const RunInputs& in) {
+  Evidence evidence(in.topology, in.schedule,
+                    in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  read_files(in, evidence);
+  return analyze(in, evidence);
+}
+
+void read_files(const RunInputs& in, Evidence& evidence) {
+  if (in.side_by_side && in.captures.size() > 1) {
+    evidence.add_captures(in.captures, in.side_by_side);
+  } else {
+    for (const std::filesystem::path& path : in.captures) {
+      evidence.add_capture(path, in.side_by_side);
+    }
+  }
+  if (in.captures.empty()) evidence.absent(Witness::kPackets, "there are no captures");
+  if (in.events.empty()) {
+    evidence.absent(Witness::kEvents, "there are no events");
+  } else {
+    evidence.add_events(in.events);
+  }
+  evidence.add_records(in.records);
+  evidence.finish(in.side_by_side);
+}
+
+Analysis analyze(const RunInputs& in, const Evidence& evidence) {
+  Analysis analysis = judge(in, evidence);
+  const QueueDepths queues = queue_depths(in.topology, in.records, analysis.measurements.planes.bin,
+                                          analysis.measurements.end);
+  analysis.verdict.metrics.deepest = queues.deepest_of_all;
+  analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
+                                  analysis.verdict.faults, in.queue_pairs},
+                                 in.timing.pace,
+                                 queues});
+  if (!in.taps.empty()) add_taps(in, evidence, analysis.verdict);
+  name_frames(in.topology, in.captures, analysis.verdict.checks);
+  return analysis;
+}
+
+Analysis judge(const RunInputs& in, const Evidence& evidence) {
+  Analysis analysis;
+  Verdict& verdict = analysis.verdict;
+  const PacketHistory& history = evidence.packets();
+  const Coverage coverage = with_reports(evidence.coverage(), in);
+  verdict.notes = coverage.gaps();
+  if (in.captures.empty() && !evidence.watched()) {
+    verdict.notes.emplace_back("there are no captures, so no evidence of packets");
+  }
+  note_anomalies(history.counters(), verdict.notes);
+
+  const FabricTime last =
+      history.deliveries().empty() ? FabricTime::zero() : history.deliveries().back().t;
+  const FabricTime end = in.end > FabricTime::zero() ? in.end : last;
+  const FabricTime rtt = in.base_rtt > FabricTime::zero() ? in.base_rtt : in.topology.base_rtt;
+  analysis.measurements = measure(in.topology, history, in.faults, rtt, end);
+  accept_usable(in.topology, evidence.events(), in.hosts, analysis.measurements.faults);
+  const Measurements& m = analysis.measurements;
+
+  verdict.scenario = in.scenario;
+  verdict.world = in.world;
+  verdict.seed = in.seed;
+  verdict.payload_elided = in.payload_elided;
+  verdict.without = in.without;
+  verdict.version = in.version;
+  verdict.timing = in.timing;
+  const std::vector<Expectation> expectations = without_bundles(in.expectations);
+  verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence,
+                                             in.schedule, in.regions, in.retry_span,
+                                             in.rc_retry_span, coverage, in.timing.mode, in.twin});
+  if (in.early_end) {
+    for (size_t i = 0; i < verdict.checks.size(); ++i) {
+      verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,
+                                          end, *in.early_end);
+    }
+    verdict.notes.push_back(describe(*in.early_end, end));
+  }
+  verdict.result = overall_result(verdict.checks, in.timing);
+  const Probability share = recovery_share(expectations);
+  for (size_t i = 0; i < in.faults.size(); ++i) {
+    verdict.faults.push_back(result_of(in.faults[i], m.faults[i], m, share, coverage, in.topology));
+    if (coverage.whole(Witness::kPackets)) {
+      verdict.faults.back().dip = measure_dip(m, in.faults, i).dip;
+      verdict.faults.back().losses = losses_after(history, evidence.events(), in.faults, i);
+    }
+  }
+  verdict.no_blame = no_blame_because(coverage, in.timing.gaps);
+  if (verdict.no_blame.empty()) {
+    verdict.blame = find_blame(in.topology, history, evidence.events());
+  }
+  verdict.metrics = metrics_of(in, evidence, m);
+  return analysis;
+}
+
+std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder) {
+  return files_in(folder, {".pcapng", ".pcap"});
+}
+
+std::vector<std::filesystem::path> records_in(const std::filesystem::path& folder) {
+  return files_in(folder, {".bin"});
+}
+
+std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
+                                     const Analysis& analysis, const RunOrigin& origin) {
+  const std::string verdict = to_json(analysis.verdict);
+  return {{"verdict.json", verdict},
+          {"junit.xml", to_junit(analysis.verdict)},
+          {"report.html", to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict,
+                                   analysis.picture, origin})}};
+}
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,94 @@
+#pragma once
+// The judge's front door: what a run left, or what was watched while it ran, in; verdict out.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/checks/early_end.h"
+#include "analysis/checks/expectation.h"
+#include "analysis/checks/twin.h"
+#include "analysis/history/evidence.h"
+#include "analysis/history/fault_span.h"
+#include "analysis/history/reports.h"
+#include "analysis/measure/measurements.h"
+#include "analysis/report/report.h"
+#include "analysis/verdict/verdict.h"
+
+namespace mrclab::analysis {
+
+struct RunInputs {
+  const Topology& topology;
+  std::vector<std::filesystem::path> captures;  ///< in any order
+  std::vector<FaultSpan> faults = {};
+  std::vector<Expectation> expectations = {};
+  HostReports hosts = {};
+  TimingReport timing = {};
+  std::string scenario = {};
+  std::string world = "live";
+  std::string version = {};
+  uint64_t seed = 0;
+  bool payload_elided = false;
+  std::vector<std::string> without = {};  ///< mechanisms that were switched off on purpose
+  FabricTime end = {};                    ///< end of the run
+  FabricTime base_rtt = {};               ///< zero: the topology's
+  std::string history_sha256 = {};        ///< from the nodes
+  uint32_t history_version = 0;           ///< mrclab::history_version() of the nodes' streams
+  bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
+  /// Set when the run was ended, at `end`, before its scenario was.
+  std::optional<EarlyEnd> early_end = std::nullopt;
+  std::vector<ScheduledEffect> schedule = {};  ///< as the nodes executed it
+  /// Files of packet records (fabric/history/history_record.h), which the check `accounted` reads.
+  std::vector<std::filesystem::path> records = {};
+  std::filesystem::path events = {};  ///< events.jsonl; empty: none
+  /// How long a requester goes on without any answer before it gives up; zero: unknown.
+  FabricTime retry_span = FabricTime::zero();
+  /// The same for RC; zero: no queue pair is one of RC.
+  FabricTime rc_retry_span = FabricTime::zero();
+  std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
+  std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
+  std::filesystem::path taps =
+      {};  ///< what libpcap wrote (analysis/checks/tap_evidence.h); empty: none
+  TapCost tap_cost = {};
+  uint64_t capture_records = 0;  ///< records in the capture files of a watched run
+  Twin twin = {};
+  SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
+};
+
+struct Analysis {
+  Verdict verdict;
+  Measurements measurements;
+  /// The data of report.html beside the verdict (analysis/report/picture.h), as JSON. Empty after a
+  /// judge() of watched records, which makes no page.
+  std::string picture;
+};
+
+/// Reads the files and judges. A file that cannot be read, or is not complete, is named in the
+/// notes and makes the checks that depend on it inconclusive (analysis/history/coverage.h); the content of
+/// a file never makes it throw.
+Analysis analyze(const RunInputs& inputs);
+/// Reads the files of `inputs` into `evidence` and finishes it.
+void read_files(const RunInputs& inputs, Evidence& evidence);
+/// As analyze(inputs), but judges `evidence`, which was collected while the run wrote its files and
+/// is finished. From the files come only the depths of queues, taps, and the numbers of frames.
+Analysis analyze(const RunInputs& inputs, const Evidence& evidence);
+/// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
+/// the files that the same run would have left, but for metrics about those files.
+Analysis judge(const RunInputs& inputs, const Evidence& evidence);
+
+/// All *.pcapng and *.pcap of a folder, sorted by name.
+std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);
+
+/// All record files (*.bin) of a folder, sorted by name.
+std::vector<std::filesystem::path> records_in(const std::filesystem::path& folder);
+
+struct ResultFile {
+  std::string name;
+  std::string text;
+};
+/// verdict.json, junit.xml and report.html, to be written into the run folder.
+std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
+                                     const Analysis& analysis, const RunOrigin& origin = {});
+
+}  // namespace mrclab::analysis

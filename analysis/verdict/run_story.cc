@@ -1,0 +1,403 @@
+#include "analysis/verdict/run_story.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/history/path_wires.h"
+#include "analysis/verdict/pause_report.h"
+#include "fabric/topology/path.h"
+
+namespace mrclab::analysis {
+namespace {
+
+std::string counted(uint64_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+std::string hex(uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", value);
+  return text;
+}
+
+std::string tbps(double bps) {
+  char text[48];
+  std::snprintf(text, sizeof text, bps < 1e12 ? "%.1f Gb/s" : "%.2f Tb/s",
+                bps < 1e12 ? bps * 1e-9 : bps * 1e-12);
+  return text;
+}
+
+/// "link_down h0:p2" of "link_down h0:p2 at 300us for 60us".
+std::string short_name(const FaultSpan& fault) {
+  return fault.description.substr(0, fault.description.find(" at "));
+}
+
+std::string later(FabricTime t) {
+  return t == FabricTime::zero() ? "at once" : to_string(t) + " later";
+}
+
+/// The wires of a fault and the flows that cross them.
+class StruckWires {
+ public:
+  StruckWires(const Topology& topology, const FaultSpan& fault) {
+    std::set<WireId> wires;
+    for (const Impairment& i : fault.impairments) wires.insert(i.wire);
+    for (const WireId wire : wires) {
+      wires_.push_back(
+          {wire, topology.port(topology.wire(wire).from).plane, WireMatcher(topology, wire)});
+    }
+    for (const Impairment& i : fault.impairments) until_ = std::max(until_, i.until);
+  }
+  size_t wires() const { return wires_.size(); }
+  WireId first() const { return wires_.front().id; }
+  FabricTime until() const { return until_; }
+  bool crosses(uint32_t source, uint32_t destination, Path path) const {
+    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
+      return w.matcher.crosses(source, destination, path);
+    });
+  }
+  /// Either way; of a whole plane if there is no path.
+  bool concerns(uint32_t host, uint32_t peer, uint32_t plane, std::optional<Path> path) const {
+    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
+      if (path) return w.matcher.crosses(host, peer, *path) || w.matcher.crosses(peer, host, *path);
+      return w.plane == plane &&
+             (w.matcher.reachable(host, peer) || w.matcher.reachable(peer, host));
+    });
+  }
+
+ private:
+  struct OneWire {
+    WireId id;
+    uint32_t plane;
+    WireMatcher matcher;
+  };
+  std::vector<OneWire> wires_;
+  FabricTime until_ = FabricTime::zero();
+};
+
+class Teller {
+ public:
+  explicit Teller(const StoryInputs& in) : in_(in) {
+    for (const QueuePairName& name : in.queue_pairs) peers_[{name.host, name.qp}] = name.peer;
+    for (const FaultSpan& fault :
+         in.faults.subspan(0, std::min(kMaxFaultsTold, in.faults.size()))) {
+      struck_.emplace_back(in.topology, fault);
+    }
+    lost_.resize(struck_.size());
+    refused_.resize(struck_.size());
+  }
+
+  std::vector<StoryLine> tell() {
+    assign_losses();
+    for (size_t i = 0; i < struck_.size(); ++i) {
+      if (in_.faults[i].start >= in_.measurements.end) continue;
+      if (in_.faults.size() > 1) about_ = "Fault " + std::to_string(i + 1) + ": ";
+      struck(i);
+      noticed(i);
+      moved(i);
+      lost(lost_[i], "lost", "lost on its paths");
+      lost(refused_[i], "refused", "refused, because the receiver's buffer was full");
+      settled(i);
+      undone(i);
+      returned(i);
+      recovered(i);
+    }
+    about_.clear();
+    lost(elsewhere_, "lost", "lost that no fault explains");
+    lost(congested_, "dropped", "dropped by full queues");
+    lost(given_up_, "dropped", "dropped by watchdogs of ports that stayed paused");
+    lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
+    lost(out_of_turn_, "refused", "refused by receivers of RC that waited for an earlier packet");
+    lost(not_ready_, "refused", "refused by receivers of RC that had no receive posted");
+    trimmed();
+    paused();
+    failures();
+    if (struck_.size() < in_.faults.size()) {
+      const uint64_t more = in_.faults.size() - struck_.size();
+      add(in_.faults[struck_.size()].start, "struck",
+          counted(more, "more fault struck; it is", "more faults struck; they are") +
+              " in the table below.");
+    }
+    std::stable_sort(lines_.begin(), lines_.end(),
+                     [](const StoryLine& a, const StoryLine& b) { return a.t < b.t; });
+    return std::move(lines_);
+  }
+
+ private:
+  void add(FabricTime t, const char* kind, std::string text, std::vector<uint32_t> attempts = {}) {
+    lines_.push_back({t, kind, about_ + std::move(text), std::move(attempts)});
+  }
+  std::string host(uint32_t number) const {
+    return in_.topology.node(in_.topology.host(number)).name;
+  }
+  const PacketHistory& packets() const { return in_.evidence.packets(); }
+
+  void assign_losses() {
+    const auto& attempts = packets().attempts();
+    size_t seen = 0;
+    for (uint32_t a = 0; a < attempts.size() && seen < kMaxLossesTold; ++a) {
+      if (attempts[a].fate != Fate::kDropped) continue;
+      ++seen;
+      if (attempts[a].refused()) {
+        refusals_of(attempts[a]).push_back(a);
+        continue;
+      }
+      if (attempts[a].congested()) {
+        (attempts[a].cause == DropCause::kPauseStorm ? given_up_ : congested_).push_back(a);
+        continue;
+      }
+      const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
+      const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
+      std::vector<uint32_t>* whose = &elsewhere_;
+      for (size_t i = 0; path && i < struck_.size() && whose == &elsewhere_; ++i) {
+        const FabricTime slack = in_.measurements.base_rtt;  // it was on its way when it happened
+        const bool then = attempts[a].ended >= in_.faults[i].start &&
+                          (struck_[i].until() == FabricTime::never() ||
+                           attempts[a].ended <= struck_[i].until() + slack);
+        if (then && struck_[i].crosses(flow.source, flow.destination, *path)) whose = &lost_[i];
+      }
+      whose->push_back(a);
+    }
+  }
+
+  /// The list that a refused transmission belongs to: of the fault that slowed its receiver down, as
+  /// long as the buffer may still be full of it.
+  std::vector<uint32_t>& refusals_of(const Attempt& attempt) {
+    if (attempt.cause == DropCause::kOutOfOrder) return out_of_turn_;
+    if (attempt.cause == DropCause::kNotReady) return not_ready_;
+    constexpr int64_t kDrainRtts = 8;
+    const FabricTime slack = in_.measurements.base_rtt * kDrainRtts;
+    for (size_t i = 0; i < struck_.size(); ++i) {
+      for (const SlowedReceiver& slow : in_.faults[i].receivers) {
+        const bool then = attempt.ended >= slow.from && (slow.until == FabricTime::never() ||
+                                                         attempt.ended <= slow.until + slack);
+        if (then && slow.host == attempt.where.node) return refused_[i];
+      }
+    }
+    return refused_elsewhere_;
+  }
+
+  void struck(size_t i) {
+    const FaultSpan& fault = in_.faults[i];
+    std::string text = fault.description + ".";
+    if (struck_[i].wires() > 0) {
+      const size_t more = struck_[i].wires() - 1;
+      text += " It impaired " + in_.topology.wire_name(struck_[i].first()) +
+              (more > 0 ? " and " + counted(more, "more wire", "more wires") : "");
+      text += fault.healed() ? ", until " + to_string(fault.healed_at) + "." : ", to the end.";
+    }
+    for (const SlowedReceiver& slow : fault.receivers) {
+      text += " What " + in_.topology.node(slow.host).name + " received waited for its memory" +
+              (slow.until == FabricTime::never() ? ", to the end."
+                                                 : ", until " + to_string(slow.until) + ".");
+    }
+    add(fault.start, "struck", text);
+  }
+
+  /// What the hosts said about the paths of a fault while it lasted, or afterwards.
+  std::vector<const PathNews*> news_of(size_t i, bool usable) const {
+    std::vector<const PathNews*> found;
+    for (const PathNews& news : in_.evidence.events().paths()) {
+      if (news.usable != usable || news.t < in_.faults[i].start) continue;
+      if (!usable && news.t > std::min(in_.faults[i].healed_at, in_.measurements.end)) break;
+      const auto peer = peers_.find({news.host, news.qp});
+      if (peer == peers_.end()) continue;
+      const auto path =
+          news.ev ? built_path(in_.topology, news.host, peer->second, *news.ev) : std::nullopt;
+      if (!struck_[i].concerns(news.host, peer->second, news.plane, path)) continue;
+      found.push_back(&news);
+    }
+    return found;
+  }
+
+  void noticed(size_t i) {
+    const std::vector<const PathNews*> news = news_of(i, false);
+    if (news.empty()) return;
+    std::set<std::pair<uint32_t, Qpn>> queue_pairs;
+    std::set<uint32_t> hosts;
+    for (const PathNews* n : news) {
+      queue_pairs.insert({n->host, n->qp});
+      hosts.insert(n->host);
+    }
+    const PathNews& first = *news.front();
+    const auto path = first.ev ? path_of(*first.ev) : std::nullopt;
+    std::string word(kPathWords[static_cast<size_t>(first.word)]);
+    std::replace(word.begin(), word.end(), '_', ' ');
+    add(first.t, "noticed",
+        host(first.host) + " was the first to notice, " + later(first.t - in_.faults[i].start) +
+            ": " +
+            (path ? to_string(*path) + " is " + word + " for QP " + hex(first.qp.value)
+                  : "a port in plane " + std::to_string(first.plane) + " is down") +
+            ". In all " + counted(queue_pairs.size(), "queue pair", "queue pairs") + " of " +
+            counted(hosts.size(), "host", "hosts") + " took such paths out of use, the last one " +
+            later(news.back()->t - in_.faults[i].start) + ".");
+  }
+
+  void moved(size_t i) {
+    const FaultMeasurement& m = in_.measurements.faults[i];
+    const FabricTime start = in_.faults[i].start;
+    if (m.still_used) {
+      add(start, "moved", "An affected path stayed in use until it was healed, or to the end.");
+    } else if (m.detection == Detection::kDetected) {
+      add(start + m.detect, "moved",
+          "Traffic had moved " + later(m.detect) +
+              ": no affected sender then tried an affected path any more.");
+    } else if (m.detection == Detection::kNothing && struck_[i].wires() > 0 &&
+               !in_.topology.routing.is_fare()) {
+      add(start, "moved",
+          "No affected sender tried an affected path: there was nothing to notice.");
+    }
+  }
+
+  void lost(const std::vector<uint32_t>& attempts, const char* kind, const char* how) {
+    if (attempts.empty()) return;
+    FabricTime first = FabricTime::never();
+    std::set<uint32_t> packets_lost, flows;
+    uint64_t arrived = 0;
+    FabricTime longest;
+    for (const uint32_t a : attempts) {
+      const Attempt& attempt = packets().attempts()[a];
+      const Packet& packet = packets().packets()[attempt.packet];
+      first = std::min(first, attempt.ended);
+      flows.insert(packet.flow);
+      if (!packets_lost.insert(attempt.packet).second) continue;
+      if (packet.delivered == FabricTime::never()) continue;
+      ++arrived;
+      longest = std::max(longest, packet.delivered - attempt.ended);
+    }
+    std::string text = counted(attempts.size(), "transmission", "transmissions") + " of " +
+                       counted(flows.size(), "flow", "flows") +
+                       (attempts.size() == 1 ? " was " : " were ") + how + ". ";
+    if (arrived == packets_lost.size()) {
+      text += arrived == 1 ? "The packet" : "All " + std::to_string(arrived) + " packets";
+    } else {
+      text +=
+          std::to_string(arrived) + " of the " + counted(packets_lost.size(), "packet", "packets");
+    }
+    text += " arrived when sent again";
+    if (arrived > 0) text += ", at the latest " + to_string(longest) + " later";
+    constexpr size_t kLinks = 3;
+    add(first, kind, text + ".",
+        {attempts.begin(),
+         attempts.begin() + static_cast<long>(std::min(kLinks, attempts.size()))});
+  }
+
+  void settled(size_t i) {
+    const std::optional<Dip>& dip = in_.results[i].dip;
+    if (!dip) return;
+    add(in_.faults[i].start + dip->transient, "settled",
+        "What is left of the dip from here on is capacity that is missing: " + to_string(*dip) +
+            ".");
+  }
+
+  void undone(size_t i) {
+    const FaultSpan& fault = in_.faults[i];
+    if (fault.healed()) add(fault.healed_at, "undone", short_name(fault) + " was undone.");
+  }
+
+  void returned(size_t i) {
+    const std::vector<const PathNews*> news = news_of(i, true);
+    if (news.empty()) return;
+    std::set<std::pair<uint32_t, Qpn>> queue_pairs;
+    for (const PathNews* n : news) queue_pairs.insert({n->host, n->qp});
+    add(news.front()->t, "returned",
+        "Paths of " + counted(queue_pairs.size(), "queue pair", "queue pairs") +
+            " came back into use from here on, the last one at " + to_string(news.back()->t) + ".");
+  }
+
+  void recovered(size_t i) {
+    const Measurements& m = in_.measurements;
+    const FaultSpan& fault = in_.faults[i];
+    const FaultResult& result = in_.results[i];
+    if (!m.baseline.usable) {
+      if (i == 0)
+        add(fault.start, "recovered", "There is no baseline: " + m.baseline.why_not + ".");
+      return;
+    }
+    if (!result.recovered) {
+      add(m.end, "recovered", "Goodput had not come back when the run ended.");
+    } else if (*result.recovered == FabricTime::zero()) {
+      add(fault.start, "recovered", "Goodput over 20 RTT never fell below its target.");
+    } else {
+      add(fault.start + *result.recovered, "recovered",
+          "Goodput over 20 RTT was back " + later(*result.recovered) + ". " +
+              lowest(fault.start, fault.start + *result.recovered));
+    }
+  }
+
+  std::string lowest(FabricTime from, FabricTime until) const {
+    const Measurements& m = in_.measurements;
+    const FabricTime bin = m.planes.bin;
+    double least = -1;
+    for (FabricTime t = bin * (from / bin); t < until && t + bin <= m.end; t += bin) {
+      const double rate = static_cast<double>(m.goodput.rate_between(t, t + bin).bps);
+      if (least < 0 || rate < least) least = rate;
+    }
+    if (least < 0) return {};
+    const double share = 100 * least / static_cast<double>(m.baseline.rate.bps);
+    return "In its lowest " + to_string(bin) + " it was " + tbps(least) + ", " +
+           std::to_string(static_cast<int>(share + 0.5)) + " % of the baseline.";
+  }
+
+  void trimmed() {
+    uint64_t count = 0;
+    std::map<PortRef, uint64_t> ports;
+    std::vector<uint32_t> first;
+    FabricTime at = FabricTime::never();
+    const auto& attempts = packets().attempts();
+    for (uint32_t a = 0; a < attempts.size(); ++a) {
+      if (!attempts[a].trimmed) continue;
+      ++count;
+      at = std::min(at, attempts[a].ended);
+      ++ports[attempts[a].where];
+      if (first.size() < 3) first.push_back(a);
+    }
+    if (count == 0) return;
+    const auto most =
+        std::max_element(ports.begin(), ports.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    add(at, "trimmed",
+        "Switches began to trim: " + counted(count, "packet", "packets") + " in all, most at " +
+            in_.topology.port_name(most->first) + ".",
+        first);
+  }
+
+  /// A story has no schedule, so a pause that a dead link ended counts to its own end.
+  void paused() {
+    const PauseTree tree = pause_tree(in_.topology, in_.evidence, {}, in_.measurements.end);
+    for (StoryLine& line : pause_story(in_.topology, tree)) lines_.push_back(std::move(line));
+  }
+
+  void failures() {
+    constexpr size_t kMost = 10;
+    const auto& failed = in_.evidence.events().failures();
+    for (size_t i = 0; i < failed.size() && i < kMost; ++i) {
+      const QpFailure& f = failed[i];
+      add(f.t, "failed",
+          "QP " + hex(f.qp.value) + " of " + host(f.host) + (f.peer ? " to " + host(*f.peer) : "") +
+              " failed: " + f.reason + ".");
+    }
+    if (failed.size() > kMost) {
+      add(failed[kMost].t, "failed",
+          counted(failed.size() - kMost, "more queue pair", "more queue pairs") + " failed.");
+    }
+  }
+
+  const StoryInputs& in_;
+  std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
+  std::vector<StruckWires> struck_;          // of each fault that the story tells
+  std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
+  std::vector<uint32_t> elsewhere_;
+  std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
+  std::vector<uint32_t> refused_elsewhere_, out_of_turn_, not_ready_;
+  std::vector<uint32_t> congested_, given_up_;  // whatever the faults: a queue was full
+  std::string about_;                           // which fault, where there are several
+  std::vector<StoryLine> lines_;
+};
+
+}  // namespace
+
+std::vector<StoryLine> tell_story(const StoryInputs& in) { return Teller(in).tell(); }
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,40 @@
+#pragma once
+// A run in plain sentences, one per event, in order of time: a fault struck, which host noticed it
+// after how long, when traffic had moved, what was lost, what came back into use, when goodput had
+// recovered. Its only sources are captures and the hosts' events.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/history/evidence.h"
+#include "analysis/history/fault_span.h"
+#include "analysis/history/reports.h"
+#include "analysis/measure/measurements.h"
+#include "analysis/verdict/verdict.h"
+
+namespace mrclab::analysis {
+
+struct StoryLine {
+  FabricTime t;
+  /// struck, noticed, moved, lost, dropped, refused, settled, undone, returned, recovered, failed, trimmed, paused
+  std::string kind;
+  std::string text;                ///< a sentence or two, plain text
+  std::vector<uint32_t> attempts;  ///< a few transmissions that it is about
+};
+
+struct StoryInputs {
+  const Topology& topology;
+  const Evidence& evidence;
+  const Measurements& measurements;
+  std::span<const FaultSpan> faults;
+  std::span<const FaultResult> results;  ///< results of the same faults
+  std::span<const QueuePairName> queue_pairs;
+};
+
+inline constexpr size_t kMaxFaultsTold = 40;
+inline constexpr size_t kMaxLossesTold = 20'000;  ///< that are assigned to faults
+
+std::vector<StoryLine> tell_story(const StoryInputs& in);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,83 @@
+#include "lab/run/simulated_run.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "lab/run/sim_records.h"
+#include "lab/run/watched_node.h"
+#include "scenario/simulation/simulation.h"
+
+namespace mrclab::lab {
+namespace {
+
+constexpr size_t kLargeFabric = 500;  // nodes
+/// Questions to the simulator, each some 20 ms after the one before: the time that an interrupting
+/// caller waits.
+constexpr int kLastQuestions = 5;
+
+/// Nodes tell of what will have been sent a little later than `reached`, where the world was told to
+/// stop. It goes on until then, if it comes there soon (a frame may take very long on a slow wire).
+void end_with_records(Simulation& simulation, FabricTime reached, SimRecords& records,
+                      const SimOptions& options, WorldOutcome& outcome) {
+  const FabricTime last = latest_of_ranks(options.ranks, std::max(reached, records.last()));
+  records.set_end(last);
+  if (options.evidence != nullptr) options.evidence->end_early(last, "the run was interrupted");
+  int asked = 0;
+  reached = simulation.run([&asked](FabricTime) { return ++asked < kLastQuestions; }, last);
+  outcome.interrupted_at = reached;
+  outcome.judgeable = reached == last;
+}
+
+}  // namespace
+
+uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
+  const bool large = scenario.topology.nodes.size() >= kLargeFabric;
+  const bool looked_at =
+      scenario.captures != CaptureScope::kNone || history_bytes > 0 || !scenario.expect.empty();
+  return large && !looked_at && std::thread::hardware_concurrency() > 1 ? 2 : 1;
+}
+
+WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           const SimOptions& options,
+                           const std::function<bool(FabricTime)>& go_on) {
+  if (options.evidence && (options.threads > 1 || options.ranks)) {
+    throw std::logic_error("nodes are watched by one thread");
+  }
+  std::optional<SimRecords> records;
+  std::deque<WatchedNode> watched;
+  std::shared_ptr<Simulation> simulation;
+  WorldOutcome outcome;
+  run_on_all_ranks(options.ranks, [&] {
+    records.emplace(scenario, folder,
+                    SimRecords::Options{options.threads, options.ranks, options.capture_bytes,
+                                        options.history_bytes});
+    const auto observer_of = [&](NodeId node) -> NodeObserver& {
+      if (options.evidence == nullptr) return records->recorder(node);
+      return watched.emplace_back(records->recorder(node), options.evidence->observer(node));
+    };
+    const auto observed = scenario.captures == CaptureScope::kNone
+                              ? Simulation::Observed::kHeaders
+                              : Simulation::Observed::kWholeFrames;
+    simulation = std::make_shared<Simulation>(scenario, options.threads, observer_of, options.ranks,
+                                              observed);
+  });
+  run_on_all_ranks(options.ranks, [&] {
+    FabricTime reached = simulation->run(go_on, options.until);
+    if (reached < std::min(options.until, scenario.stop())) {
+      end_with_records(*simulation, reached, *records, options, outcome);
+      reached = *outcome.interrupted_at;
+      outcome.memory = simulation;
+    }
+    outcome.hosts = simulation->hosts();
+    outcome.history = records->streams();
+    outcome.capture_records = records->capture_records();
+    records->close(reached);
+    if (options.at_end) options.at_end(*simulation, outcome);
+  });
+  return outcome;
+}
+
+}  // namespace mrclab::lab

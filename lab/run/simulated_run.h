@@ -1,0 +1,45 @@
+#pragma once
+// A scenario in the simulated world: its records into files, or into evidence, and what it came to.
+
+#include <cstdint>
+#include <functional>
+
+#include "analysis/history/evidence.h"
+#include "netio/record/pcapng.h"
+#include "recorded/folder/run_folder.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario.h"
+#include "sim/rank_link.h"
+
+namespace mrclab::lab {
+
+class Simulation;
+
+struct SimOptions {
+  uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each capture file
+  uint64_t history_bytes = 0;                            ///< bound on the packet records; 0: none
+  /// More than one only without evidence.
+  uint32_t threads = 1;
+  /// The other processes that have a part of the nodes each; null: none. All of them call
+  /// run_simulated with the same scenario and folder, without evidence; each has an outcome of its part.
+  RankLink* ranks = nullptr;
+  /// Called when the simulation has ended, with the outcome of this process.
+  std::function<void(const Simulation&, const WorldOutcome&)> at_end = {};
+  /// Is told everything that nodes do; null: no check reads packets.
+  analysis::Evidence* evidence = nullptr;
+  /// The world goes no further, whatever the scenario says.
+  FabricTime until = FabricTime::never();
+};
+
+/// The threads of the simulated world if the user gives no number: one, or two for a large fabric
+/// whose packets neither files nor checks ask for, on a machine that has two.
+uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
+
+/// Runs the scenario in the simulated world, which is exact by construction. `go_on` is asked every
+/// few milliseconds of wall time. Where it returns false the run ends, at an instant from which on
+/// nothing is recorded: a run until there leaves the same history.
+WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
+                           const SimOptions& options,
+                           const std::function<bool(FabricTime now)>& go_on = {});
+
+}  // namespace mrclab::lab

@@ -1,0 +1,31 @@
+#pragma once
+// Notices that somebody changes the table of a switch that is not ours: the table is read again from time to time, and
+// compared with what it was when the lab last changed it.
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "fabric/topology/topology.h"
+#include "live/external/node_difference.h"
+
+namespace mrclab::lab {
+
+class TableWatch {
+ public:
+  /// Reads the table of a switch, a line for each entry, in any order.
+  using Read = std::function<NodeSnapshot(NodeId)>;
+  explicit TableWatch(Read read) : read_(std::move(read)) {}
+
+  /// The lab has changed the table: as it is when it is next looked at, it is as wanted.
+  void forget(NodeId node) { known_.erase(node); }
+  /// What differs from the last look, in words: "missing: ..."; each difference is told once. Empty if nothing does.
+  std::optional<std::string> look(NodeId node);
+
+ private:
+  Read read_;
+  std::map<NodeId, NodeSnapshot> known_;
+};
+
+}  // namespace mrclab::lab

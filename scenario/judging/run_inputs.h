@@ -1,0 +1,23 @@
+#pragma once
+// What the judge is told of a run, whichever way it was watched.
+
+#include <string>
+
+#include "analysis/judge/analyze.h"
+#include "console/interrupt.h"
+#include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario.h"
+
+namespace mrclab::lab {
+
+/// The scenario's faults, and what they impair until it stops.
+std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
+
+/// What the judge may watch at switches: as much as the scenario's captures would show.
+analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
+
+/// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
+analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome,
+                               IsInterrupted interrupted = {});
+
+}  // namespace mrclab::lab

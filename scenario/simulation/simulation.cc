@@ -1,0 +1,89 @@
+#include "scenario/simulation/simulation.h"
+
+#include "scenario/simulation/host_report.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "fabric/packet/frame_room.h"
+#include "scenario/spec/connections.h"
+#include "switchd/switch_node.h"
+
+namespace mrclab::lab {
+namespace {
+
+endpoint::HostConfig host_config(const Scenario& scenario,
+                                 const std::vector<endpoint::ConnectionPlan>& connections,
+                                 bool payload_lent) {
+  endpoint::HostConfig config;
+  config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
+  config.workloads = scenario.workload;
+  config.end = scenario.end;
+  config.payload_elided = scenario.payload_elided;
+  config.payload_lent = payload_lent;
+  config.connections = &connections;
+  return config;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Scenario& scenario, uint32_t threads,
+                       const SimWorld::ObserverOf& observer_of, RankLink* ranks, Observed observed)
+    : scenario_(scenario),
+      connections_(connections_of(scenario)),
+      host_config_(host_config(scenario, connections_, observed == Observed::kHeaders)),
+      world_(
+          scenario.topology,
+          {.seed = scenario.seed,
+           .schedule = scenario.schedule,
+           .room = frame_room(scenario.topology, scenario.payload_elided),
+           .threads = threads,
+           .ranks = ranks},
+          [this](const NodeEnvironment& environment) { return make_node(environment); },
+          observer_of) {}
+
+std::unique_ptr<Node> Simulation::make_node(const NodeEnvironment& environment) const {
+  if (scenario_.topology.node(environment.self).role == NodeRole::kHost) {
+    return std::make_unique<endpoint::HostNode>(environment, host_config_);
+  }
+  return std::make_unique<switchd::SwitchNode>(environment);
+}
+
+FabricTime Simulation::run(const SimWorld::GoOn& go_on, FabricTime until) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kAskEvery{20};
+  auto next = Clock::now();
+  world_.run_until(std::min(until, scenario_.stop()), [&](FabricTime now) {
+    if (!go_on || Clock::now() < next) return true;
+    next = Clock::now() + kAskEvery;
+    return go_on(now);
+  });
+  return world_.now();
+}
+
+endpoint::HostAccount Simulation::account(uint32_t host) const {
+  const Node& node = world_.node(scenario_.topology.host(host));
+  return dynamic_cast<const endpoint::HostNode&>(node).account();
+}
+
+const endpoint::HostNode& Simulation::host_at(NodeId node) const {
+  return dynamic_cast<const endpoint::HostNode&>(world_.node(node));
+}
+
+const switchd::SwitchNode& Simulation::switch_at(NodeId node) const {
+  return dynamic_cast<const switchd::SwitchNode&>(world_.node(node));
+}
+
+analysis::HostReports Simulation::hosts() const {
+  analysis::HostReports reports;
+  for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
+    const NodeId node = scenario_.topology.host(h);
+    if (!is_here(node)) continue;
+    const std::string& name = scenario_.topology.node(node).name;
+    reports.hosts.push_back(host_report(name, account(h)));
+  }
+  return reports;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,55 @@
+#pragma once
+// A scenario in the simulated world: its hosts and switches, with an observer of the caller's
+// choice.
+
+#include <functional>
+#include <vector>
+
+#include "analysis/history/reports.h"
+#include "endpoint/host/host_node.h"
+#include "endpoint/plan/connection_plan.h"
+#include "scenario/spec/scenario.h"
+#include "sim/sim_world.h"
+
+namespace mrclab::switchd {
+class SwitchNode;
+}
+
+namespace mrclab::lab {
+
+class Simulation {
+ public:
+  /// Which bytes of a frame the observers read: headers alone, or payload and ICRC as well. If they read headers
+  /// alone, hosts copy no payload into frames; the receiver copies it from the sender's memory.
+  enum class Observed : uint8_t { kHeaders, kWholeFrames };
+  /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
+  /// them) and the ranks that it is shared with, null for none.
+  Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of,
+             RankLink* ranks = nullptr, Observed observed = Observed::kHeaders);
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  /// Runs to the instant where the scenario stops, to `until`, or until `go_on` returns false. It
+  /// is called every few milliseconds of wall time, however slowly fabric time passes. Returns the
+  /// instant reached.
+  FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
+  /// Has this rank the node? Only of such nodes there is something to ask.
+  bool is_here(NodeId node) const { return world_.is_here(node); }
+  /// The account that the host with this number gives of itself.
+  endpoint::HostAccount account(uint32_t host) const;
+  /// The reports of the hosts that this rank simulates.
+  analysis::HostReports hosts() const;
+  /// `node` must be a switch.
+  const switchd::SwitchNode& switch_at(NodeId node) const;
+  const endpoint::HostNode& host_at(NodeId node) const;
+
+ private:
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;
+
+  const Scenario& scenario_;
+  std::vector<endpoint::ConnectionPlan> connections_;
+  endpoint::HostConfig host_config_;
+  SimWorld world_;
+};
+
+}  // namespace mrclab::lab

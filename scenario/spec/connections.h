@@ -1,0 +1,13 @@
+#pragma once
+// The connections of a scenario, as every host plans them for itself.
+
+#include <vector>
+
+#include "endpoint/plan/connection_plan.h"
+#include "scenario/spec/scenario.h"
+
+namespace mrclab::lab {
+
+std::vector<endpoint::ConnectionPlan> connections_of(const Scenario& scenario);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,62 @@
+#pragma once
+// What other transports make of a scenario. An incident that shows what MRC is for says here how badly the
+// others do, so that a test notices if the contrast vanishes:
+//
+//   contrast:
+//     - transport: roce                  # a name of the table (named_transport.h)
+//       expect:                          # what must hold under it, as in `expect:`, but for `program`
+//         - goodput: {from: 200us, at_most: 60%, of: line_rate}
+//     - transport: roce
+//       name: pfc-8qp                    # what tables call it; must differ from every other's
+//       options: {qps: 8, dcqcn: off}    # more options of the transport, as in `transport:`
+//       watchdog: {detect: 50us, restore: 50us}   # as in a fabric's `roce:`; or off
+//       expect: [...]
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/checks/expectation.h"
+#include "endpoint/options/transport_choice.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/topology.h"
+#include "scenario/spec/named_transport.h"
+
+namespace mrclab::lab {
+
+struct Scenario;
+
+inline constexpr size_t kMaxContrasts = 16;
+
+struct Contrast {
+  std::string name;
+  const NamedTransport* transport = nullptr;     ///< never null
+  endpoint::TransportChoice options;             ///< its overrides come on top of the transport's
+  std::optional<LosslessProfile> watchdog = {};  ///< of which the watchdog alone counts
+  std::vector<analysis::Expectation> expect;
+  bool operator==(const Contrast&) const = default;
+};
+
+/// Reads the list of a scenario that is whole but for it. Throws InputError with the position.
+std::vector<Contrast> parse_contrasts(const YamlValue& list, const Scenario& scenario);
+/// The entry as it would stand in a file.
+std::string to_yaml(const Contrast& contrast);
+
+/// The transport and contrast (null: none) of a name that `--transport` may say about the scenario.
+struct ContrastName {
+  const NamedTransport* transport;
+  const Contrast* contrast;
+};
+/// A contrast of the scenario, else a transport of the table. Throws NameError suggesting the nearest.
+ContrastName find_contrast(const Scenario& scenario, std::string_view name);
+
+/// The scenario under that transport, with what the contrast expects. Without a contrast it keeps those of its
+/// expectations that can be asked of the transport. Name and contrasts stay. Throws InputError for RoCE where
+/// the fabric cannot carry it.
+Scenario under_transport(const Scenario& scenario, const ContrastName& name);
+
+/// Why an expectation says nothing about such a transport: "RoCE is not trimmed"; empty: it can be asked.
+std::string_view inapplicable(const analysis::Expectation& expectation, TransportFamily family);
+
+}  // namespace mrclab::lab

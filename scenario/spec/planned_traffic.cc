@@ -1,0 +1,77 @@
+#include "scenario/spec/planned_traffic.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+#include "scenario/spec/connections.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// Where the start of a workload stands in the file, or the whole of it if it is the fabric's.
+YamlValue start_in(const YamlValue& entry) {
+  const YamlValue body = entry.members().front().second;
+  const auto at = body.get("at");
+  return at ? *at : entry;
+}
+
+/// The bytes that every sender of a paced workload offers in a while.
+template <class Spec>
+uint64_t offered_bytes(const Spec& spec, const Topology& topology, FabricTime time) {
+  const auto line = static_cast<unsigned __int128>(topology.host_rate.bps) * topology.planes;
+  const auto bits = line * spec.load.ppb / Probability::kOne * static_cast<uint64_t>(time.ps());
+  return static_cast<uint64_t>(bits / 8u / 1'000'000'000'000u);
+}
+
+}  // namespace
+
+std::vector<PlannedFlow> planned_flows(const Scenario& scenario) {
+  std::vector<PlannedFlow> flows;
+  try {
+    for (const endpoint::ConnectionPlan& plan : connections_of(scenario)) {
+      if (plan.queue != 0) continue;
+      const FabricTime start = endpoint::start_of(scenario.workload.at(plan.workload));
+      flows.push_back({plan.initiator.host, plan.acceptor.host, start});
+      if (plan.way_back) flows.push_back({plan.acceptor.host, plan.initiator.host, start});
+    }
+  } catch (const std::invalid_argument&) {
+    return {};  // too many queue pairs: whoever runs it is told
+  }
+  return flows;
+}
+
+bool names_paths(const Scenario& scenario) {
+  const bool roce = endpoint::make_profile(scenario.transport, scenario.topology).transport ==
+                    endpoint::TransportKind::kRoce;
+  return std::any_of(scenario.workload.begin(), scenario.workload.end(), [&](const auto& spec) {
+    const auto transport = endpoint::transport_of(spec);
+    const bool by_roce = transport ? *transport == endpoint::TransportKind::kRoce : roce;
+    const Routing routing =
+        endpoint::routing_of(spec).value_or(scenario.topology.routing.by_default);
+    return !by_roce && routing == Routing::kSrv6;
+  });
+}
+
+void require_possible_work(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
+                           const Topology& topology, FabricTime end) {
+  const FabricTime start = endpoint::start_of(spec);
+  if (start >= end) {
+    start_in(entry).fail("work that begins at " + exact(start),
+                         "an instant before the end at " + exact(end));
+  }
+  if (end == FabricTime::never()) return;
+  std::visit(
+      [&](const auto& any) {
+        if constexpr (requires { any.load; }) {
+          const uint64_t packet = std::min<uint64_t>(topology.pmtu, any.message.value);
+          if (offered_bytes(any, topology, end - start) >= packet) return;
+          entry.members().front().second.require("load").fail(
+              exact(any.load) + ", which is less than one packet until the end at " + exact(end),
+              "a load that sends something");
+        }
+      },
+      spec);
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,96 @@
+#include "scenario/spec/shipped_files.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/pattern.h"
+#include "scenario/spec/scenario.h"
+
+#ifndef MRCLAB_SOURCE_DIR
+#define MRCLAB_SOURCE_DIR "."
+#endif
+
+namespace mrclab::lab {
+namespace {
+
+std::filesystem::path folder_of(std::string_view folder) {
+  return data_directory() / "topologies" / folder;
+}
+
+/// Installed programs lie in <prefix>/lib/mrclab and their data in <prefix>/share/mrclab; <prefix>/bin holds links.
+std::optional<std::filesystem::path> installed_data(const std::filesystem::path& programs) {
+  const std::filesystem::path parent = programs.parent_path();
+  if (programs.filename() != "mrclab" || parent.filename() != "lib") return std::nullopt;
+  return parent.parent_path() / "share" / "mrclab";
+}
+
+/// Where this program lies; empty in a browser.
+std::filesystem::path program_folder() {
+  std::error_code none;
+  return std::filesystem::read_symlink("/proc/self/exe", none).parent_path();
+}
+
+std::filesystem::path find_file(std::string_view name, const std::filesystem::path& base,
+                                std::string_view folder, std::string_view what) {
+  if (name.find('/') != std::string_view::npos || name.ends_with(".yaml")) {
+    std::filesystem::path path = base / std::filesystem::path(name);
+    if (std::filesystem::exists(path)) return path;
+    throw NameError(
+        in_quotes(name) + ", and no file " + in_quotes(path.string()),
+        (what == "incident" ? "the path of an " : "the path of a ") + std::string(what) + " file");
+  }
+  const std::vector<std::string> names = shipped_names(folder);
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return folder_of(folder) / (std::string(name) + ".yaml");
+  }
+  throw NameError(in_quotes(name) + ", which names no " + std::string(what),
+                  (names.empty() ? "" : one_of(name, names) + " or ") + "the path of a file");
+}
+
+}  // namespace
+
+std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "fabrics", "fabric");
+}
+
+std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
+  return find_file(name, base, "incidents", "incident");
+}
+
+std::filesystem::path data_directory() {
+  if (const auto installed = installed_data(program_folder())) return *installed;
+  const std::filesystem::path built_from = MRCLAB_SOURCE_DIR;
+  return std::filesystem::exists(built_from / "topologies") ? built_from
+                                                            : std::filesystem::path(".");
+}
+
+std::vector<std::string> shipped_names(std::string_view folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_of(folder), ignored)) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::filesystem::path find_fabric_or_scenario(const std::string& name_or_path) {
+  const std::string& word = name_or_path;
+  if (word.find('/') != std::string::npos || word.ends_with(".yaml")) {
+    if (std::filesystem::exists(word)) return word;
+    throw NameError(in_quotes(word) + ", and no such file", "the path of a fabric or a scenario");
+  }
+  const std::vector<std::string> fabrics = shipped_names("fabrics");
+  if (std::find(fabrics.begin(), fabrics.end(), word) != fabrics.end()) return find_fabric(word);
+  try {
+    return find_scenario(word);
+  } catch (const NameError&) {
+    std::vector<std::string> known = shipped_names("incidents");
+    known.insert(known.end(), fabrics.begin(), fabrics.end());
+    throw NameError(in_quotes(word) + ", which names no fabric and no incident",
+                    one_of(word, known) + " or the path of a file");
+  }
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,314 @@
+#include "session/fabric_session.h"
+
+#include <algorithm>
+
+#include "endpoint/options/transport_choice.h"
+#include "fabric/packet/drop_kind.h"
+#include "faults/schedule.h"
+#include "scenario/spec/contrast.h"
+#include "scenario/spec/expectation_check.h"
+#include "session/session_export.h"
+#include "session/simulated_future.h"
+
+namespace mrclab::lab {
+namespace {
+
+bool is_about(const SeenPacket& packet, StepTo to, std::optional<Qpn> qp) {
+  const bool lost =
+      packet.event == PacketEvent::kDropped && drop_kind(packet.cause) != DropKind::kRefused;
+  if (to == StepTo::kLoss && !lost) return false;
+  return !qp || packet.qp == *qp;
+}
+
+bool is_about(const SeenEvent& event, StepTo to, std::optional<Qpn> qp) {
+  if (to == StepTo::kPath && !event.kind.starts_with("ev_")) return false;
+  return event.qp && (!qp || *event.qp == *qp);
+}
+
+bool of_packets(StepTo to) { return to == StepTo::kPacket || to == StepTo::kLoss; }
+
+}  // namespace
+
+Scenario with_transport(Scenario scenario, const std::string& options) {
+  const YamlValue text = read_yaml_text(options, "options").with_rtt(scenario.topology.base_rtt);
+  scenario.transport = endpoint::parse_transport(text, scenario.topology);
+  fit_fabric_to_transport(scenario);
+  // As `run --transport` does: what this transport has not, no check of its file can ask for.
+  leave_out_impossible(scenario);
+  return scenario;
+}
+
+FabricSession::FabricSession(Scenario scenario)
+    : FabricSession(scenario, std::make_unique<SimulatedFuture>(scenario)) {}
+
+FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Future> first)
+    : base_(std::move(scenario)), scenario_(base_), future_(std::move(first)) {
+  for (const faults::Fault& fault : base_.faults) faults_.push_back({fault});
+  look_ahead(kAhead);
+}
+
+// --- time ----------------------------------------------------------------------------------------
+
+void FabricSession::look_ahead(FabricTime until, const GoOn& go_on) {
+  future_->reach(until, go_on);
+  if (other_) other_->reach(until, go_on);
+}
+
+void FabricSession::seek(FabricTime at, const GoOn& go_on) {
+  at = std::clamp(at, FabricTime::zero(), end());
+  if (at < at_) {
+    at_newest_ = false;
+    keep_packets_of(at, go_on);
+  } else if (at + kAhead >= future_->reached()) {
+    at_newest_ = true;
+  }
+  look_ahead(at + kAhead, go_on);
+  at_ = std::min(at, future_->reached());
+}
+
+bool FabricSession::look_after() {
+  if (other_) other_->look_after();
+  const bool changed = future_->look_after();
+  if (changed) take_faults_of_now(at_, {});
+  return changed;
+}
+
+/// Simulates again where the packets around `t` were left out for lack of room. Another kind of world keeps to
+/// what it has.
+void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
+  const Recording& recording = future_->recording();
+  const FabricTime from = std::max(t - kAhead, FabricTime::zero());
+  if (recording.bin_of(from) >= recording.first_kept() || future_->world() != "sim") return;
+  auto again = future_->another(scenario_);
+  again->reach(t + kAhead, go_on);
+  future_ = std::move(again);
+}
+
+/// The earliest such instant in (from, until].
+std::optional<FabricTime> FabricSession::next_in(StepTo to, FabricTime from, FabricTime until,
+                                                 std::optional<Qpn> qp) const {
+  const Recording& recording = future_->recording();
+  std::optional<FabricTime> best;
+  const auto take = [&](FabricTime t) {
+    if (t > from && t <= until && (!best || t < *best)) best = t;
+  };
+  if (to == StepTo::kFault) {
+    for (const ScheduledEffect& effect : future_->scenario().schedule) take(effect.at);
+  } else if (of_packets(to)) {
+    for (size_t bin = recording.bin_of(from); bin <= recording.bin_of(until) && !best; ++bin) {
+      for (const SeenPacket& packet : recording.packets(bin)) {
+        if (is_about(packet, to, qp)) take(packet.t);
+      }
+    }
+  } else {
+    for (const SeenEvent& event : recording.events()) {
+      if (is_about(event, to, qp)) take(event.t);
+    }
+  }
+  return best;
+}
+
+/// The latest such instant in [from, until).
+std::optional<FabricTime> FabricSession::last_in(StepTo to, FabricTime from, FabricTime until,
+                                                 std::optional<Qpn> qp) const {
+  const Recording& recording = future_->recording();
+  std::optional<FabricTime> best;
+  const auto take = [&](FabricTime t) {
+    if (t >= from && t < until && (!best || t > *best)) best = t;
+  };
+  if (to == StepTo::kFault) {
+    for (const ScheduledEffect& effect : future_->scenario().schedule) take(effect.at);
+  } else if (of_packets(to)) {
+    for (size_t bin = recording.bin_of(until) + 1; bin-- > recording.bin_of(from) && !best;) {
+      for (const SeenPacket& packet : recording.packets(bin)) {
+        if (is_about(packet, to, qp)) take(packet.t);
+      }
+    }
+  } else {
+    for (const SeenEvent& event : recording.events()) {
+      if (is_about(event, to, qp)) take(event.t);
+    }
+  }
+  return best;
+}
+
+bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn& go_on) {
+  if (back) {
+    const bool packets = of_packets(to);
+    FabricTime until = at_;
+    while (true) {
+      if (packets) keep_packets_of(until, go_on);
+      const Recording& recording = future_->recording();
+      const FabricTime kept = packets
+                                  ? recording.bin() * static_cast<int64_t>(recording.first_kept())
+                                  : FabricTime::zero();
+      if (const auto found = last_in(to, kept, until, qp)) {
+        seek(*found, go_on);
+        return true;
+      }
+      if (kept <= FabricTime::zero() || kept >= until) break;
+      until = kept;
+    }
+    seek(FabricTime::zero(), go_on);
+    return false;
+  }
+  FabricTime from = at_;
+  while (true) {
+    // What left a port with its last bit later than reached() is recorded already, perhaps not all of it.
+    if (const auto found = next_in(to, from, future_->reached(), qp)) {
+      seek(*found, go_on);
+      return true;
+    }
+    if (future_->reached() >= end()) break;
+    const FabricTime before = future_->reached();
+    look_ahead(before + future_->recording().bin(), go_on);
+    if (future_->reached() == before || (go_on && !go_on(before))) break;
+    from = std::max(from, before);
+  }
+  seek(future_->reached(), go_on);
+  return false;
+}
+
+// --- changes -------------------------------------------------------------------------------------
+
+Scenario FabricSession::with_faults(Scenario scenario,
+                                    const std::vector<BookedFault>& faults) const {
+  scenario.faults.clear();
+  for (const BookedFault& entry : faults) {
+    if (entry.fault.healed > entry.fault.at) scenario.faults.push_back(entry.fault);
+  }
+  return scenario;
+}
+
+/// The faults as they were at at(): nothing of what was done by hand at a later instant.
+std::vector<BookedFault> FabricSession::without_later_changes() const {
+  std::vector<BookedFault> kept;
+  for (size_t i = 0; i < faults_.size(); ++i) {
+    BookedFault entry = faults_[i];
+    if (entry.source == FaultSource::kHand && entry.fault.at > at_) continue;
+    if (entry.fault.healed > at_ && entry.fault.healed != FabricTime::never()) {
+      entry.fault.healed = i < base_.faults.size() ? base_.faults[i].healed : FabricTime::never();
+    }
+    kept.push_back(std::move(entry));
+  }
+  return kept;
+}
+
+void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, bool fork,
+                           const GoOn& go_on) {
+  scenario = with_faults(std::move(scenario), faults);
+  auto next = future_->another(scenario);
+  next->reach(at_ + kAhead, go_on);
+  if (next->reached() < std::min(at_ + kAhead, next->end()))
+    return;  // told to stop: nothing changed
+  if (fork) {
+    other_ = std::move(future_);
+    other_scenario_ = std::move(scenario_);
+    other_faults_ = std::move(faults_);
+    other_number_ = number_;
+    forked_at_ = at_;
+  }
+  future_ = std::move(next);
+  scenario_ = std::move(scenario);
+  faults_ = std::move(faults);
+  number_ = ++newest_;
+}
+
+bool FabricSession::keep_other_of_now(const GoOn& go_on) {
+  auto left = std::make_unique<SimulatedFuture>(scenario_);
+  left->reach(future_->reached(), go_on);
+  if (left->reached() < future_->reached()) return false;
+  other_ = std::move(left);
+  other_scenario_ = scenario_;
+  other_faults_ = faults_;
+  other_number_ = ++newest_;
+  forked_at_ = future_->reached();
+  return true;
+}
+
+void FabricSession::take_faults_of_now(FabricTime moved_to, const GoOn& go_on) {
+  faults_ = future_->open_faults()->booked();
+  scenario_ = with_faults(scenario_, faults_);
+  seek(moved_to, go_on);
+}
+
+uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn& go_on) {
+  if (OpenFaults* now = faults_now()) {
+    if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
+    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was broken");
+    const uint32_t number = now->break_now(order);
+    take_faults_of_now(now->booked().at(number).fault.at, go_on);
+    return number;
+  }
+  std::vector<BookedFault> faults = without_later_changes();
+  const auto by_hand = std::count_if(faults.begin(), faults.end(), [](const BookedFault& entry) {
+    return entry.source == FaultSource::kHand;
+  });
+  if (static_cast<size_t>(by_hand) >= kMaxHandFaults || faults.size() >= faults::kMaxFaults) {
+    throw InputError("this session has had " + std::to_string(faults.size()) +
+                     " faults: no more fit");
+  }
+  if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
+  // Draws of random() differ from fault to fault, as they do in a file.
+  NameResolver names(scenario_.topology, scenario_.seed + faults.size());
+  faults.push_back({fault_of(order, at_, names), FaultSource::kHand});
+  const auto number = static_cast<uint32_t>(faults.size() - 1);
+  change(scenario_, std::move(faults), fork, go_on);
+  return number;
+}
+
+std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, const GoOn& go_on) {
+  if (OpenFaults* now = faults_now()) {
+    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was healed");
+    const std::vector<uint32_t> healed = now->heal_now(word);
+    take_faults_of_now(future_->reached(), go_on);
+    return healed;
+  }
+  std::vector<BookedFault> faults = without_later_changes();
+  FaultBook book(scenario_.topology, {});
+  for (const BookedFault& entry : faults) book.add(entry);
+  const std::vector<uint32_t> chosen = book.select(word, at_);
+  if (chosen.empty()) return chosen;
+  for (const uint32_t number : chosen) book.heal(number, at_);
+  for (uint32_t i = 0; i < faults.size(); ++i) faults[i] = book.entries().at(i);
+  change(scenario_, std::move(faults), fork, go_on);
+  return chosen;
+}
+
+void FabricSession::use_transport(const std::string& name, bool fork, const GoOn& go_on) {
+  change(under_transport(base_, find_contrast(base_, name)), faults_, fork, go_on);
+}
+
+void FabricSession::set_options(const std::string& options, bool fork, const GoOn& go_on) {
+  change(with_transport(base_, options), faults_, fork, go_on);
+}
+
+void FabricSession::swap() {
+  if (!other_) throw InputError("there is one future only: fork first");
+  std::swap(future_, other_);
+  std::swap(scenario_, other_scenario_);
+  std::swap(faults_, other_faults_);
+  std::swap(number_, other_number_);
+  look_ahead(at_ + kAhead);
+}
+
+void FabricSession::drop_other() {
+  other_.reset();
+  other_number_ = 0;
+}
+
+std::string FabricSession::yaml() const {
+  std::map<uint32_t, BookedFault> entries;
+  for (uint32_t i = 0; i < faults_.size(); ++i) entries[i] = faults_[i];
+  return session_yaml(scenario_, entries, end());
+}
+
+std::optional<FirstDifference> FabricSession::difference(const GoOn& go_on) {
+  if (!other_) throw InputError("there is one future only: fork first");
+  const FabricTime until = std::max(future_->reached(), other_->reached());
+  look_ahead(until, go_on);
+  return first_difference(future_->recording(), other_->recording(),
+                          std::min(future_->reached(), other_->reached()));
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,102 @@
+#pragma once
+// One future of a session: a scenario, a world that runs it or ran it, and what was seen of it. There are
+// futures that are simulated (simulated_future.h), happen in namespaces now (live_future.h), or were recorded in
+// a run's folder (recorded_future.h). A page sees no difference but what cannot be done.
+
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "endpoint/host/host_account.h"
+#include "faults/fault_book.h"
+#include "faults/fault_order.h"
+#include "scenario/spec/scenario.h"
+#include "session/recording.h"
+#include "sim/sim_world.h"
+
+namespace mrclab::lab {
+
+/// A switch in its own words: its table as switchd/table_json.h has it, what it says of pauses (null: nothing), and
+/// its counters by name.
+struct SwitchWords {
+  nlohmann::json table, pauses;
+  std::map<std::string, uint64_t> counters;
+};
+
+/// Faults of a world that happens now and cannot go back: an act takes effect at the first instant that is open.
+class OpenFaults {
+ public:
+  virtual ~OpenFaults() = default;
+  OpenFaults() = default;
+  OpenFaults(const OpenFaults&) = delete;
+  OpenFaults& operator=(const OpenFaults&) = delete;
+
+  /// Returns its number. Throws InputError.
+  virtual uint32_t break_now(FaultOrder order) = 0;
+  /// FaultBook::select says what `word` means. Returns the numbers. Throws InputError.
+  virtual std::vector<uint32_t> heal_now(const std::string& word) = 0;
+  /// All faults by number, also those that others made.
+  virtual std::vector<BookedFault> booked() const = 0;
+};
+
+class Future {
+ public:
+  using GoOn = SimWorld::GoOn;
+
+  virtual ~Future() = default;
+  Future(const Future&) = delete;
+  Future& operator=(const Future&) = delete;
+
+  const Scenario& scenario() const { return scenario_; }
+  const Topology& topology() const { return scenario_.topology; }
+  const Recording& recording() const { return *recording_; }
+  FabricTime end() const { return scenario_.stop(); }
+  /// Everything up to here has happened, and is recorded.
+  FabricTime reached() const { return reached_; }
+
+  /// "sim", "live", "run".
+  virtual std::string_view world() const = 0;
+  /// The lab whose namespaces it lives in; empty: it lives in none.
+  virtual std::string lab() const { return {}; }
+  /// Lets the world go on up to `until`, or until `go_on`, which is asked every few milliseconds, says no.
+  virtual void reach(FabricTime until, const GoOn& go_on = {}) = 0;
+  /// What is to be done every few milliseconds, whether time passes or not. True if faults have come or gone that
+  /// were not asked for.
+  virtual bool look_after() { return false; }
+  /// The instant of which hosts and switches tell.
+  virtual FabricTime told_at() const { return reached_; }
+  /// What a host says of itself. Throws InputError.
+  virtual endpoint::HostAccount account(uint32_t host) const = 0;
+  /// What a switch says of itself. Throws InputError.
+  virtual SwitchWords words_of(const NodeSite& node) const = 0;
+  /// The history as far as it goes, as a run of the same scenario up to there has it.
+  virtual std::string history_sha256() const = 0;
+  /// The instant up to which history_sha256() goes.
+  virtual FabricTime history_until() const { return reached_; }
+  /// Why nothing that is said of this world can be relied on; empty: it can.
+  virtual std::string unsound() const { return {}; }
+  /// What no record shows can be looked at here: the future itself if it is simulated, else its scenario simulated as
+  /// far as `at_least`. Throws InputError if that need not be what happened.
+  virtual const Future& simulated(FabricTime at_least) const = 0;
+  /// Null: what is changed is another future from its beginning on.
+  virtual OpenFaults* open_faults() { return nullptr; }
+  /// A world of the same kind that runs another scenario: a run that is over is simulated. Throws InputError.
+  virtual std::unique_ptr<Future> another(Scenario scenario) const = 0;
+
+ protected:
+  explicit Future(Scenario scenario)
+      : scenario_(std::move(scenario)),
+        recording_(std::make_unique<Recording>(scenario_.topology, scenario_.stop())) {}
+
+  Scenario scenario_;
+  std::unique_ptr<Recording> recording_;
+  FabricTime reached_ = FabricTime::zero();
+};
+
+/// The scenario as a page runs it, its faults compiled. Throws InputError for one without an end, or without carried
+/// time, or with programs.
+Scenario playable(Scenario scenario);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,366 @@
+#include "session/page_messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "console/version.h"
+#include "fabric/node/effect_text.h"
+#include "fabric/node/impairment.h"
+#include "fabric/packet/drop_kind.h"
+#include "fabric/packet/headers.h"
+#include "fabric/topology/path.h"
+#include "scenario/spec/named_transport.h"
+#include "scenario/spec/queue_pairs.h"
+#include "session/lesson.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+constexpr size_t kMaxImpairments = 4096;  // that a page is told; more cannot be told apart on it
+constexpr uint64_t kFullLoad = 255, kTrimQueue = 200;
+
+static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");
+
+template <class T>
+void put(std::string& out, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+std::string_view word_of(faults::Quantity quantity) {
+  switch (quantity) {
+    case faults::Quantity::kTime: return "time";
+    case faults::Quantity::kShare: return "share";
+    case faults::Quantity::kErrorRate: return "error_rate";
+    case faults::Quantity::kBitRate: return "bit_rate";
+    case faults::Quantity::kBytes: return "bytes";
+    case faults::Quantity::kCount: return "count";
+    case faults::Quantity::kCarrierWord: return "carrier";
+  }
+  return "";
+}
+
+std::string_view word_of(faults::TargetForm form) {
+  switch (form) {
+    case faults::TargetForm::kLinks: return "links";
+    case faults::TargetForm::kWires: return "wires";
+    case faults::TargetForm::kWiresOrSwitches: return "wires_or_switches";
+    case faults::TargetForm::kOptics: return "optics";
+    case faults::TargetForm::kPorts: return "ports";
+    case faults::TargetForm::kHosts: return "hosts";
+    case faults::TargetForm::kSwitches: return "switches";
+    case faults::TargetForm::kPlanes: return "planes";
+    case faults::TargetForm::kHostPaths: return "host_paths";
+    case faults::TargetForm::kDenials: return "denials";
+    case faults::TargetForm::kRoutes: return "routes";
+    case faults::TargetForm::kRoutesTo: return "routes_to";
+    case faults::TargetForm::kBurst: return "burst";
+  }
+  return "";
+}
+
+json fault_kinds() {
+  json kinds = json::array();
+  for (const faults::FaultInfo& fault : faults::all_faults()) {
+    json parameters = json::array();
+    for (const faults::ParameterUse& use : fault.parameters) {
+      const faults::ParameterInfo& info = faults::info(use.parameter);
+      parameters.push_back({{"name", info.name},
+                            {"quantity", word_of(info.quantity)},
+                            {"min", info.min},
+                            {"max", info.max},
+                            {"about", info.about},
+                            {"required", use.required}});
+    }
+    json keys = json::array();
+    for (const std::string_view key : faults::keys_of(fault.targets)) keys.push_back(key);
+    kinds.push_back({{"name", fault.name},
+                     {"targets", word_of(fault.targets)},
+                     {"keys", keys},
+                     {"parameters", parameters},
+                     {"about", fault.about},
+                     {"example", fault.example}});
+  }
+  return kinds;
+}
+
+json nodes_json(const Topology& topology) {
+  constexpr std::array<std::string_view, 3> kRoles{"host", "t0", "t1"};
+  json nodes = json::array();
+  for (const NodeSite& site : topology.nodes) {
+    json ports = json::array();
+    for (const Port& port : site.ports) ports.push_back(port.name);
+    nodes.push_back({{"name", site.name},
+                     {"role", kRoles.at(static_cast<size_t>(site.role))},
+                     {"plane", site.plane},
+                     {"index", site.index},
+                     {"ports", ports}});
+  }
+  return nodes;
+}
+
+json links_json(const Topology& topology) {
+  json links = json::array();
+  for (const Link& link : topology.links) {
+    const Port& port = topology.port(link.a);
+    links.push_back({{"a", {link.a.node.value, link.a.port.value}},
+                     {"b", {link.b.node.value, link.b.port.value}},
+                     {"wires", {link.a_to_b.value, link.b_to_a.value}},
+                     {"rate", link.rate.bps},
+                     {"propagation_ps", link.propagation.ps()},
+                     {"plane", port.plane},
+                     {"name", topology.link_name(link.id)}});
+  }
+  return links;
+}
+
+json optics_json(const Topology& topology) {
+  json optics = json::array();
+  for (const Optic& optic : topology.optics) {
+    json links = json::array();
+    for (const LinkId link : optic.links) links.push_back(link.value);
+    optics.push_back({{"name", optic.name}, {"links", links}});
+  }
+  return optics;
+}
+
+json workload_json(const Scenario& scenario) {
+  json lines = json::array();
+  for (const endpoint::WorkloadSpec& spec : scenario.workload) {
+    lines.push_back("- " + endpoint::to_yaml(spec));
+  }
+  return lines;
+}
+
+json names(size_t count, const std::function<std::string_view(size_t)>& name) {
+  json list = json::array();
+  for (size_t i = 0; i < count; ++i) list.push_back(name(i));
+  return list;
+}
+
+/// The causes of drops, by number, that are refusals of the receiving NIC and no losses.
+json refusals() {
+  json list = json::array();
+  for (size_t i = 0; i < kDropCauses; ++i) {
+    if (drop_kind(static_cast<DropCause>(i)) == DropKind::kRefused) list.push_back(i);
+  }
+  return list;
+}
+
+/// When what is how much impaired: for drawing it, at any instant.
+json impairments_json(const faults::Fault& fault, const Topology& topology, size_t& room) {
+  json list = json::array();
+  for (const faults::Hold& hold : faults::holds_of(fault, topology)) {
+    if (hold.from >= fault.healed || room == 0) continue;
+    --room;
+    json wires = json::array();
+    for (const WireId wire : wires_impaired_by(topology, hold.effect)) wires.push_back(wire.value);
+    const FabricTime until = std::min(hold.until, fault.healed);
+    const std::string target = target_name(topology, hold.effect);
+    const auto node = topology.find_node(target.substr(0, target.find_first_of(": ")));
+    json entry{{"effect", name_of(hold.effect)},
+               {"target", target},
+               {"wires", std::move(wires)},
+               {"from_ps", hold.from.ps()},
+               {"until_ps", until == FabricTime::never() ? json() : json(until.ps())}};
+    if (node && target.find_first_of(":>") == std::string::npos) entry["node"] = node->value;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+}  // namespace
+
+json welcome_of(const FabricSession& session) {
+  const Scenario& scenario = session.scenario();
+  const Topology& topology = scenario.topology;
+  const Recording& recording = session.future().recording();
+  json transports = json::array();
+  for (const NamedTransport& transport : named_transports()) {
+    transports.push_back({{"name", transport.name}, {"about", transport.about}});
+  }
+  json steps = json::array();
+  for (const std::string_view word : kStepWords) steps.push_back(word);
+  const auto opcode = [](size_t i) { return name_of(static_cast<Opcode>(i)); };
+  return {
+      {"say", "welcome"},
+      {"version", release_version()},
+      {"scenario", scenario.name},
+      {"about", scenario.about},
+      {"fabric", topology.name},
+      {"seed", scenario.seed},
+      {"planes", topology.planes},
+      {"regular", topology.regular()},
+      {"base_rtt_ps", topology.base_rtt.ps()},
+      {"switch_latency_ps", topology.switch_latency.ps()},
+      {"host_latency_ps", topology.host_latency.ps()},
+      {"end_ps", session.end().ps()},
+      {"bin_ps", recording.bin().ps()},
+      {"bins", recording.bins()},
+      {"wires", topology.wires_list.size()},
+      {"nodes", nodes_json(topology)},
+      {"links", links_json(topology)},
+      {"optics", optics_json(topology)},
+      {"faults", fault_kinds()},
+      {"transports", transports},
+      {"steps", steps},
+      {"workload", workload_json(scenario)},
+      {"lessons", lessons_json()},
+      {"queue_pairs", describe_queue_pairs(scenario)},
+      {"opcodes", names(256, opcode)},
+      {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })},
+      {"refusals", refusals()}};
+}
+
+json future_json(const FabricSession& session) {
+  const Scenario& scenario = session.scenario();
+  const Topology& topology = scenario.topology;
+  json faults = json::array();
+  size_t room = kMaxImpairments;
+  for (uint32_t number = 0; number < session.faults().size(); ++number) {
+    const BookedFault& entry = session.faults()[number];
+    if (entry.fault.healed <= entry.fault.at) continue;
+    const faults::Interval interval = faults::interval_of(entry.fault, topology);
+    faults.push_back(
+        {{"number", number},
+         {"kind", faults::name_of(entry.fault)},
+         {"text", faults::describe(entry.fault, topology)},
+         {"yaml", faults::to_yaml(entry.fault, topology)},
+         {"source", name_of(entry.source)},
+         {"from_ps", interval.start.ps()},
+         {"until_ps",
+          interval.last_heal == FabricTime::never() ? json() : json(interval.last_heal.ps())},
+         {"impairments", impairments_json(entry.fault, topology, room)}});
+  }
+  return {{"say", "future"},
+          {"future", session.number()},
+          {"other", session.other() == nullptr ? json() : json(session.other_number())},
+          {"forked_at_ps", session.forked_at().ps()},
+          {"world", session.future().world()},
+          {"lab", session.future().lab()},
+          {"transport", endpoint::to_yaml(scenario.transport)},
+          {"faults", faults}};
+}
+
+std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
+                         size_t from, size_t to) {
+  const size_t wires = topology.wires_list.size();
+  std::string out;
+  out.reserve((to - from) * (2 * wires + 12 * topology.planes + 4) + 24);
+  for (const size_t number :
+       {size_t{1}, size_t{future}, from, to - from, wires, size_t{topology.planes}}) {
+    put(out, static_cast<uint32_t>(number));
+  }
+  std::vector<uint64_t> full(wires), trim(wires);
+  for (const Wire& wire : topology.wires_list) {
+    full[wire.id.value] = std::max<uint64_t>(bytes_in(wire.rate, recording.bin()).value, 1);
+    const QueueProfile& queues = topology.queues_of(wire);
+    trim[wire.id.value] =
+        std::max<uint64_t>((queues.trim ? queues.trim_threshold : queues.tail_drop).value, 1);
+  }
+  const auto part = [](uint64_t value, uint64_t whole, uint64_t scale) {
+    return static_cast<char>(std::min<uint64_t>((value * scale + whole / 2) / whole, 255));
+  };
+  for (size_t bin = from; bin < to; ++bin) {
+    const auto sums = recording.wires(bin);
+    for (size_t w = 0; w < wires; ++w) out += part(sums[w].bytes, full[w], kFullLoad);
+    for (size_t w = 0; w < wires; ++w) out += part(sums[w].queue, trim[w], kTrimQueue);
+    out.append((4 - out.size() % 4) % 4, '\0');
+    for (const Recording::PlaneSums& plane : recording.planes(bin)) {
+      put(out, plane.received);
+      for (const uint16_t count : {plane.lost, plane.trimmed, plane.marked, plane.again}) {
+        put(out, count);
+      }
+    }
+  }
+  return out;
+}
+
+std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
+                            FabricTime from, FabricTime to) {
+  if (from < FabricTime::zero() || to < from || to - from > kMaxSpanAsked) {
+    throw InputError("found a span that is empty or too long: expected at most " +
+                     to_string(kMaxSpanAsked));
+  }
+  const size_t first = recording.bin_of(from);
+  if (first < recording.first_kept())
+    throw InputError("these packets were left out for lack of room");
+  std::string body;
+  uint32_t count = 0;
+  for (size_t bin = first; bin < recording.bins() && bin <= recording.bin_of(to); ++bin) {
+    for (const SeenPacket& p : recording.packets(bin)) {
+      if (p.t < from || p.t >= to) continue;
+      if (++count > kMaxPacketsAsked) throw InputError("found too many packets: ask for less time");
+      for (const uint32_t number : {static_cast<uint32_t>((p.t - from).ps()), p.wire.value,
+                                    p.qp.value, p.psn.value(), p.ev.value}) {
+        put(body, number);
+      }
+      for (const uint16_t number : {p.source, p.destination, p.wire_length}) put(body, number);
+      for (const uint8_t byte :
+           {p.opcode, static_cast<uint8_t>(p.event), static_cast<uint8_t>(p.cause),
+            static_cast<uint8_t>(p.queue), p.flags, p.traffic_class}) {
+        put(body, byte);
+      }
+      put(body, p.waited_ns);
+    }
+  }
+  std::string out;
+  for (const uint32_t number : {2u, future, ticket, count}) put(out, number);
+  put(out, static_cast<double>(from.ps()));
+  put(out, static_cast<double>(to.ps()));
+  return out + body;
+}
+
+json event_json(const Topology& topology, const SeenEvent& event) {
+  json line{{"t_ps", event.t.ps()}, {"node", event.node.value}, {"kind", event.kind}};
+  if (event.port) line["port"] = event.port->value;
+  if (event.qp) line["qp"] = event.qp->value;
+  if (event.psn) line["psn"] = event.psn->value();
+  if (event.ev) {
+    line["ev"] = event.ev->value;
+    if (const auto path = path_of(*event.ev)) line["path"] = to_string(*path);
+  }
+  if (!event.cause.empty()) line["cause"] = event.cause;
+  if (!event.detail.empty()) line["detail"] = event.detail;
+  (void)topology;
+  return line;
+}
+
+json window_json(const Topology& topology, const SeenWindow& window) {
+  const WindowRecord& record = window.record;
+  json line{{"t_ps", record.t.ps()},
+            {"host", topology.node(window.host).index},
+            {"peer", topology.node(record.peer).index},
+            {"window", record.window.value},
+            {"in_flight", record.in_flight.value}};
+  if (record.largest) line["largest"] = record.largest->value;
+  if (record.delay) line["delay_ps"] = record.delay->ps();
+  if (record.target) line["target_ps"] = record.target->ps();
+  if (record.base_rtt) line["base_ps"] = record.base_rtt->ps();
+  if (record.quadrant) line["quadrant"] = kQuadrantWords.at(static_cast<size_t>(*record.quadrant));
+  if (record.cut) line["cut"] = kCutWords.at(static_cast<size_t>(*record.cut));
+  return line;
+}
+
+json packet_json(const Topology& topology, const SeenPacket& packet) {
+  const auto host = [](uint16_t number) {
+    return number == SeenPacket::kNoHost ? json() : json(number);
+  };
+  json line{{"t_ps", packet.t.ps()},
+            {"wire", topology.wire_name(packet.wire)},
+            {"packet", name_of(static_cast<Opcode>(packet.opcode))},
+            {"qp", packet.qp.value},
+            {"psn", packet.psn.value()},
+            {"source", host(packet.source)},
+            {"destination", host(packet.destination)}};
+  if (packet.event == PacketEvent::kDropped) line["dropped"] = name_of(packet.cause);
+  return line;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,36 @@
+#pragma once
+// What the page is told of a session: JSON for what is small or said once, and two binary forms, all numbers
+// little-endian, for what is much (page/world.js reads them).
+//
+//   sums     u32 1, future, first bin, bins, wires, planes; per bin: load u8 of each wire (255: line rate),
+//            queue u8 of each wire (200: the trim threshold of its port), zeros up to a multiple of 4,
+//            and per plane u32 received bytes, u16 lost, trimmed, marked, again
+//   packets  u32 2, future, ticket, count; f64 from_ps, to_ps; per packet 36 bytes: u32 t - from in ps, wire,
+//            qp, psn, ev, u16 source, destination, wire length, u8 opcode, event, cause, queue, flags,
+//            traffic class, u32 waited_ns
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "session/fabric_session.h"
+
+namespace mrclab::lab {
+
+inline constexpr size_t kMaxPacketsAsked = 100'000;  ///< in one message
+inline constexpr FabricTime kMaxSpanAsked = FabricTime::from_ms(2);
+
+/// What stays the same for all futures of a session: fabric, names, fault kinds, transports, queue pairs.
+nlohmann::json welcome_of(const FabricSession& session);
+/// What a future is: its number, faults with their text and what they impair, transport, the file.
+nlohmann::json future_json(const FabricSession& session);
+/// Bins [from, to) of a recording.
+std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
+                         size_t from, size_t to);
+/// Packets whose record lies in [from, to). Throws InputError where that is too much, or was left out.
+std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
+                            FabricTime from, FabricTime to);
+nlohmann::json event_json(const Topology& topology, const SeenEvent& event);
+nlohmann::json window_json(const Topology& topology, const SeenWindow& window);
+nlohmann::json packet_json(const Topology& topology, const SeenPacket& packet);
+
+}  // namespace mrclab::lab

@@ -1,0 +1,132 @@
+#pragma once
+// What a world did, kept so that any instant of it can be shown again: packets one by one, what hosts said, and
+// sums over bins of fabric time. Whoever watches the world tells it (recording_watch.h, run_follower.h).
+//
+// Bounded: packets take at most kMaxPackets entries, after that the oldest bins lose theirs (the sums stay).
+// One thread.
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "fabric/topology/topology.h"
+#include "session/seen.h"
+
+namespace mrclab::lab {
+
+class Recording {
+ public:
+  static constexpr size_t kMaxPackets = 3'000'000;  ///< 56 bytes each (our choice)
+  static constexpr size_t kMaxEvents = 100'000;     ///< of hosts, and as many windows
+  static constexpr size_t kMaxSacks = 500'000;      ///< 40 bytes each, shared by the hosts
+  static constexpr size_t kMaxCells = 8'000'000;    ///< wires times bins (our choice)
+
+  /// Sums of one plane over one bin.
+  struct PlaneSums {
+    uint32_t received = 0;  ///< bytes of data that came in at hosts, as on the wire, not trimmed
+    uint16_t lost = 0, trimmed = 0, marked = 0, again = 0;
+    bool operator==(const PlaneSums&) const = default;
+  };
+  /// What one wire carried during one bin.
+  struct WireSums {
+    uint32_t bytes = 0;  ///< that left over it
+    uint32_t queue = 0;  ///< bytes in front of the packet that had to wait longest
+    bool operator==(const WireSums&) const = default;
+  };
+
+  /// `topology` outlives it. Nothing later than `end` is kept.
+  Recording(const Topology& topology, FabricTime end);
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+  /// Which frame it is, for as long as it is in a switch; 0: unknown.
+  using FrameKey = uint64_t;
+  /// A packet came in, all of it.
+  struct ArrivedPacket {
+    FabricTime t;
+    PortRef at;
+    QueueClass queue = QueueClass::kNone;
+    uint8_t opcode = 0, traffic_class = 0;
+    uint16_t wire_length = 0;
+    Qpn qp;  ///< destination; 0: a datagram, whose opcode may read as RC's first one
+    FrameKey frame = 0;
+  };
+
+  // What happened, per node in the order of its commits. What is later than `end` is ignored.
+  void add_arrival(const ArrivedPacket& packet);
+  /// A packet leaves by a port, or is dropped there. Its wait, its mark and its wire are found out here.
+  void add_departure(SeenPacket packet, PortRef at, Direction direction, FrameKey frame);
+  void add_event(SeenEvent event);
+  void add_window(const SeenWindow& window);
+  /// `host` got it.
+  void add_sack(NodeId host, const SeenSack& sack);
+  /// Every node has committed `until`, and what it did until then has been told. A packet is told when its node takes
+  /// it in, which is later than it came by the node's latency: so complete is what is earlier by that.
+  void complete(FabricTime until);
+  /// Bins from the first on to which nothing more will be added.
+  size_t complete_bins() const { return sorted_; }
+
+  FabricTime bin() const { return bin_; }
+  size_t bins() const { return bins_; }
+  size_t bin_of(FabricTime t) const { return static_cast<size_t>(t / bin_); }
+  std::span<const WireSums> wires(size_t bin) const;
+  std::span<const PlaneSums> planes(size_t bin) const;
+  /// Packets of one bin, ordered by (time, wire) once complete.
+  std::span<const SeenPacket> packets(size_t bin) const { return packets_[bin]; }
+  /// Packets of earlier bins are no longer there.
+  size_t first_kept() const { return first_kept_; }
+  /// In the order of time, as far as complete.
+  std::span<const SeenEvent> events() const { return std::span(events_).first(events_sorted_); }
+  std::span<const SeenWindow> windows() const { return std::span(windows_).first(windows_sorted_); }
+  /// The newest SACK that a queue pair of a host had got by `until`; null: none, or it was left out.
+  const SeenSack* last_sack(NodeId host, Qpn qp, FabricTime until) const;
+  /// Events and windows that found no room.
+  uint64_t left_out() const { return left_out_; }
+
+ private:
+  struct Inside {
+    FabricTime ready;  ///< has passed the pipeline
+    bool marked = false;
+  };
+  /// What a switch did to it: how long it waited, and whether the mark is new.
+  void add_stay(SeenPacket& packet, NodeId node, FrameKey frame);
+  WireSums& sums_of(size_t bin, WireId wire) {
+    return wire_sums_[bin * topology_.wires_list.size() + wire.value];
+  }
+  PlaneSums& sums_of(size_t bin, uint32_t plane) {
+    return plane_sums_[bin * topology_.planes + plane];
+  }
+  void add(const SeenPacket& seen);
+  void forget_oldest();
+
+  const Topology& topology_;
+  FabricTime end_;
+  FabricTime bin_;
+  size_t bins_;
+  std::vector<WireSums> wire_sums_;
+  std::vector<PlaneSums> plane_sums_;
+  std::vector<std::vector<SeenPacket>> packets_;  // by bin
+  size_t kept_ = 0, first_kept_ = 0;
+  size_t sorted_ = 0;         // bins that are in order
+  size_t events_sorted_ = 0;  // events that are in order
+  size_t windows_sorted_ = 0;
+  std::vector<SeenEvent> events_;
+  std::vector<SeenWindow> windows_;
+  uint64_t left_out_ = 0;
+  /// By node: frames that have come in at a switch and not left. Bounded by kMaxInside.
+  std::vector<std::unordered_map<FrameKey, Inside>> inside_;
+  std::vector<std::deque<SeenSack>> sacks_;  // by node, in order of time; the oldest go first
+};
+
+/// Where two histories part: the first packet, by (time, wire), that one has and the other has not.
+struct FirstDifference {
+  FabricTime t;
+  std::optional<SeenPacket> a, b;  ///< at its place; at least one of them is there
+};
+/// Looks at complete bins before `until`, from the first that both have kept; empty: no difference there.
+std::optional<FirstDifference> first_difference(const Recording& a, const Recording& b,
+                                                FabricTime until);
+
+}  // namespace mrclab::lab

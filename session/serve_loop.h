@@ -1,0 +1,58 @@
+#pragma once
+// Between the browsers and the session: lets time pass, hands commands to the session and answers back, and
+// tells every browser what has changed. The first browser holds the controls; it may hand them over.
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "console/interrupt.h"
+#include "session/page_door.h"
+#include "session/session_commands.h"
+
+namespace mrclab::lab {
+
+class ServeLoop {
+ public:
+  /// Both outlive it.
+  ServeLoop(PageDoor& door, PlayedSession& played) : door_(door), played_(played) {}
+
+  /// Until `interrupted` says so.
+  void run(const IsInterrupted& interrupted);
+  /// One round of it: takes what browsers did, for which it waits at most so long, lets time pass, and tells
+  /// what came of it.
+  void turn(std::chrono::milliseconds at_most);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Browser {
+    uint32_t future = 0;  ///< whose sums, events and windows it has been told, up to here:
+    size_t bin = 0, event = 0, window = 0;
+  };
+
+  void take(const PageInput& input);
+  void welcome(ClientId client);
+  void obey_text(ClientId client, const std::string& text);
+  bool take_controls(ClientId client, const nlohmann::json& command);
+  void tell(ClientId client, const nlohmann::json& message);
+  void tell_all(const nlohmann::json& message);
+  void tell_controls();
+  void tell_progress(ClientId client, Browser& browser);
+  void tell_other_sums();
+  /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
+  FabricSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
+
+  PageDoor& door_;
+  PlayedSession& played_;
+  IsInterrupted interrupted_ = [] { return false; };
+  Clock::time_point before_ = Clock::now(),
+                    told_ = before_;  // the last round; when all were told the time
+  bool behind_ = false;               // the last round's slice of simulating ended before its work
+  std::map<ClientId, Browser> browsers_;
+  ClientId holder_ = 0;  // of the controls; 0: no one
+  uint32_t other_future_ = 0;
+  size_t other_bin_ = 0;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,133 @@
+#include "session/session_verdict.h"
+
+#include <optional>
+
+#include "analysis/judge/analyze.h"
+#include "analysis/verdict/run_story.h"
+#include "console/interrupt.h"
+#include "scenario/judging/run_inputs.h"
+#include "scenario/simulation/simulation.h"
+#include "session/lesson.h"
+#include "session/simulated_future.h"
+
+namespace mrclab::lab {
+namespace {
+
+using nlohmann::json;
+
+json checks_json(const analysis::Verdict& verdict) {
+  // The verdict's own words, so that page and verdict.json never differ.
+  return json::parse(analysis::to_json(verdict)).at("checks");
+}
+
+/// Everything inconclusive, as the world that is shown is not what was simulated. It has no story either.
+void make_inconclusive(json& verdict, const std::string& why) {
+  for (json& check : verdict["checks"]) {
+    check["result"] = analysis::name_of(analysis::Result::kInconclusive);
+    check["measured"] = nullptr;
+    check["note"] = why;
+    check.erase("where");
+    check.erase("looked");
+  }
+  verdict["result"] = analysis::name_of(analysis::Result::kInconclusive);
+  verdict["story"] = json::array();
+  verdict["why"] = why;
+}
+
+/// Why the simulation of this scenario does not show what happened in the world of `future`; empty: it does.
+std::string why_not_shown(const Future& future, const Scenario& scenario,
+                          const FabricSession::GoOn& go_on) {
+  if (std::string why = future.unsound(); !why.empty()) return why;
+  SimulatedFuture twin(scenario);
+  const FabricTime until = future.history_until();
+  twin.reach(until, go_on);
+  if (twin.reached() < until) throw Interrupted("the judge was interrupted");
+  const std::string here = future.history_sha256(), there = twin.history_sha256();
+  if (here == there) return {};
+  return "the history of this world up to " + to_string(until) +
+         " is not that of its simulation (" + here.substr(0, 12) + " here, " + there.substr(0, 12) +
+         " simulated): something that is not in its scenario changed it";
+}
+
+}  // namespace
+
+json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
+  const Topology& topology = scenario.topology;
+  // Trims are seen at switches: the story tells of them.
+  analysis::Evidence evidence(topology, scenario.schedule, scenario.stop(),
+                              analysis::Evidence::AtSwitches::kDropsAndTrims);
+  WorldOutcome outcome;
+  {
+    Simulation simulation(scenario, 1,
+                          [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+    bool ended = false;
+    simulation.run([&](FabricTime now) {
+      ended = ended || (go_on && !go_on(now));
+      return !ended;
+    });
+    if (ended) throw Interrupted("the judge was interrupted");
+    outcome.hosts = simulation.hosts();
+  }
+  evidence.finish();
+  const analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));
+  const analysis::Analysis judged = analysis::judge(inputs, evidence);
+  const std::vector<analysis::StoryLine> lines =
+      analysis::tell_story({topology, evidence, judged.measurements, inputs.faults,
+                            judged.verdict.faults, inputs.queue_pairs});
+  json story = json::array();
+  for (const analysis::StoryLine& line : lines) {
+    story.push_back({{"t_ps", line.t.ps()}, {"kind", line.kind}, {"text", line.text}});
+  }
+  return {{"result", json::parse(analysis::to_json(judged.verdict)).at("result")},
+          {"checks", checks_json(judged.verdict)},
+          {"story", std::move(story)},
+          {"world", "sim"},
+          {"until_ps", scenario.stop().ps()},
+          {"simulated", true},
+          {"why", ""}};
+}
+
+json verdict_of(const std::string& scenario_yaml, const std::string& expect,
+                const FabricSession::GoOn& go_on, FabricTime until) {
+  std::optional<Scenario> scenario;
+  try {
+    scenario = with_expectations(scenario_yaml, expect);
+  } catch (const InputError& error) {
+    json check{{"name", "expect"}, {"result", "fail"}, {"text", error.what()}};
+    return {{"result", "fail"},
+            {"checks", json::array({std::move(check)})},
+            {"story", json::array()},
+            {"world", "sim"},
+            {"until_ps", 0},
+            {"simulated", true},
+            {"why", ""}};
+  }
+  if (until < scenario->stop()) scenario->until = until;
+  return verdict_of(std::move(*scenario), go_on);
+}
+
+json verdict_of(const FabricSession& session, const std::string& expect,
+                const FabricSession::GoOn& go_on) {
+  const Future& future = session.future();
+  const std::string yaml = session.yaml();
+  if (future.world() == "sim") {
+    if (!expect.empty()) return verdict_of(yaml, expect, go_on);
+    return verdict_of(parse_scenario(read_yaml_text(yaml, "session")), go_on);
+  }
+  Scenario scenario = parse_scenario(read_yaml_text(yaml, "session"));
+  const std::string why = why_not_shown(future, scenario, go_on);
+  // Of a world that goes on nobody knows what comes.
+  const FabricTime until = future.history_until();
+  json verdict;
+  if (expect.empty()) {
+    if (until < scenario.stop()) scenario.until = until;
+    verdict = verdict_of(std::move(scenario), go_on);
+  } else {
+    verdict = verdict_of(yaml, expect, go_on, until);
+  }
+  verdict["world"] = future.world();
+  if (!why.empty()) make_inconclusive(verdict, why);
+  return verdict;
+}
+
+}  // namespace mrclab::lab
