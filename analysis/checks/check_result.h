@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/checks/looked.h"
-#include "analysis/checks/published.h"
+#include "analysis/expect/published.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 

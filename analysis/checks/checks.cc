@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/checks/coverage_check.h"
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/checks/expectation_text.h"
 

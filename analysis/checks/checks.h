@@ -5,30 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "analysis/checks/check_inputs.h"
 #include "analysis/checks/check_result.h"
-#include "analysis/checks/expectation.h"
-#include "analysis/checks/twin.h"
-#include "analysis/history/evidence.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/history/reports.h"
-#include "analysis/measure/measurements.h"
 
 namespace mrclab::analysis {
-
-struct CheckInputs {
-  const Topology& topology;
-  const PacketHistory& history;
-  const Measurements& measurements;
-  std::span<const FaultSpan> faults;
-  const HostReports& hosts;
-  const Evidence& evidence;
-  std::span<const ScheduledEffect> schedule;
-  std::span<const MemoryRegion> regions;  ///< empty: unknown
-  FabricTime retry_span;                  ///< zero: unknown
-  FabricTime rc_retry_span;               ///< zero: no queue pair is one of RC
-  const Coverage& coverage;
-  TimingMode timing = TimingMode::kCarried;
-  Twin twin = {};
-};
 
 /// One result per expectation, in order. Bundles have to be opened before (without_bundles).
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,

@@ -1,36 +1,12 @@
 #pragma once
 // Every check held against how far the evidence reaches that it needs.
 
-#include <vector>
-
 #include "analysis/checks/check_result.h"
-#include "analysis/checks/expectation.h"
+#include "analysis/checks/reliance.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/history/coverage.h"
-#include "fabric/base/units.h"
 
 namespace mrclab::analysis {
-
-/// A check needs everything that the witness would say before `until`.
-struct Reliance {
-  Witness of;
-  FabricTime until = FabricTime::never();  ///< never: of the whole run
-};
-using Reliances = std::vector<Reliance>;
-
-/// The instants of a run that decide how much evidence a check needs.
-struct CheckedSpan {
-  FabricTime end;          ///< of the run
-  FabricTime first_fault;  ///< never() if there is none
-  /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
-  /// ask: it has left wholly, and if it arrived, its NIC has taken it.
-  FabricTime settling;
-
-  /// An interval that goes on to the end of the run needs everything that its witnesses say.
-  FabricTime clipped(FabricTime until) const { return until >= end ? FabricTime::never() : until; }
-  Reliance packets_until(FabricTime until) const {
-    return {Witness::kPackets, until >= end ? FabricTime::never() : clipped(until + settling)};
-  }
-};
 
 /// `check`, made inconclusive if it needs more evidence than there is. A failure that more evidence
 /// cannot take back (CheckResult::proven) stays.

@@ -4,54 +4,15 @@
 
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "analysis/checks/check_result.h"
-#include "analysis/checks/expectation.h"
-#include "analysis/history/fault_span.h"
+#include "analysis/checks/early_result.h"
+#include "analysis/expect/expectation.h"
 
 namespace mrclab::analysis {
 
-struct EarlyEnd {
-  FabricTime planned;                  ///< the scenario's end; the run ended before it
-  std::vector<FaultSpan> not_reached;  ///< faults that would have begun later
-};
-
 /// Takes the spans that begin after `end` out of `spans`, in order.
 std::vector<FaultSpan> take_not_reached(std::vector<FaultSpan>& spans, FabricTime end);
-
-/// What a check said of the run until `ended`, and what can be made of it.
-class EarlyResult {
- public:
-  /// All but `check` borrowed; `faults` are those that happened.
-  EarlyResult(CheckResult check, std::span<const FaultSpan> faults, FabricTime ended,
-              const EarlyEnd& early)
-      : check_(std::move(check)), faults_(faults), ended_(ended), early_(early) {}
-
-  const CheckResult& check() const { return check_; }
-  /// "600us, where the run was ended"
-  std::string at() const { return to_string(ended_) + ", where the run was ended"; }
-  FabricTime ended() const { return ended_; }
-
-  CheckResult inconclusive(const std::string& why) const;
-  /// It holds "until" there; a failure stays one.
-  CheckResult so_far() const;
-  /// For expectations that are measured over an interval, which may go on behind the end.
-  CheckResult in_interval_until(FabricTime until) const;
-  /// Liveness is asked for when everything was healed, and later faults may come.
-  CheckResult alive() const;
-  /// Every fault of the scenario has `bound` to be answered in.
-  CheckResult within(FabricTime bound) const;
-  /// Is there a fault that would have begun later and heals?
-  bool more_to_heal() const;
-
- private:
-  CheckResult check_;
-  std::span<const FaultSpan> faults_;
-  FabricTime ended_;
-  const EarlyEnd& early_;
-};
 
 /// `check` is what the run until `ended` gave for `expectation`; `faults` are those that happened.
 /// A violation that nothing later could heal stays a failure, and no_qp_error, memory_intact and

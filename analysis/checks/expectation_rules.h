@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "analysis/checks/coverage_check.h"
-#include "analysis/checks/early_end.h"
+#include "analysis/checks/early_result.h"
 #include "analysis/checks/judged_run.h"
+#include "analysis/checks/reliance.h"
 #include "analysis/checks/wording.h"
 
 namespace mrclab::analysis {

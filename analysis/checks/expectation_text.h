@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "analysis/checks/expectation.h"
 #include "analysis/checks/wording.h"
+#include "analysis/expect/expectation.h"
 
 namespace mrclab::analysis {
 

@@ -1,14 +1,16 @@
 #pragma once
 // What the checks of all families look at: the inputs, and the words in which checks speak of hosts,
-// flows, packets and faults. Only expect_*.cc and checks.cc include it.
+// flows, packets and faults. Only judge_*.cc and checks.cc include it.
 
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analysis/checks/checks.h"
-#include "analysis/checks/coverage_check.h"
+#include "analysis/checks/check_inputs.h"
+#include "analysis/checks/check_result.h"
+#include "analysis/checks/reliance.h"
+#include "analysis/expect/expect_losses.h"
 #include "analysis/measure/qp_name.h"
 
 namespace mrclab::analysis {

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analysis/checks/expect_liveness.h"
+#include "analysis/expect/expect_liveness.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {

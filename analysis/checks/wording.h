@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "analysis/checks/expect_losses.h"
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expect_losses.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analysis/checks/early_end.h"
-#include "analysis/checks/expectation.h"
 #include "analysis/checks/twin.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/history/evidence.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"

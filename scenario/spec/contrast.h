@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "endpoint/options/transport_choice.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/topology.h"

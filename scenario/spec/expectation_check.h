@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "scenario/spec/planned_traffic.h"
 #include "scenario/spec/scenario.h"
 

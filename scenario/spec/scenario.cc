@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_form.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/history/reports.h"
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/workload/workload_spec.h"

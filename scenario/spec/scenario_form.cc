@@ -1,7 +1,7 @@
 #include "scenario/spec/scenario_form.h"
 
-#include "analysis/checks/expectation.h"
-#include "analysis/checks/expectation_form.h"
+#include "analysis/expect/expectation.h"
+#include "analysis/expect/expectation_form.h"
 #include "endpoint/options/transport_form.h"
 #include "endpoint/workload/workload_form.h"
 #include "endpoint/workload/workload_spec.h"

@@ -1,6 +1,6 @@
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/checks/expectation_text.h"
-#include "analysis/checks/source_place.h"
+#include "analysis/expect/source_place.h"
 
 #include <doctest/doctest.h>
 

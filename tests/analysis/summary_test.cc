@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 #include "analysis/report/text_table.h"
 #include "fabric/text/text_wrap.h"
 #include "tests/support/checked.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 
 namespace mrclab::test {
 

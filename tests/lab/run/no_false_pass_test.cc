@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "analysis/checks/expectation_fields.h"
+#include "analysis/expect/expectation_fields.h"
 #include "analysis/judge/analyze.h"
 #include "faults/schedule.h"
 #include "scenario/judging/run_inputs.h"

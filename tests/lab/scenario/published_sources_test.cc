@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "analysis/checks/source_place.h"
+#include "analysis/expect/source_place.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
 #include "scenario/spec/scenario.h"

@@ -1,4 +1,4 @@
-#include "analysis/checks/source_place.h"
+#include "analysis/expect/source_place.h"
 
 namespace mrclab::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_pauses.h"
+#include "analysis/expect/expect_pauses.h"
 
 #include <algorithm>
 

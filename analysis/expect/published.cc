@@ -1,9 +1,9 @@
-#include "analysis/checks/published.h"
+#include "analysis/expect/published.h"
 
 #include <array>
 #include <cstdio>
 
-#include "analysis/checks/source_place.h"
+#include "analysis/expect/source_place.h"
 #include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {

@@ -1,12 +1,12 @@
-#include "analysis/checks/expect_liveness.h"
+#include "analysis/expect/expect_liveness.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
 #include "analysis/checks/expectation_rules.h"
-#include "analysis/checks/port_load.h"
 #include "analysis/measure/path_states.h"
+#include "analysis/measure/port_load.h"
 
 namespace mrclab::analysis {
 namespace {

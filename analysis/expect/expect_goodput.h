@@ -1,7 +1,7 @@
 #pragma once
 // Expectations of what applications get: goodput and what is made of it.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {

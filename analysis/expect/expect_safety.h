@@ -1,7 +1,7 @@
 #pragma once
 // Safety: what must hold while faults are on. `safety` in a file stands for all of these.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

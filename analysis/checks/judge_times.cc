@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_times.h"
+#include "analysis/expect/expect_times.h"
 
 #include <algorithm>
 #include <map>
@@ -273,12 +273,6 @@ const Rules<ExpectMessageTime>& rules_of(const ExpectMessageTime&) {
       .judge = judge,
   };
   return kRules;
-}
-
-void ExpectMessageTime::check_whole(const YamlValue& body) const {
-  if (min_size && max_size && *max_size < *min_size) {
-    body.require("max_size").fail_expecting("at least \"min_size\"");
-  }
 }
 
 }  // namespace mrclab::analysis

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 
 namespace mrclab::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/checks/port_load.h"
+#include "analysis/measure/port_load.h"
 
 #include <algorithm>
 #include <optional>

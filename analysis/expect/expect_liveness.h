@@ -2,7 +2,7 @@
 // Steady before the first fault, and alive again after the last heal. `liveness` in a file stands
 // for all of these but `steady`.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

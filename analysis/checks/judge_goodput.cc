@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_goodput.h"
+#include "analysis/expect/expect_goodput.h"
 
 #include <algorithm>
 #include <map>
@@ -316,10 +316,6 @@ const Rules<ExpectFairness>& rules_of(const ExpectFairness&) {
       .judge = judge,
   };
   return kRules;
-}
-
-void ExpectGap::check_whole(const YamlValue& body) const {
-  if (every > at_most) body.require("every").fail_expecting("at most \"at_most\"");
 }
 
 }  // namespace mrclab::analysis

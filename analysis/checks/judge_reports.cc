@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_reports.h"
+#include "analysis/expect/expect_reports.h"
 
 #include "analysis/checks/expectation_rules.h"
 

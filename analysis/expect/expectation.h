@@ -45,16 +45,16 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/checks/expect_goodput.h"
-#include "analysis/checks/expect_liveness.h"
-#include "analysis/checks/expect_losses.h"
-#include "analysis/checks/expect_paths.h"
-#include "analysis/checks/expect_pauses.h"
-#include "analysis/checks/expect_recovery.h"
-#include "analysis/checks/expect_reports.h"
-#include "analysis/checks/expect_safety.h"
-#include "analysis/checks/expect_times.h"
-#include "analysis/checks/published.h"
+#include "analysis/expect/expect_goodput.h"
+#include "analysis/expect/expect_liveness.h"
+#include "analysis/expect/expect_losses.h"
+#include "analysis/expect/expect_paths.h"
+#include "analysis/expect/expect_pauses.h"
+#include "analysis/expect/expect_recovery.h"
+#include "analysis/expect/expect_reports.h"
+#include "analysis/expect/expect_safety.h"
+#include "analysis/expect/expect_times.h"
+#include "analysis/expect/published.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {

@@ -1,10 +1,10 @@
 // Reading and writing of expectations, from their words and fields.
 
-#include "analysis/checks/expectation.h"
+#include "analysis/expect/expectation.h"
 
 #include <utility>
 
-#include "analysis/checks/expectation_fields.h"
+#include "analysis/expect/expectation_fields.h"
 #include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {

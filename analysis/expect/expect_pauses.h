@@ -2,7 +2,7 @@
 // Expectations of RoCE's traffic class, which ports may pause: that no queue loses any of it, for how much of
 // the time it stands, and that it does not stand in a circle.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/checks/published.h"
+#include "analysis/expect/published.h"
 #include "fabric/base/units.h"
 
 namespace mrclab::analysis {

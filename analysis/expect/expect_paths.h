@@ -1,7 +1,7 @@
 #pragma once
 // Expectations of which paths are used, and how much.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

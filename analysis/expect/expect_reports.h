@@ -1,7 +1,7 @@
 #pragma once
 // Expectations of what hosts report at the end: queue pairs in error, bytes in memory.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

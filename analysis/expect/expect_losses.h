@@ -2,7 +2,7 @@
 // Expectations of how many data packets there were of some sort: lost, trimmed, sent again; and of
 // counters made from the captures.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_losses.h"
+#include "analysis/expect/expect_losses.h"
 
 #include <algorithm>
 
@@ -204,10 +204,6 @@ const Rules<ExpectCounter>& rules_of(const ExpectCounter&) {
       .judge = judge,
   };
   return kRules;
-}
-
-void ExpectCounter::check_whole(const YamlValue& body) const {
-  body.require("name").as_word({kCounterNames.begin(), kCounterNames.end()});
 }
 
 }  // namespace mrclab::analysis

@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_paths.h"
+#include "analysis/expect/expect_paths.h"
 
 #include <algorithm>
 #include <map>

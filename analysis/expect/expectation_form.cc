@@ -1,8 +1,8 @@
-#include "analysis/checks/expectation_form.h"
+#include "analysis/expect/expectation_form.h"
 
 #include <utility>
 
-#include "analysis/checks/expectation_fields.h"
+#include "analysis/expect/expectation_fields.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -2,7 +2,7 @@
 // Expectations of how long operations take: messages, pings, iterations of collectives. What is not finished has
 // taken the time so far (open_operations.h).
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

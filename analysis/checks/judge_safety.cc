@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_safety.h"
+#include "analysis/expect/expect_safety.h"
 
 #include <algorithm>
 #include <map>

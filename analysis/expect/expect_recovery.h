@@ -1,7 +1,7 @@
 #pragma once
 // Expectations of how soon a fault is answered.
 
-#include "analysis/checks/expectation_parts.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/checks/expect_recovery.h"
+#include "analysis/expect/expect_recovery.h"
 
 #include <algorithm>
 

@@ -1,0 +1,33 @@
+#pragma once
+// Which evidence a check relies on, and until when.
+
+#include <vector>
+
+#include "analysis/history/coverage.h"
+#include "fabric/base/units.h"
+
+namespace mrclab::analysis {
+
+/// A check needs everything that the witness would say before `until`.
+struct Reliance {
+  Witness of;
+  FabricTime until = FabricTime::never();  ///< never: of the whole run
+};
+using Reliances = std::vector<Reliance>;
+
+/// The instants of a run that decide how much evidence a check needs.
+struct CheckedSpan {
+  FabricTime end;          ///< of the run
+  FabricTime first_fault;  ///< never() if there is none
+  /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
+  /// ask: it has left wholly, and if it arrived, its NIC has taken it.
+  FabricTime settling;
+
+  /// An interval that goes on to the end of the run needs everything that its witnesses say.
+  FabricTime clipped(FabricTime until) const { return until >= end ? FabricTime::never() : until; }
+  Reliance packets_until(FabricTime until) const {
+    return {Witness::kPackets, until >= end ? FabricTime::never() : clipped(until + settling)};
+  }
+};
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,25 @@
+// What no single field of an entry says.
+
+#include "analysis/expect/expect_goodput.h"
+#include "analysis/expect/expect_losses.h"
+#include "analysis/expect/expect_times.h"
+#include "analysis/history/counter_names.h"
+#include "fabric/text/yaml.h"
+
+namespace mrclab::analysis {
+
+void ExpectGap::check_whole(const YamlValue& body) const {
+  if (every > at_most) body.require("every").fail_expecting("at most \"at_most\"");
+}
+
+void ExpectCounter::check_whole(const YamlValue& body) const {
+  body.require("name").as_word({kCounterNames.begin(), kCounterNames.end()});
+}
+
+void ExpectMessageTime::check_whole(const YamlValue& body) const {
+  if (min_size && max_size && *max_size < *min_size) {
+    body.require("max_size").fail_expecting("at least \"min_size\"");
+  }
+}
+
+}  // namespace mrclab::analysis
