@@ -2,8 +2,8 @@
 # small file and the links. Called at every build with
 #   -DSOURCE=the source tree -DFALLBACK=CMake's project version -DBUILD=build type -DOUT=file
 #
-# With a tag such as v0.2.0 behind it, a commit's version is 0.2.0 or 0.2.0+5.g1a2b3c4d5e6f, five commits later.
-# Without any tag it is 0.1.0~57.g1a2b3c4d5e6f, which Debian sorts before the release that it leads to. In an
+# With a tag such as v0.3.0 behind it, a commit's version is 0.3.0 or 0.3.0+5.g1a2b3c4d5e6f, five commits later.
+# Without any tag it is 0.3.0~57.g1a2b3c4d5e6f, which Debian sorts before the release that it leads to. In an
 # unpacked archive, which has no history, it is the project's version alone.
 
 function(git_says result)
@@ -49,6 +49,8 @@ set(text "// Made by packaging/version.cmake.
 namespace mrclab::lab {
 
 std::string_view release_version() { return \"${release}\"; }
+std::string_view commit_text() { return \"${commit}\"; }
+std::string_view build_type() { return \"${BUILD}\"; }
 std::string_view version_text() { return \"${version} (commit ${commit}, ${BUILD})\"; }
 
 }  // namespace mrclab::lab

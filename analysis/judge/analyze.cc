@@ -248,6 +248,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.payload_elided = in.payload_elided;
   verdict.without = in.without;
   verdict.version = in.version;
+  verdict.build = in.build;
   verdict.timing = in.timing;
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
   verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence,

@@ -13,7 +13,7 @@ function headline(run) {
       el("span", {class: "badge " + v.result, "data-json": "/result", "data-value": JSON.stringify(v.result)},
          resultWord(v.result)), v.scenario),
       el("p", {class: "sub"}, (run.picture ? "fabric " + run.picture.fabric + ", " : "") + "world " + v.world +
-         elided + without + ", mrclab " + v.version),
+         elided + without + ", mrclab " + v.version + (v.commit ? " (commit " + v.commit + ", " + v.build_type + ")" : "")),
       origin(run.origin)));
   const t = v.timing;
   const mode = t.mode === "wall" ? "wall clock" : t.faithful ? "✓ FAITHFUL" : "✗ NOT FAITHFUL";

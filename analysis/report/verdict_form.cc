@@ -185,6 +185,8 @@ const ValueForm& verdict_form() {
        {"seed", count(), "", Key::kRequired},
        {"payload", Form::word({"real", "elided"}), "", Key::kRequired},
        {"version", kText, "of the program", Key::kRequired},
+       {"commit", kText, "of the program's sources; \"unknown\" in an unpacked archive"},
+       {"build_type", kText, "of the program, as CMake calls it"},
        {"result", Form::word({"pass", "fail", "inconclusive"}), "", Key::kRequired},
        {"without", texts(), "mechanisms that were switched off"},
        {"timing", timing_form(), "whether time can be trusted", Key::kRequired},

@@ -251,6 +251,8 @@ std::string to_json(const Verdict& verdict) {
                {"seed", verdict.seed},
                {"payload", verdict.payload_elided ? "elided" : "real"},
                {"version", verdict.version},
+               {"commit", verdict.build.commit},
+               {"build_type", verdict.build.type},
                {"result", name_of(verdict.result)}};
   if (!verdict.without.empty()) json["without"] = verdict.without;
   json["timing"] = timing_json(verdict.timing);

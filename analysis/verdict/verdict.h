@@ -73,6 +73,13 @@ struct TapCost {
   double open_seconds = 0;  ///< to open them all
 };
 
+/// From which sources a program was built.
+struct BuildMark {
+  std::string commit;  ///< "1a2b3c4d5e6f", "... and changes", "unknown"
+  std::string type;    ///< CMake's build type
+  bool operator==(const BuildMark&) const = default;
+};
+
 struct Verdict {
   std::string scenario;
   std::string world;  ///< "live" or "sim"
@@ -80,6 +87,7 @@ struct Verdict {
   bool payload_elided = false;       ///< frames were headers only; no byte was verified
   std::vector<std::string> without;  ///< mechanisms that were switched off on purpose
   std::string version;
+  BuildMark build = {};
   Result result = Result::kInconclusive;
   TimingReport timing;
   std::vector<CheckResult> checks;

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "console/shell_word.h"
+#include "console/version.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
@@ -48,7 +49,8 @@ analysis::RunOrigin origin_of(const Scenario& scenario) {
 }
 
 void write_command(const analysis::RunOrigin& origin, const fs::path& run) {
-  netio::write_file(run / kCommandFile, "# " + origin.started + "\n" + origin.command + "\n");
+  netio::write_file(run / kCommandFile, fmt::format("# {}\n{}\n# mrclab {}\n", origin.started,
+                                                    origin.command, version_text()));
 }
 
 analysis::RunOrigin read_origin(const Scenario& scenario, const fs::path& run) {

@@ -16,7 +16,7 @@ inline constexpr const char* kCommandFile = "command.txt";
 /// A run of the scenario that this process starts now.
 analysis::RunOrigin origin_of(const Scenario& scenario);
 void write_command(const analysis::RunOrigin& origin, const std::filesystem::path& run);
-/// Reads the origin from a run folder; folders of versions before 0.2 have no such file.
+/// Reads the origin from a run folder; older folders have no such file.
 analysis::RunOrigin read_origin(const Scenario& scenario, const std::filesystem::path& run);
 
 }  // namespace mrclab::lab

@@ -102,6 +102,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .scenario = scenario.name,
           .world = std::move(world),
           .version = std::string(release_version()),
+          .build = {std::string(commit_text()), std::string(build_type())},
           .seed = scenario.seed,
           .payload_elided = scenario.payload_elided,
           .without = scenario.without,
