@@ -36,7 +36,7 @@ class EndpointProgram : public netio::DaemonProgram {
   }
 
   nlohmann::json describe(const Node& node) const override {
-    return netio::report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
+    return report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
   }
 
   nlohmann::json table(const Node& node) const override {
@@ -45,7 +45,7 @@ class EndpointProgram : public netio::DaemonProgram {
 
   nlohmann::json pauses(const Node& node) const override {
     const auto pauses = dynamic_cast<const endpoint::HostNode&>(node).pauses();
-    return pauses ? netio::report_to_json(*pauses) : nlohmann::json();
+    return pauses ? report_to_json(*pauses) : nlohmann::json();
   }
 
   void add_progress(const Node& node,

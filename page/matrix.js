@@ -6,16 +6,10 @@ import {time} from "./world.js";
 
 export const kMatrixSpan = 40e6;  // ps of packets that it looks at
 
-/// What hosts said last of their paths, by "qp path": the host's own word.
-export function pathWords(world, t) {
-  const words = new Map();
-  for (const e of world.future?.events || []) {
-    if (e.t_ps > t) break;
-    if (e.kind !== "ev_state" || e.qp === undefined) continue;
-    if (e.path) words.set(e.node + " " + e.qp + " " + e.path, e.cause);
-    else if (e.port !== undefined) words.set(e.node + " " + e.qp + " p" + e.port, e.cause);
-  }
-  return words;
+/// What hosts say of the paths that they do not use, by "host qp path" ("host qp plane" while a plane's ports are down): the
+/// server's answer, whose states are the judge's.
+export function pathWords(use) {
+  return new Map(use.out.map(([host, qp, path, word]) => [host + " " + qp + " " + path, word]));
 }
 
 export function matrixPanel(use, world, t, colours, hover, choose) {
@@ -23,7 +17,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
   const flows = [...new Map(use.cells.map((c) => [c[0] + " " + c[1] + " " + c[2], c])).values()].slice(0, 128);
   const canvas = el("canvas", {class: "matrix", tabindex: 0, "aria-label": "matrix of entropy values"});
   const info = el("p", {class: "note", "aria-live": "polite"}, "Hover a cell: its path lights up in the fabric. Click: its queue pair.");
-  const words = pathWords(world, t);
+  const words = pathWords(use);
   const label = 66, top = 26, size = Math.max(4, Math.min(16, Math.floor((world.sideWidth - label - 34) / Math.max(paths.length, 1))));
   const row = Math.max(13, Math.min(16, size + 3));  // a line of text
   canvas.style.width = label + paths.length * size + "px";
@@ -53,8 +47,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
       const qp = senderQp(flow);
       paths.forEach((path, x) => {
         const cell = cells.get(flow[0] + " " + flow[1] + " " + flow[2] + " " + path);
-        const host = world.hosts[flow[0]]?.id;
-        const word = words.get(`${host} ${qp} ${path}`) ?? words.get(`${host} ${qp} ${path.split("/")[0]}`);
+        const word = words.get(`${flow[0]} ${qp} ${path}`) ?? words.get(`${flow[0]} ${qp} ${path.split("/")[0]}`);
         const left = label + x * size, up = top + y * row;
         c.fillStyle = colours.kinds.data;
         c.globalAlpha = cell ? 0.18 + 0.82 * cell[5] / most : 0.05;
@@ -64,7 +57,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
           c.fillStyle = colours.bad;
           c.fillRect(left, up + row - 4, size - 1, 3);
         }
-        if (word && word !== "good" && word !== "port_up") {
+        if (word && word !== "skip") {
           c.strokeStyle = colours.bad;
           c.lineWidth = 1.3;
           c.beginPath();

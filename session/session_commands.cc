@@ -4,14 +4,14 @@
 #include <functional>
 #include <map>
 
+#include "console/pause_text.h"
 #include "console/switch_rows.h"
-#include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
 #include "scenario/spec/queue_pairs.h"
 #include "session/lesson_verdict.h"
 #include "session/packet_look.h"
 #include "session/page_messages.h"
-#include "session/pause_text.h"
+#include "session/path_use.h"
 #include "session/session_verdict.h"
 
 namespace mrclab::lab {
@@ -164,41 +164,18 @@ SessionAnswer packet(const Order& order) {
   return {std::move(life)};
 }
 
-/// Which entropy values the queue pairs of all hosts used in an interval, as their data packets show.
+/// Which entropy values the queue pairs of all hosts used in an interval, and which they did not use at its end.
 SessionAnswer use(const Order& order) {
   const Recording& recording = future_of(order).recording();
   const Topology& topology = order.session().scenario().topology;
   const FabricTime to = std::min(order.time("to_ps"), future_of(order).reached());
   const FabricTime from = std::max(std::min(order.time("from_ps"), to), FabricTime::zero());
   if (to - from > kMaxSpanAsked) throw InputError("found too long a time: expected at most 2 ms");
-  struct Count {
-    uint32_t sent = 0, lost = 0, trimmed = 0, marked = 0;
-  };
-  using Cell = std::tuple<uint16_t, uint16_t, uint32_t, uint32_t>;  // hosts, QP, EV
-  std::map<Cell, Count> cells;
-  for (size_t bin = std::max(recording.bin_of(from), recording.first_kept());
-       bin < recording.bins() && bin <= recording.bin_of(to); ++bin) {
-    for (const SeenPacket& p : recording.packets(bin)) {
-      if (p.t < from || p.t > to || !carries_data(static_cast<Opcode>(p.opcode))) continue;
-      if (p.source == SeenPacket::kNoHost || p.destination == SeenPacket::kNoHost) continue;
-      Count& count = cells[{p.source, p.destination, p.qp.value, p.ev.value}];
-      if (p.event == PacketEvent::kDropped) {
-        count.lost += drop_kind(p.cause) != DropKind::kRefused ? 1 : 0;
-      } else if (topology.wire(p.wire).from.node == topology.host(p.source)) {
-        ++count.sent;
-      }
-      if (p.event == PacketEvent::kTrimmed) ++count.trimmed;
-      if (p.flags & SeenPacket::kMarkedHere) ++count.marked;
-    }
-  }
-  json list = json::array();
-  for (const auto& [cell, count] : cells) {
-    const auto& [source, destination, qp, ev] = cell;
-    const auto path = path_of(EntropyValue{ev});
-    list.push_back({source, destination, qp, ev, path ? to_string(*path) : "", count.sent,
-                    count.lost, count.trimmed, count.marked});
-  }
-  return {{{"say", "use"}, {"from_ps", from.ps()}, {"to_ps", to.ps()}, {"cells", std::move(list)}}};
+  return {{{"say", "use"},
+           {"from_ps", from.ps()},
+           {"to_ps", to.ps()},
+           {"cells", paths_used(recording, topology, from, to)},
+           {"out", paths_out(recording, topology, to)}}};
 }
 
 /// The newest SACK that a queue pair of a host had got at an instant: its bits as 0 and 1, first PSN first.

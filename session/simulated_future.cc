@@ -32,7 +32,7 @@ SwitchWords SimulatedFuture::words_of(const NodeSite& site) const {
   SwitchWords words;
   words.table = switchd::table_json(node);
   if (const std::optional<NodePauses> pauses = node.pauses()) {
-    words.pauses = netio::report_to_json(*pauses);
+    words.pauses = report_to_json(*pauses);
   }
   for (const auto& [name, value] : node.named_counters()) words.counters[std::string(name)] = value;
   return words;

@@ -32,7 +32,7 @@ class SwitchProgram : public netio::DaemonProgram {
 
   nlohmann::json pauses(const Node& node) const override {
     const auto pauses = dynamic_cast<const switchd::SwitchNode&>(node).pauses();
-    return pauses ? netio::report_to_json(*pauses) : nlohmann::json();
+    return pauses ? report_to_json(*pauses) : nlohmann::json();
   }
 
   void add_progress(const Node& node,

@@ -32,6 +32,18 @@ struct QpFailure {
 enum class PathWord : uint8_t { kGood, kSkip, kAssumedBad, kDenied, kPortDown, kPortUp, kOther };
 inline constexpr std::array<std::string_view, 7> kPathWords{
     "good", "skip", "assumed_bad", "denied", "port_down", "port_up", "other"};
+constexpr std::string_view name_of(PathWord word) {
+  switch (word) {
+    case PathWord::kGood: return "good";
+    case PathWord::kSkip: return "skip";
+    case PathWord::kAssumedBad: return "assumed_bad";
+    case PathWord::kDenied: return "denied";
+    case PathWord::kPortDown: return "port_down";
+    case PathWord::kPortUp: return "port_up";
+    case PathWord::kOther: break;
+  }
+  return "other";
+}
 
 /// An entropy value of a queue pair, or a whole plane of it, changed its state.
 struct PathNews {

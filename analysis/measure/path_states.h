@@ -25,6 +25,7 @@ class PathStates {
     FabricTime since;  ///< when it became usable, or unusable
     bool usable = true;
     bool denied = false;  ///< by the operator
+    PathWord word = PathWord::kGood;
   };
 
   static Key key_of(const PathNews& news) { return {news.host, news.qp, news.plane, news.ev}; }
@@ -36,7 +37,9 @@ class PathStates {
       for (auto& [key, state] : states_) {
         const bool of_it =
             key.host == news.host && key.qp == news.qp && key.plane == news.plane && key.ev;
-        if (of_it && !state.denied) state.usable = true;
+        if (!of_it || state.denied) continue;
+        state.usable = true;
+        state.word = PathWord::kGood;
       }
     }
     State& state = states_[key_of(news)];
@@ -44,7 +47,19 @@ class PathStates {
     if (state.usable != news.usable) state.since = news.t;
     state.usable = news.usable;
     state.denied = news.denied;
+    state.word = news.word;
     return before;
+  }
+  /// Is the plane of this queue pair down, so that none of its values is used?
+  bool plane_down(uint32_t host, Qpn qp, uint32_t plane) const {
+    const auto found = states_.find({host, qp, plane, std::nullopt});
+    return found != states_.end() && !found->second.usable;
+  }
+  /// The state of one entropy value: its plane's while that is down, else its own; GOOD until a host says more.
+  PathWord word_of(const Key& value) const {
+    if (plane_down(value.host, value.qp, value.plane)) return PathWord::kPortDown;
+    const auto found = states_.find(value);
+    return found == states_.end() ? PathWord::kGood : found->second.word;
   }
   const std::map<Key, State>& all() const { return states_; }
 

@@ -2,22 +2,16 @@
 // One of the parts of the page's script: they are put into one function, in the order common,
 // matrix, windows, report, compare, transports, main (report.html).
 
-/// The states of entropy values at an instant: a layer of values under a layer of ports.
+/// The states of entropy values at an instant, as the judge has them: a change is of one cell, for all reasons together.
 class Matrix {
   constructor(evs) {
     this.evs = evs;
     this.good = evs.states.indexOf("good");
     this.skip = evs.states.indexOf("skip");
-    this.portDown = evs.states.indexOf("port_down");
     this.values = evs.rows.map(() => new Array(evs.columns.length).fill(this.good));
-    this.ports = evs.rows.map(() => new Set());
   }
   has(row, column) { return this.evs.rows[row].local === this.evs.columns[column].path.endsWith("/-"); }
-  apply([, row, column, state]) {
-    if (column >= 0) this.values[row][column] = state;
-    else if (state === this.portDown) this.ports[row].add(-1 - column);
-    else this.ports[row].delete(-1 - column);
-  }
+  apply([, row, column, state]) { this.values[row][column] = state; }
   at(us) {
     for (const change of this.evs.changes) {
       if (change[0] > us) break;
@@ -25,9 +19,7 @@ class Matrix {
     }
     return this;
   }
-  state(row, column) {
-    return this.ports[row].has(this.evs.columns[column].plane) ? this.portDown : this.values[row][column];
-  }
+  state(row, column) { return this.values[row][column]; }
   each(call) {
     for (let r = 0; r < this.evs.rows.length; ++r) {
       for (let c = 0; c < this.evs.columns.length; ++c) if (this.has(r, c)) call(r, c, this.state(r, c));

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/history/path_wires.h"
+#include "analysis/measure/path_states.h"
 #include "analysis/report/window_picture.h"
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
@@ -162,7 +163,6 @@ class Picture {
 
   Json evs() const {
     const std::vector<QueuePairName> names = rows_shown();
-    std::map<std::string, size_t> column_of;
     std::vector<Path> paths;
     for (const Path path : all_paths(topology_)) {
       const bool used = std::any_of(names.begin(), names.end(), [&](const QueuePairName& n) {
@@ -171,8 +171,9 @@ class Picture {
       if (used) paths.push_back(path);
     }
     Json columns = Json::array(), rows = Json::array(), states = Json::array();
+    std::vector<std::string> path_names;
     for (const Path path : paths) {
-      column_of[to_string(path)] = columns.size();
+      path_names.push_back(to_string(path));
       columns.push_back({{"path", to_string(path)}, {"plane", path.plane}});
     }
     std::map<std::pair<uint32_t, Qpn>, size_t> row_of;
@@ -186,20 +187,34 @@ class Picture {
     for (const std::string_view word : kPathWords) states.push_back(word);
     Json changes = Json::array();
     uint64_t left_out = 0;
+    PathStates known;
+    struct Cell {
+      std::optional<PathStates::Key> value;  ///< the entropy value that its host spoke of
+      PathWord word = PathWord::kGood;       ///< shown by now
+    };
+    std::map<std::pair<size_t, size_t>, Cell> cells;  // by row and column
     for (const PathNews& news : in_.story.evidence.events().paths()) {
+      known.take(news);
       const auto row = row_of.find({news.host, news.qp});
       if (row == row_of.end()) continue;
-      int64_t column = -1 - static_cast<int64_t>(news.plane);
-      if (news.ev) {
-        const auto found = column_of.find(path_name(*news.ev));
-        if (found == column_of.end()) continue;
-        column = static_cast<int64_t>(found->second);
+      const std::string name = news.ev ? path_name(*news.ev) : "";
+      for (size_t column = 0; column < paths.size(); ++column) {
+        const bool concerned =
+            news.ev ? path_names[column] == name : paths[column].plane == news.plane;
+        if (!concerned) continue;
+        Cell& cell = cells[{row->second, column}];
+        if (news.ev) cell.value = PathStates::key_of(news);
+        const PathWord own = cell.value ? known.word_of(*cell.value) : PathWord::kGood;
+        const bool down = known.plane_down(news.host, news.qp, paths[column].plane);
+        const PathWord word = down ? PathWord::kPortDown : own;
+        if (word == cell.word) continue;
+        if (changes.size() >= kMaxChangesShown) {
+          ++left_out;
+          continue;
+        }
+        cell.word = word;
+        changes.push_back({micros(news.t), row->second, column, static_cast<unsigned>(word)});
       }
-      if (changes.size() >= kMaxChangesShown) {
-        ++left_out;
-        continue;
-      }
-      changes.push_back({micros(news.t), row->second, column, static_cast<unsigned>(news.word)});
     }
     return {{"heard", in_.story.evidence.events().heard()},
             {"rows", std::move(rows)},

@@ -9,7 +9,7 @@ using nlohmann::json;
 void DaemonWatch::start(const RecordFilter& filter) {
   watching_ = true;
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
-    if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch", netio::to_json(filter));
+    if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch", to_json(filter));
   }
 }
 

@@ -42,7 +42,7 @@ void check_nodes(const netio::ProcessReport& report, const Topology& topology,
 ReadReport whole_report(const nlohmann::json& in, const Topology& topology, const ProcessPlan& plan,
                         uint32_t process) {
   ReadReport read;
-  read.report = netio::report_from_json<netio::ProcessReport>(in);
+  read.report = report_from_json<netio::ProcessReport>(in);
   const std::string& name = plan.processes[process].name;
   if (read.report.process != name) {
     throw ReportError(
@@ -55,7 +55,7 @@ ReadReport whole_report(const nlohmann::json& in, const Topology& topology, cons
     const NodeSite& site = topology.node(*topology.find_node(node));
     if (site.role != NodeRole::kHost) continue;
     const ReportPlace here{&nodes, node};
-    read.hosts[site.index] = netio::report_from_json<endpoint::HostAccount>(account, here);
+    read.hosts[site.index] = report_from_json<endpoint::HostAccount>(account, here);
   }
   return read;
 }

@@ -96,11 +96,11 @@ void write_rank_report(const Scenario& scenario, const RankLink& ranks, const Ru
     if (!simulation.is_here(site.id)) continue;
     nlohmann::json& account = report.nodes[site.name] = nlohmann::json::object();
     if (site.role == NodeRole::kHost) {
-      account = netio::report_to_json(simulation.account(site.index));
+      account = report_to_json(simulation.account(site.index));
     }
   }
   netio::write_file(folder.reports() / (report.process + ".json"),
-                    sealed_report(netio::report_to_json(report)));
+                    sealed_report(report_to_json(report)));
 }
 
 void take_job(RankLink& ranks, const RankJob& job) {

@@ -27,7 +27,7 @@
 #include "scenario/spec/queue_pairs.h"
 #include "scenario/spec/scenario.h"
 #include "scenario/spec/shipped_files.h"
-#include "session/pause_text.h"
+#include "console/pause_text.h"
 
 namespace mrclab::lab {
 namespace {

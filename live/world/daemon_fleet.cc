@@ -192,7 +192,7 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
   netio::Handover left;
   try {
     answer = ask(process, "power_off");
-    left = netio::report_from_json<netio::Handover>(answer);
+    left = report_from_json<netio::Handover>(answer);
   } catch (const ReportError& error) {
     faults.add({.t = now(),
                 .what = fmt::format("{} left its successor a broken report: {}", name_of(process),

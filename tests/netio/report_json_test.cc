@@ -41,7 +41,7 @@ inline constexpr auto kReportTable<Sample> = report_table<Sample>(
 namespace {
 
 nlohmann::json sample_json() {
-  return netio::report_to_json(Sample{"a \"name\"",
+  return report_to_json(Sample{"a \"name\"",
                                       4'000'000'000,
                                       INT64_MIN,
                                       true,
@@ -53,7 +53,7 @@ nlohmann::json sample_json() {
 
 std::string error_of(const std::string& text) {
   try {
-    netio::report_from_json<Sample>(parse_report(text));
+    report_from_json<Sample>(parse_report(text));
   } catch (const ReportError& error) {
     return error.what();
   }
@@ -85,8 +85,8 @@ TEST_CASE("no part of a sealed report, and none with another value, is the repor
 
 TEST_CASE("a report reads back as it was written, to the last value") {
   const auto json = sample_json();
-  const auto again = netio::report_from_json<Sample>(parse_report(json.dump()));
-  CHECK(netio::report_to_json(again) == json);
+  const auto again = report_from_json<Sample>(parse_report(json.dump()));
+  CHECK(report_to_json(again) == json);
   CHECK(again.count == 4'000'000'000);
   CHECK(again.pairs.at(1).to == 4);
   CHECK(again.counters.at("x") == UINT64_MAX);

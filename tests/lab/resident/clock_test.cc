@@ -90,7 +90,7 @@ TEST_CASE("a filter survives its way to the daemons, and a step is told exactly"
        {RecordFilter{}, step_filter(s.topology, &s, "h0", "", ""),
         step_filter(s.topology, &s, "", "p1.t0-0:d0", ""),
         step_filter(s.topology, &s, "", "", listed[0].at("qp").get<std::string>())}) {
-    CHECK(record_filter_from(netio::to_json(filter)) == filter);
+    CHECK(record_filter_from(to_json(filter)) == filter);
   }
   CHECK(in_microseconds(FabricTime::from_ps(12'000'345)) == "12.000345us");
   CHECK(record_line({{"t_ps", 1'500'000},

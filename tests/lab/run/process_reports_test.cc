@@ -64,9 +64,9 @@ struct Reported {
       account.stats.qp_errors.push_back({"Retry Counter Exceeded", 1});
       account.work.push_back({});
       account.work.back().add(FabricTime::from_ns(1), FabricTime::from_ns(2));
-      values.nodes[site.name] = netio::report_to_json(account);
+      values.nodes[site.name] = report_to_json(account);
     }
-    report = netio::report_to_json(values);
+    report = report_to_json(values);
   }
 
   std::string error_of(const json& changed) const {
@@ -85,12 +85,12 @@ TEST_CASE("a daemon's report reads back whole") {
   const Reported reported;
   const ReadReport read =
       read_process_report(reported.report, reported.scenario.topology, reported.plan, 0);
-  CHECK(netio::report_to_json(read.report) == reported.report);
+  CHECK(report_to_json(read.report) == reported.report);
   REQUIRE(read.hosts.size() == reported.scenario.topology.host_count());
   for (const auto& [number, account] : read.hosts) {
     const std::string& name =
         reported.scenario.topology.node(reported.scenario.topology.host(number)).name;
-    CHECK(netio::report_to_json(account) == reported.report.at("nodes").at(name));
+    CHECK(report_to_json(account) == reported.report.at("nodes").at(name));
     CHECK(account.stats.bytes_verified > 0);
     CHECK(host_report(name, account).bytes_placed == account.stats.goodput_bytes());
     CHECK(host_report(name, account).error == "Retry Counter Exceeded");

@@ -62,7 +62,7 @@ std::vector<netio::ProcessReport> reports_of(const WrittenRun& run,
     netio::ProcessReport& report = reports[run.plan.process_of_node[site.id.value]];
     report.history += history_to_text(recorders[site.id.value].history().streams());
     report.nodes[site.name] = site.role == NodeRole::kHost
-                                  ? netio::report_to_json(simulation.account(site.index))
+                                  ? report_to_json(simulation.account(site.index))
                                   : nlohmann::json::object();
   }
   return reports;
@@ -93,7 +93,7 @@ WrittenRun write_run(const lab::Scenario& scenario, const fs::path& path) {
     simulation.run([](FabricTime) { return true; });
     for (const netio::ProcessReport& report : reports_of(run, simulation, recorders)) {
       run.reports.push_back(run.folder.reports() / (report.process + ".json"));
-      netio::write_file(run.reports.back(), sealed_report(netio::report_to_json(report)));
+      netio::write_file(run.reports.back(), sealed_report(report_to_json(report)));
     }
   }
   for (Process& process : processes) process.close();

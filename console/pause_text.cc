@@ -1,4 +1,4 @@
-#include "session/pause_text.h"
+#include "console/pause_text.h"
 
 #include <fmt/format.h>
 
@@ -75,7 +75,7 @@ std::string pauses_text(const json& answer, bool all_ports) {
   if (nodes.empty()) return "nothing pauses in this fabric: no RoCE, or roce without pfc\n";
   std::string text;
   for (const auto& [name, said] : nodes.items()) {
-    const auto node = netio::report_from_json<NodePauses>(said);
+    const auto node = report_from_json<NodePauses>(said);
     const bool is_switch = !node.watchdog.empty();
     std::vector<std::vector<std::string>> rows{
         {"PORT", "PRIO", "SENT", "RECEIVED", "PAUSED FOR", "NOW"}};

@@ -1,0 +1,20 @@
+#pragma once
+// Which paths queue pairs used in an interval, and which they did not use at its end: the page's matrix of entropy values.
+
+#include <nlohmann/json.hpp>
+
+#include "fabric/base/units.h"
+#include "session/recording.h"
+
+namespace mrclab::lab {
+
+/// As data packets show: [source, destination, the destination's queue pair, entropy value, "p3/u1", sent, lost,
+/// trimmed, marked], of hosts by number.
+nlohmann::json paths_used(const Recording& recording, const Topology& topology, FabricTime from,
+                          FabricTime to);
+
+/// What hosts said, up to an instant, of the paths that they do not use as ever, in the judge's words
+/// (analysis/measure/path_states.h): [host, its queue pair, "p3/u1" or, for a plane whose ports are down, "p3", state].
+nlohmann::json paths_out(const Recording& recording, const Topology& topology, FabricTime at);
+
+}  // namespace mrclab::lab
