@@ -9,7 +9,7 @@
 //   regions  from_us, until_us, fault (index), label, planes [plane, from_us, until_us]
 //   planes   plane, bytes, share
 //   evs      rows (host, qp, peer), columns (paths), states, cells (which columns a row has),
-//            changes [t_us, row, column or -1 - plane, state], left_out, rows_left_out, heard
+//            changes [t_us, row, column, state], left_out, rows_left_out, heard
 //   windows  what hosts said of their windows: heard, until_us or null, left_out, quadrants and causes
 //            (words), flows (from, to, least, median, most, in_flight in KiB, delay_us, target_us, base_us,
 //            answers by quadrant, cuts [times, KiB] by cause, points [t_us, window KiB, in flight KiB,
