@@ -8,6 +8,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/host/host_routes.h"
 #include "endpoint/options/profile_maker.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
@@ -25,7 +26,7 @@ class LastChange : public NodeObserver {
  public:
   void packet(const PacketRecord&) override {}
   void event(const EventRecord& record) override {
-    if (record.kind == "fib") at = std::max(at, record.t);
+    if (record.kind == event_kind::kFib) at = std::max(at, record.t);
   }
   FabricTime at;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fabric/node/effect_fields.h"
+#include "fabric/node/event_kind.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::switchd {
@@ -61,7 +62,7 @@ void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
   if (work_ == work) return;
   const SwitchWork before = std::exchange(work_, work);
   table_.set_loaded(work != SwitchWork::kNoTable);
-  environment_.observer.event({now, "switch_state", {}, {}, {}, {}, word_of(work), {}});
+  environment_.observer.event({now, event_kind::kSwitchState, {}, {}, {}, {}, word_of(work), {}});
   if (fare_ && before == SwitchWork::kDown) start_speaker(now);
   if (fare_ && !stands_still()) plan_speaker(now);
   if (!stands_still()) return look_at_all_pauses(now);

@@ -6,6 +6,7 @@
 
 #include "fabric/history/event_text.h"
 #include "fabric/history/window_text.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/visible_text.h"
@@ -14,14 +15,11 @@ namespace mrclab::analysis {
 namespace {
 
 constexpr std::string_view kKindKey = R"("kind":")";
-constexpr std::string_view kQpError = "qp_error";
-constexpr std::string_view kEvState = "ev_state";
-constexpr std::string_view kCollectiveDone = "collective_done";
-constexpr std::string_view kSessionLost = "bgp_down", kTableChanged = "fib";
 
 /// Checks need these events of hosts, and these of switches.
-constexpr std::array kKeptOfHosts{kQpError, kEvState, kCollectiveDone};
-constexpr std::array kKeptOfSwitches{kSessionLost, kTableChanged};
+constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
+                                  event_kind::kCollectiveDone};
+constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib};
 
 bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
@@ -31,7 +29,8 @@ bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
 bool may_be_kept(const std::string& line) {
   const auto has = [&line](std::string_view word) { return line.find(word) != std::string::npos; };
   return std::any_of(kKeptOfHosts.begin(), kKeptOfHosts.end(), has) ||
-         std::any_of(kKeptOfSwitches.begin(), kKeptOfSwitches.end(), has) || has(kWindowKind);
+         std::any_of(kKeptOfSwitches.begin(), kKeptOfSwitches.end(), has) ||
+         has(event_kind::kWindow);
 }
 
 PathWord word_of(std::string_view cause) {
@@ -66,15 +65,15 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     return;
   }
   if (!host_says) {
-    routing_.push_back({record.t, node, record.kind == kSessionLost});
+    routing_.push_back({record.t, node, record.kind == event_kind::kBgpDown});
     return;
   }
   const uint32_t host = topology_.node(node).index;
-  if (record.kind == kCollectiveDone) {
+  if (record.kind == event_kind::kCollectiveDone) {
     collectives_.push_back({record.t, host});
   } else if (!record.qp || record.cause.empty()) {
     ++malformed_;
-  } else if (record.kind == kQpError) {
+  } else if (record.kind == event_kind::kQpError) {
     failures_.push_back(
         {record.t, host, *record.qp, peer_in(topology_, record.detail), std::string(record.cause)});
   } else if (!record.port || (!record.ev && record.detail.empty())) {
@@ -118,7 +117,7 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
 void EventHistory::add_line(const std::string& line) {
   const auto json = parse_json<nlohmann::json>(line);
   try {
-    if (json.is_object() && json.value("kind", std::string()) == kWindowKind) {
+    if (json.is_object() && json.value("kind", std::string()) == event_kind::kWindow) {
       return add_window(json);
     }
     std::optional<ParsedEvent> event = parse_event(topology_, json);
@@ -126,7 +125,8 @@ void EventHistory::add_line(const std::string& line) {
       ++malformed_;
       return;
     }
-    if (event->kind == kWindowsLeftOutKind) windows_until_ = std::min(windows_until_, event->t);
+    if (event->kind == event_kind::kWindowsLeftOut)
+      windows_until_ = std::min(windows_until_, event->t);
     if (!event->node) return;  // the lab's own, or of another fabric
     event->cause = visible(event->cause);
     add(*event->node, event->record());

@@ -1,4 +1,5 @@
 #include "analysis/trace/perfetto_trace.h"
+#include "fabric/node/event_kind.h"
 
 #include <algorithm>
 #include <map>
@@ -269,7 +270,7 @@ class Exporter {
     const RunEvent& event = trace_.events.list[moment.index];
     // Names are those of the fabric, so that a hostile file cannot make tracks without end.
     if (!trace_.topology.find_node(event.node)) return;
-    const bool is_state = event.kind == "ev_state";
+    const bool is_state = event.kind == event_kind::kEvState;
     std::vector<TraceNote> notes;
     const auto note = [&](const char* name, std::string text) {
       if (!text.empty()) notes.push_back({name, std::move(text)});

@@ -1,4 +1,5 @@
 #include "analysis/trace/qlog.h"
+#include "fabric/node/event_kind.h"
 
 #include <algorithm>
 #include <array>
@@ -157,15 +158,15 @@ class QlogWriter {
       data["ev"] = *event.ev;
       if (const auto path = path_of(EntropyValue{*event.ev})) data["path"] = to_string(*path);
     }
-    if (event.kind == "loss_detected") {
+    if (event.kind == event_kind::kLossDetected) {
       if (event.psn) data["header"] = {{"packet_type", "write"}, {"packet_number", *event.psn}};
       text("trigger", event.cause);
       return put(moment.t, "recovery:packet_lost", std::move(data));
     }
     if (event.psn) data["psn"] = *event.psn;
-    text(event.kind == "ev_state" ? "new" : "cause", event.cause);
+    text(event.kind == event_kind::kEvState ? "new" : "cause", event.cause);
     text("detail", event.detail);
-    const bool is_state = event.kind == "ev_state";
+    const bool is_state = event.kind == event_kind::kEvState;
     if (!is_state) data["kind"] = event.kind;
     put(moment.t, is_state ? "mrc:ev_state_updated" : "mrc:event", std::move(data));
   }

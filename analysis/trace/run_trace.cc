@@ -6,6 +6,7 @@
 #include "analysis/capture/capture_reader.h"
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/window_text.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/visible_text.h"
@@ -33,7 +34,7 @@ RunEvent parse_event(const std::string& text) {
   read_if_there(line, "port", event.port);
   read_if_there(line, "cause", event.cause);
   read_if_there(line, "detail", event.detail);
-  if (event.kind == kWindowKind) event.detail = describe_window(line);
+  if (event.kind == event_kind::kWindow) event.detail = describe_window(line);
   read_if_there(line, "qp", event.qp);
   read_if_there(line, "ev", event.ev);
   read_if_there(line, "psn", event.psn);

@@ -1,4 +1,5 @@
 #include "endpoint/host/application_runner.h"
+#include "fabric/node/event_kind.h"
 
 #include <algorithm>
 #include <string>
@@ -34,14 +35,14 @@ class ApplicationRunner::HostVerbs : public Verbs {
     host_.stats.bytes_verified += bytes;
     host_.stats.bytes_mismatched += mismatched_bytes;
     if (mismatched_bytes == 0) return;
-    EventRecord record{host_.now, "memory_mismatch", {}, {}, {}, {}, {}, {}};
+    EventRecord record{host_.now, event_kind::kMemoryMismatch, {}, {}, {}, {}, {}, {}};
     record.detail = std::to_string(mismatched_bytes) + " of " + std::to_string(bytes) + " bytes";
     host_.tell(record);
   }
 
   void report_collective_done(uint32_t iteration, FabricTime took) override {
     ++host_.stats.collectives_completed;
-    EventRecord record{host_.now, "collective_done", {}, {}, {}, {}, {}, {}};
+    EventRecord record{host_.now, event_kind::kCollectiveDone, {}, {}, {}, {}, {}, {}};
     record.detail = "iteration " + std::to_string(iteration) + " took " + to_string(took);
     host_.tell(record);
   }

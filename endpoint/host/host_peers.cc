@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "endpoint/paths/ev_set.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
@@ -85,7 +86,7 @@ void HostPeers::tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
                                    std::string_view why) {
   const EvSet& evs = qp.requester.evs();
   const auto tell = [&](uint32_t port, std::optional<EntropyValue> ev, bool up) {
-    EventRecord record{host_.now, "ev_state", PortId{port}, qp.id.local, ev, {}, {}, {}};
+    EventRecord record{host_.now, event_kind::kEvState, PortId{port}, qp.id.local, ev, {}, {}, {}};
     record.cause = up ? "port_up" : "port_down";
     record.detail = why;
     host_.tell(record);
@@ -128,7 +129,7 @@ void HostPeers::on_peer_timer(uint32_t index) {
     ++host_.stats.port_status_sent;
   }
   peer.status.sent(host_.now, profile.port_status_interval, profile.port_status_interval_max);
-  EventRecord record{host_.now, "port_status_sent", {}, {}, {}, {}, {}, {}};
+  EventRecord record{host_.now, event_kind::kPortStatusSent, {}, {}, {}, {}, {}, {}};
   record.detail =
       "to " + host_.name_of_host(peer.host) + " mask " + std::to_string(peer.status.mask());
   host_.tell(record);
@@ -139,7 +140,7 @@ void HostPeers::on_peer_timer(uint32_t index) {
 }
 
 void HostPeers::note_status_received(const Peer& peer, uint32_t mask, std::string_view cause) {
-  EventRecord record{host_.now, "port_status_received", {}, {}, {}, {}, cause, {}};
+  EventRecord record{host_.now, event_kind::kPortStatusReceived, {}, {}, {}, {}, cause, {}};
   record.detail = "from " + host_.name_of_host(peer.host) + " mask " + std::to_string(mask);
   host_.tell(record);
 }

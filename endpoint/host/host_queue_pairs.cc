@@ -7,6 +7,7 @@
 #include "endpoint/host/host_device.h"
 #include "endpoint/paths/ev_profile_values.h"
 #include "endpoint/paths/ev_set.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/paths/ecmp.h"
 
 namespace mrclab::endpoint {
@@ -112,12 +113,12 @@ void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
 void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
                                    std::string_view cause) {
   const PortId port{path_of(ev)->plane};
-  host_.tell({host_.now, "loss_detected", port, qp.id.local, ev, psn, cause, {}});
+  host_.tell({host_.now, event_kind::kLossDetected, port, qp.id.local, ev, psn, cause, {}});
 }
 
 void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
   host_.stats.count_qp_error(reason);
-  EventRecord record{host_.now, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
+  EventRecord record{host_.now, event_kind::kQpError, {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.peer.host);
   host_.tell(record);
   applications_.notify(qp, Notice::kError, {}, reason);
@@ -125,14 +126,15 @@ void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
 
 void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
   const PortId port{path_of(ev)->plane};
-  host_.tell({host_.now, "ev_state", port, qp.id.local, ev, {}, name_of(to), {}});
+  host_.tell({host_.now, event_kind::kEvState, port, qp.id.local, ev, {}, name_of(to), {}});
   device_->ev_changed(qp, ev, to);
   ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
 }
 
 void HostNode::Impl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) {
-  EventRecord record{host_.now, "ev_active", PortId{path_of(in)->plane}, qp.id.local, in, {},
-                     "backup",  {}};
+  EventRecord record{
+      host_.now, event_kind::kEvActive, PortId{path_of(in)->plane}, qp.id.local, in, {}, "backup",
+      {}};
   record.detail = "in place of " + to_string(*path_of(out));
   host_.tell(record);
 }

@@ -6,6 +6,7 @@
 #include "endpoint/host/host_peers.h"
 #include "endpoint/paths/ev_profile_values.h"
 #include "fabric/base/random.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/paths/ecmp.h"
 #include "fabric/paths/path_list.h"
 
@@ -105,7 +106,7 @@ void HostPeers::hold(Peer& peer, FabricTime pause) {
   for (QueuePair& qp : queue_pairs_) {
     if (&qp.peer == &peer) queue_pairs_.touch(qp);
   }
-  EventRecord record{host_.now, "remap", {}, {}, {}, {}, {}, {}};
+  EventRecord record{host_.now, event_kind::kRemap, {}, {}, {}, {}, {}, {}};
   record.detail =
       "no data to " + host_.name_of_host(peer.host) + " for " + mrclab::to_string(pause);
   host_.tell(record);

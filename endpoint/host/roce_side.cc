@@ -6,6 +6,7 @@
 #include "endpoint/congestion/dcqcn_choice.h"
 #include "endpoint/host/host_routes.h"
 #include "endpoint/roce/flow_port.h"
+#include "fabric/node/event_kind.h"
 #include "routing/rib/spread_members.h"
 
 namespace mrclab::endpoint {
@@ -97,7 +98,8 @@ void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
     if (port == qp.id.port) continue;
     qp.id.port = port;
     qp.id.ev = ev_of(flow_path(port, qp.id.local, qp.id.remote));
-    EventRecord record{host_.now, "flow_moved", PortId{port}, qp.id.local, qp.id.ev, {}, {}, {}};
+    EventRecord record{
+        host_.now, event_kind::kFlowMoved, PortId{port}, qp.id.local, qp.id.ev, {}, {}, {}};
     record.detail = "to " + host_.name_of_host(host);
     host_.tell(record);
   }
@@ -267,13 +269,19 @@ void RoceSide::receive_flushed(RcQueuePair& qp, uint64_t id) {
 }
 
 void RoceSide::loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) {
-  host_.tell(
-      {host_.now, "loss_detected", PortId{qp.id.port}, qp.id.local, qp.id.ev, psn, cause, {}});
+  host_.tell({host_.now,
+              event_kind::kLossDetected,
+              PortId{qp.id.port},
+              qp.id.local,
+              qp.id.ev,
+              psn,
+              cause,
+              {}});
 }
 
 void RoceSide::failed(RcQueuePair& qp, std::string_view reason) {
   host_.stats.count_qp_error(reason);
-  EventRecord record{host_.now, "qp_error", {}, qp.id.local, {}, {}, reason, {}};
+  EventRecord record{host_.now, event_kind::kQpError, {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.id.peer);
   host_.tell(record);
   applications_.notify(qp, ApplicationNotice::Kind::kError, {}, reason);

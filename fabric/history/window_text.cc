@@ -1,4 +1,5 @@
 #include "fabric/history/window_text.h"
+#include "fabric/node/event_kind.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -148,7 +149,7 @@ std::string window_line(const Topology& topology, NodeId node, const WindowRecor
   LineWriter line;
   line.number(WindowKey::kTime, record.t.ps());
   line.text(WindowKey::kNode, topology.node(node).name);
-  line.text(WindowKey::kKind, kWindowKind);
+  line.text(WindowKey::kKind, event_kind::kWindow);
   line.text(WindowKey::kPeer, topology.node(record.peer).name);
   line.bytes(WindowKey::kWindow, record.window);
   line.bytes(WindowKey::kInFlight, record.in_flight);
@@ -214,7 +215,8 @@ std::optional<WindowRecord> parse_window(const Topology& topology, const nlohman
 
 std::string windows_left_out_line(FabricTime from, uint64_t records) {
   return "{\"t_ps\":" + std::to_string(from.ps()) + ",\"node\":\"lab\",\"kind\":\"" +
-         std::string(kWindowsLeftOutKind) + "\",\"detail\":\"" + std::to_string(records) + "\"}";
+         std::string(event_kind::kWindowsLeftOut) + "\",\"detail\":\"" + std::to_string(records) +
+         "\"}";
 }
 
 std::string describe_window(const nlohmann::json& line) {

@@ -19,8 +19,6 @@
 
 namespace mrclab {
 
-inline constexpr std::string_view kWindowKind = "window";
-
 /// The record as a line of events.jsonl, without its end.
 std::string window_line(const Topology& topology, NodeId node, const WindowRecord& record);
 /// Empty if the line has an unknown key or word, lacks one that a record must have, or holds a number that
@@ -28,7 +26,6 @@ std::string window_line(const Topology& topology, NodeId node, const WindowRecor
 std::optional<WindowRecord> parse_window(const Topology& topology, const nlohmann::json& line);
 /// The line that says how many records found no room, the earliest of which is of the instant `from`.
 std::string windows_left_out_line(FabricTime from, uint64_t records);
-inline constexpr std::string_view kWindowsLeftOutKind = "windows_left_out";
 /// What a line of a window says, for people: "to h0: window 120000 B, in flight 118272 B, late". Throws
 /// nlohmann::json::exception.
 std::string describe_window(const nlohmann::json& line);

@@ -8,6 +8,7 @@
 #include "console/interrupt.h"
 #include "console/progress.h"
 #include "endpoint/host/host_node.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/yaml.h"
 #include "lab/run/process_reports.h"
 #include "sim/sim_world.h"
@@ -22,7 +23,7 @@ class ErrorWatch : public NodeObserver {
   ErrorWatch(const Topology& topology, std::string& first) : topology_(topology), first_(first) {}
   void packet(const PacketRecord&) override {}
   void event(const EventRecord& record) override {
-    if (record.kind != "qp_error" || !first_.empty()) return;
+    if (record.kind != event_kind::kQpError || !first_.empty()) return;
     first_ = fmt::format("{}: {}", record.cause, record.detail);
   }
 

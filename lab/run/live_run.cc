@@ -8,6 +8,7 @@
 
 #include "console/progress.h"
 #include "console/stopwatch.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/visible_text.h"
 #include "lab/run/exec_workload.h"
 #include "lab/run/process_reports.h"
@@ -176,7 +177,7 @@ void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFol
   }
   for (const SwitchNote& note : lab.switch_notes()) add(note.t, note.kind, note.detail);
   for (const OutsideFault& fault : lab.outside_faults().kept()) {
-    add(fault.t, "outside_fault", fault.what);
+    add(fault.t, event_kind::kOutsideFault, fault.what);
   }
   for (const PowerNote& note : lab.fleet().power_notes()) {
     add(note.t, "process_replaced",

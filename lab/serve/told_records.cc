@@ -6,6 +6,7 @@
 #include "fabric/history/event_text.h"
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/window_text.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/topology/path.h"
@@ -88,7 +89,7 @@ void ToldRecords::take_line(const std::string& line) {
   if (is_seal_line(line)) return;
   try {
     const auto said = require_json<nlohmann::json>(line);
-    if (said.is_object() && said.value("kind", std::string()) == kWindowKind) {
+    if (said.is_object() && said.value("kind", std::string()) == event_kind::kWindow) {
       const auto node = topology_.find_node(said.at("node").get<std::string>());
       const auto record = parse_window(topology_, said);
       if (!node || !record || topology_.node(*node).role != NodeRole::kHost) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/node/event_kind.h"
 #include "fabric/topology/forwarder.h"
 #include "fabric/topology/routes.h"
 #include "live/bringup/node_plan.h"
@@ -191,7 +192,7 @@ void ForeignSwitches::set_link(LinkId id, bool up) {
   const Link& link = topology_.link(id);
   try {
     fabric_.set_link(id, up);
-    note(up ? "kernel_link_up" : "kernel_link_down", topology_.link_name(id));
+    note(up ? event_kind::kKernelLinkUp : event_kind::kKernelLinkDown, topology_.link_name(id));
     for (const PortRef end : {link.a, link.b}) {
       to_verify_.insert(end.node);
       // A link comes up with its routes as built.
@@ -280,7 +281,7 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
                       (rules.empty() ? "as built" : rules.front()));
   }
   if (!filters.empty()) change_filter(node, [&](auto& filter) { filter.set(filters); });
-  for (std::string& detail : changed) note("kernel_filter", std::move(detail));
+  for (std::string& detail : changed) note(event_kind::kKernelFilter, std::move(detail));
   // Changes are recorded one by one: if the next one fails, it is known which are in place.
   for (uint32_t i = 0; i < wanted.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
@@ -289,14 +290,15 @@ void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) 
       bpf_->set_port(port, wanted.ports[i], shaper);
       const std::string words = queue_words(wanted.ports[i]);
       if (words != queue_words(actual.ports[i])) {
-        note("kernel_queue", topology_.port_name(port) + ": " + words);
+        note(event_kind::kKernelQueue, topology_.port_name(port) + ": " + words);
       }
     }
     if (shaper != shaper_of(topology_, port, actual.ports[i], dilation_)) {
       fabric_.queue_shaper(port, shaper);
       fabric_.netlink(node).flush();
-      note("kernel_rate", fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
-                                      shaper.bytes_per_second, shaper.queue));
+      note(event_kind::kKernelRate,
+           fmt::format("{}: {} bytes/s, queue {}", topology_.port_name(port),
+                       shaper.bytes_per_second, shaper.queue));
     }
     actual.ports[i] = wanted.ports[i];
   }
@@ -349,7 +351,7 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
     }
     batch.commit();
   }
-  note("kernel_route",
+  note(event_kind::kKernelRoute,
        fmt::format("{}: {:04x} {}", site.name, usid.value,
                    port ? "via " + site.ports[port->value].name : std::string("deleted")));
 }
@@ -380,7 +382,7 @@ void ForeignSwitches::verify(NodeId node) {
   if (!before_.contains(node) || !is_untroubled(node)) return;
   const NodeSite& site = topology_.node(node);
   const std::optional<std::string> difference = difference_from_before(node);
-  note(difference ? "undo_failed" : "undo_verified",
+  note(difference ? event_kind::kUndoFailed : event_kind::kUndoVerified,
        site.name + (difference ? ": " + *difference : ""));
   if (!difference) return;
   differing_.insert(node);
@@ -388,8 +390,8 @@ void ForeignSwitches::verify(NodeId node) {
       fmt::format("{} is not what it was before its fault: {}", site.name, *difference));
 }
 
-void ForeignSwitches::note(std::string kind, std::string detail) {
-  if (notes_.size() < kMaxNotes) notes_.push_back({clock_(), std::move(kind), std::move(detail)});
+void ForeignSwitches::note(std::string_view kind, std::string detail) {
+  if (notes_.size() < kMaxNotes) notes_.push_back({clock_(), kind, std::move(detail)});
 }
 
 }  // namespace mrclab::lab

@@ -30,10 +30,9 @@ namespace mrclab::lab {
 
 /// A change of a switch or a link, for events.jsonl.
 struct SwitchNote {
-  FabricTime t;        ///< by the clock, when it was done
-  std::string kind;    ///< "kernel_link_down", "kernel_link_up", "kernel_filter", "kernel_rate",
-                       ///< "kernel_queue", "kernel_route", "undo_verified", "undo_failed"
-  std::string detail;  ///< "p0.t0-0:d1: counter drop"
+  FabricTime t;           ///< by the clock, when it was done
+  std::string_view kind;  ///< one of the lab (fabric/node/event_kind.h)
+  std::string detail;     ///< "p0.t0-0:d1: counter drop"
 };
 
 class ForeignSwitches {
@@ -92,7 +91,7 @@ class ForeignSwitches {
   NodeId owner_of_namespace(NodeId node) const;
   void change_filter(NodeId node, const std::function<void(netio::PacketFilter&)>& change);
   void look_at_rules(NodeId owner);
-  void note(std::string kind, std::string detail);
+  void note(std::string_view kind, std::string detail);
   netio::PacketFilter& filter(NodeId node);
 
   LiveFabric& fabric_;

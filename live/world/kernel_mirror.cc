@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fabric/node/event_kind.h"
 #include "fabric/topology/forwarder.h"
 
 namespace mrclab::lab {
@@ -53,18 +54,18 @@ void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_a
     const bool seen = slowest <= stands_at && stands_at < item.outage.up;
     if (item.state == State::kPending && slowest >= item.settled) {
       if (!can_follow(item, slowest, dilation, seen)) {
-        note(slowest, item, "outage_not_mirrored");
+        note(slowest, item, event_kind::kOutageNotMirrored);
         item.state = State::kDone;
         continue;
       }
       set_link_(item.outage.link, false);
-      note(slowest, item, "link_mirrored_down");
+      note(slowest, item, event_kind::kLinkMirroredDown);
       item.state = State::kDown;
     }
     if (item.state == State::kDown && !seen && item.outage.up != FabricTime::never() &&
         slowest + fabric_span(kAheadNs, dilation) >= item.outage.up) {
       set_link_(item.outage.link, true);
-      note(slowest, item, "link_mirrored_up");
+      note(slowest, item, event_kind::kLinkMirroredUp);
       item.state = State::kDone;
     }
   }

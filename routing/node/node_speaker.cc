@@ -4,6 +4,7 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
@@ -139,19 +140,19 @@ void NodeSpeaker::note(std::string_view kind, PortId port, std::string detail, F
 }
 
 void NodeSpeaker::session_up(PortId port, FabricTime now) {
-  note("bgp_up", port, "with " + neighbour_at(port), now);
+  note(event_kind::kBgpUp, port, "with " + neighbour_at(port), now);
 }
 
 void NodeSpeaker::session_down(PortId port, const std::string& reason, FabricTime now) {
-  note("bgp_down", port, "with " + neighbour_at(port) + ": " + reason, now);
+  note(event_kind::kBgpDown, port, "with " + neighbour_at(port) + ": " + reason, now);
 }
 
 void NodeSpeaker::attribute_fault(PortId port, const AttributeFault& fault, FabricTime now) {
-  note("bgp_fault", port, "from " + neighbour_at(port) + ": " + fault.reason, now);
+  note(event_kind::kBgpFault, port, "from " + neighbour_at(port) + ": " + fault.reason, now);
 }
 
 void NodeSpeaker::bound_met(PortId port, const std::string& what, FabricTime now) {
-  note("bgp_limit", port, "with " + neighbour_at(port) + ": " + what, now);
+  note(event_kind::kBgpLimit, port, "with " + neighbour_at(port) + ": " + what, now);
 }
 
 void NodeSpeaker::tell_changes(FabricTime now) {
@@ -169,7 +170,7 @@ void NodeSpeaker::tell_changes(FabricTime now) {
       detail += " " + environment_.topology.port({environment_.self, hop.port}).name + "*" +
                 std::to_string(hop.weight);
     }
-    environment_.observer.event({now, "fib", {}, {}, {}, {}, {}, std::move(detail)});
+    environment_.observer.event({now, event_kind::kFib, {}, {}, {}, {}, {}, std::move(detail)});
   }
 }
 
