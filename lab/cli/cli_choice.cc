@@ -1,5 +1,8 @@
 #include "lab/cli/cli_choice.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
@@ -7,15 +10,6 @@
 #include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
-}  // namespace
 
 std::string lab_word(const std::string& lab, const LabPaths& paths) {
   return recorded_labs(paths).size() > 1 ? " " + lab : "";
@@ -30,14 +24,16 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
   const std::vector<std::string> labs = recorded_labs(paths);
   if (labs.empty()) throw InputError("no lab is up; start one with 'sudo mrclab up octet'");
   if (!name && labs.size() > 1) {
-    throw InputError("several labs are up (" + joined(labs) + "); say which one " +
-                     std::string(how));
+    throw InputError(
+        fmt::format("several labs are up ({}); say which one ", fmt::join(labs, ", ")) +
+        std::string(how));
   }
   const std::string& chosen = name ? *name : labs.front();
   require_lab_name(chosen);
   const std::optional<LabRecord> record = read_record(paths, chosen);
   if (!record) {
-    throw InputError("there is no lab '" + chosen + "'; there is: " + joined(labs));
+    throw InputError(
+        fmt::format("there is no lab '{}'; there is: {}", chosen, fmt::join(labs, ", ")));
   }
   return *record;
 }
