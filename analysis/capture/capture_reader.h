@@ -1,16 +1,11 @@
 #pragma once
-// Reads packet captures: pcapng with a small block reader of our own, everything else (classic pcap
-// with µs or ns, other formats) through libpcap, either of them also compressed
-// (compressed_file.h). Why our own: libpcap hides what the evidence needs, the interface of a
-// packet, its direction and its comment (draft-ietf-opsawg-pcapng §4.2-4.3).
+// Records of a packet capture, whatever its format; open_capture.h has the formats that there are.
 //
 // Hostile files: any bytes at all give records, counted skips or a CaptureError; never more memory
 // than kMaxBlockBytes and kMaxInterfaces allow. Records come in file order; sort where time
 // matters.
 
 #include <cstdint>
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -73,15 +68,9 @@ struct CaptureOptions {
   bool wants_seal = true;
 };
 
-/// Streams the records of one file. Not thread-safe.
+/// Streams the records of one file, which open_capture() opens. Not thread-safe.
 class CaptureReader {
  public:
-  /// Opens a file of any supported format. Throws CaptureError.
-  static std::unique_ptr<CaptureReader> open(const std::filesystem::path& path,
-                                             CaptureOptions options = {});
-  /// The same on bytes in memory, which must outlive the reader.
-  static std::unique_ptr<CaptureReader> from_memory(std::span<const uint8_t> bytes,
-                                                    CaptureOptions options = {});
   virtual ~CaptureReader() = default;
 
   /// The next record; false at the end. Throws CaptureError where a file is cut or broken so that

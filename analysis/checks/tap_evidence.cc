@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/history/packet_joiner.h"
 #include "fabric/base/random.h"
 
@@ -12,7 +13,7 @@ TapEvidence::TapEvidence(const Topology& topology, FabricTime end)
     : topology_(topology), end_(end), frames_(topology), wires_(topology.wires_list.size()) {}
 
 void TapEvidence::add_file(const std::filesystem::path& path) {
-  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  const std::unique_ptr<CaptureReader> reader = open_capture(path);
   std::vector<std::optional<PortRef>> ports;
   CaptureRecord record;
   while (reader->next(record)) {

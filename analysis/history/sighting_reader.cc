@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/capture/capture_frame.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/capture/record_batches.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/topology/same_address.h"
@@ -25,7 +26,7 @@ std::span<const uint8_t> seen_part(const Frame& frame) {
 
 std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path& path,
                                                      const SideBySide& side_by_side) {
-  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  const std::unique_ptr<CaptureReader> reader = open_capture(path);
   std::error_code unknown;
   const uintmax_t size = std::filesystem::file_size(path, unknown);
   if (!unknown) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "analysis/capture/capture_reader.h"
 #include "analysis/capture/cut_frame.h"
+#include "analysis/capture/open_capture.h"
 #include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
@@ -23,7 +23,7 @@ bool shows(const Topology& topology, const MrcPacket& packet, const PacketToLook
 
 /// Reads one file until all of `wanted` have a frame; those that got one are taken out.
 void look_through(const Topology& topology, const std::filesystem::path& path, Wanted& wanted) {
-  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  const std::unique_ptr<CaptureReader> reader = open_capture(path);
   CaptureRecord record;
   while (!wanted.empty() && reader->next(record)) {
     const std::string& interface = reader->interfaces()[record.interface].name;

@@ -8,6 +8,7 @@
 
 #include "analysis/capture/capture_frame.h"
 #include "analysis/capture/cut_frame.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/history/history_file.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/line_file.h"
@@ -104,7 +105,7 @@ PacketSearch::Place PacketSearch::place_of(const std::string& interface) {
 }
 
 void PacketSearch::add_capture(const std::filesystem::path& path) {
-  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(path);
+  const std::unique_ptr<CaptureReader> reader = open_capture(path);
   std::vector<Place> places;
   CaptureRecord record;
   try {

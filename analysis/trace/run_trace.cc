@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/window_text.h"
 #include "fabric/node/event_kind.h"
@@ -66,7 +66,7 @@ RunEvents read_run_events(const std::filesystem::path& file) {
 
 void add_answers(const Topology& topology, const std::filesystem::path& capture,
                  RunAnswers& answers) {
-  const auto reader = CaptureReader::open(capture);
+  const auto reader = open_capture(capture);
   std::vector<std::optional<NodeId>> hosts;  // by interface: the host whose port it is
   CaptureRecord record;
   MrcPacket packet;

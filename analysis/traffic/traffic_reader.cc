@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/traffic/capture_feed.h"
 #include "analysis/traffic/first_look.h"
 #include "analysis/traffic/record_counts.h"
@@ -357,9 +358,8 @@ class Reading {
 Traffic analyze_traffic(const TrafficInput& input) {
   std::vector<std::pair<std::string, OpenCapture>> files;
   for (const std::filesystem::path& path : input.files) {
-    files.emplace_back(path.filename().string(), [path](CaptureOptions options) {
-      return CaptureReader::open(path, options);
-    });
+    files.emplace_back(path.filename().string(),
+                       [path](CaptureOptions options) { return open_capture(path, options); });
   }
   return Reading(input).read(files);
 }
@@ -370,7 +370,7 @@ Traffic analyze_traffic(std::span<const uint8_t> capture, const TrafficFilter& f
   input.filter = filter;
   input.side_by_side = side_by_side;
   return Reading(input).read({{"memory", [capture](CaptureOptions options) {
-                                 return CaptureReader::from_memory(capture, options);
+                                 return capture_in_memory(capture, options);
                                }}});
 }
 

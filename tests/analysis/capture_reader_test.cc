@@ -1,4 +1,4 @@
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ std::vector<Seen> read_all(CaptureReader& reader) {
 }
 
 std::vector<Seen> read_all(const std::vector<uint8_t>& bytes, CaptureOptions options = {}) {
-  return read_all(*CaptureReader::from_memory(bytes, options));
+  return read_all(*capture_in_memory(bytes, options));
 }
 
 CaptureWriter sample(CaptureWriter::Options options = {}) {
@@ -100,7 +100,7 @@ TEST_CASE("a time that is not representable skips the record and is counted") {
     CaptureWriter writer({.tsresol = tsresol});
     writer.interface("a");
     writer.packet(0, kInbound, uint64_t{1} << 40, kBytes, 5);
-    const auto reader = CaptureReader::from_memory(writer.bytes());
+    const auto reader = capture_in_memory(writer.bytes());
     CHECK(read_all(*reader).empty());
     CHECK(reader->counters().time_out_of_range == 1);
   }
@@ -134,7 +134,7 @@ TEST_CASE("each section has its own byte order and its own interfaces") {
 TEST_CASE("a packet of an interface that was not described is skipped and counted") {
   CaptureWriter writer = sample();
   writer.packet(2, kInbound, 9, kBytes, 5);
-  const auto reader = CaptureReader::from_memory(writer.bytes());
+  const auto reader = capture_in_memory(writer.bytes());
   CHECK(read_all(*reader).size() == 2);
   CHECK(reader->counters().unknown_interface == 1);
 }
@@ -147,7 +147,7 @@ TEST_CASE("a block that contradicts itself is skipped and the next one is read")
   writer.block(6, std::vector<uint8_t>(8));  // shorter than its fixed part
   writer.block(1, std::vector<uint8_t>(4));  // interface without body keeps its number
   writer.packet(0, kInbound, 9, kBytes, 5);
-  const auto reader = CaptureReader::from_memory(writer.bytes());
+  const auto reader = capture_in_memory(writer.bytes());
   CHECK(read_all(*reader).size() == 3);
   CHECK(reader->counters().malformed_blocks == 3);
   CHECK(reader->interfaces().size() == 3);
@@ -166,7 +166,7 @@ TEST_CASE("simple and obsolete packet blocks are read, unknown blocks passed ove
   obsolete.insert(obsolete.end(), kBytes.begin(), kBytes.end());
   writer.block(2, obsolete);
   writer.block(0x0BAD, kBytes);
-  const auto reader = CaptureReader::from_memory(writer.bytes());
+  const auto reader = capture_in_memory(writer.bytes());
   const std::vector<Seen> seen = read_all(*reader);
   REQUIRE(seen.size() == 4);
   CHECK(seen[2].bytes == kBytes);
@@ -180,7 +180,7 @@ TEST_CASE("a file cut anywhere gives what came before the cut, then an error tha
   const std::vector<uint8_t> whole = sample().bytes();
   for (size_t size = 12; size < whole.size(); ++size) {
     const std::vector<uint8_t> part(whole.begin(), whole.begin() + static_cast<long>(size));
-    const auto reader = CaptureReader::from_memory(part);
+    const auto reader = capture_in_memory(part);
     CaptureRecord record;
     size_t records = 0;
     try {
@@ -199,7 +199,7 @@ TEST_CASE("a block length that is impossible or absurd is an error") {
     writer.put32(writer.bytes(), 6);
     writer.put32(writer.bytes(), length);
     writer.bytes().resize(writer.bytes().size() + 100);
-    const auto reader = CaptureReader::from_memory(writer.bytes());
+    const auto reader = capture_in_memory(writer.bytes());
     CHECK_THROWS_AS(read_all(*reader), CaptureError);
   }
 }
@@ -244,7 +244,7 @@ TEST_CASE("a classic pcap is read through libpcap, in both byte orders, with us 
     std::ofstream(file.path(), std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));
-    const auto reader = CaptureReader::open(file.path());
+    const auto reader = open_capture(file.path());
     const std::vector<Seen> seen = read_all(*reader);
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].interface.ends_with("h1:p0"));
@@ -263,7 +263,7 @@ TEST_CASE("a file larger than the read buffer is read whole") {
   for (uint64_t i = 0; i < kRecords; ++i) writer.packet(0, kInbound, i, bytes, 4242);
   const ScratchFile file("large.pcapng");
   writer.save(file.path());
-  const std::vector<Seen> seen = read_all(*CaptureReader::open(file.path()));
+  const std::vector<Seen> seen = read_all(*open_capture(file.path()));
   REQUIRE(seen.size() == kRecords);
   CHECK(seen.back().t == FabricTime::from_ns(kRecords - 1));
   CHECK(std::all_of(seen.begin(), seen.end(), [&](const Seen& s) { return s.bytes == bytes; }));
@@ -281,7 +281,7 @@ TEST_CASE(
   writer.save_sealed(file.path(), seal);
   for (const bool wants_seal : {true, false}) {
     CAPTURE(wants_seal);
-    const auto reader = CaptureReader::open(file.path(), {.wants_seal = wants_seal});
+    const auto reader = open_capture(file.path(), {.wants_seal = wants_seal});
     CHECK(read_all(*reader).size() == seal.records);
     CHECK(reader->seal() == (wants_seal ? std::optional(seal) : std::nullopt));
   }
@@ -289,11 +289,11 @@ TEST_CASE(
 
 TEST_CASE("a file that is missing, empty or no capture is an error that names it") {
   const ScratchFile missing("missing.pcapng");
-  CHECK_THROWS_AS(CaptureReader::open(missing.path()), CaptureError);
+  CHECK_THROWS_AS(open_capture(missing.path()), CaptureError);
   const ScratchFile text("text.pcapng");
   std::ofstream(text.path()) << "this is no capture at all, whatever its name says";
   try {
-    CaptureReader::open(text.path());
+    open_capture(text.path());
     FAIL("opened a text file");
   } catch (const CaptureError& error) {
     CHECK(std::string(error.what()).find("text.pcapng") != std::string::npos);

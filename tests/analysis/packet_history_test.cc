@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "analysis/capture/open_capture.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/synthetic_run.h"
 
@@ -19,7 +20,7 @@ Topology fabric() { return build_topology(test::shape_of("quad", 2, 2, 2, 2)); }
 
 PacketHistory history_of(const Topology& topology, SyntheticRun& run) {
   SightingReader frames(topology);
-  const auto reader = CaptureReader::from_memory(run.writer().bytes());
+  const auto reader = capture_in_memory(run.writer().bytes());
   frames.add(*reader);
   return join_sightings(topology, frames.take());
 }

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/checks/checks.h"
 #include "tests/support/synthetic_traffic.h"
 
@@ -265,7 +266,7 @@ TEST_CASE("accounted fails for a packet that left and was never seen again") {
   CHECK(check.where->from < us(21));
   CHECK(check.where->who == "h0 to h2 QP 0x000100 PSN 4 on p0/-");
   // The frame that it names, counted from 1, is that packet.
-  const auto capture = CaptureReader::open(story.run.inputs.captures.front());
+  const auto capture = open_capture(story.run.inputs.captures.front());
   CHECK(check.where->packet->file == story.run.inputs.captures.front().filename());
   CaptureRecord record;
   REQUIRE(check.where->packet->frame > 1);

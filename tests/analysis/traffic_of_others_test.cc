@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/traffic/traffic_reader.h"
 #include "fabric/base/byte_order.h"
 #include "tests/analysis/traffic_samples.h"
@@ -41,7 +42,7 @@ std::vector<OnHost> on_host() {
     run.sack(packet(psn, kA, kStart), 0x55, Psn{psn}, 0, FabricTime::from_us(60 + psn), kB);
   }
   std::vector<OnHost> records;
-  const auto reader = CaptureReader::from_memory(run.writer().bytes());
+  const auto reader = capture_in_memory(run.writer().bytes());
   for (CaptureRecord record; reader->next(record);) {
     const std::string& name = reader->interfaces()[record.interface].name;
     if (!name.starts_with("h0:p")) continue;
@@ -175,7 +176,7 @@ TEST_CASE("a frame with a VLAN tag or a cooked header in front still carries its
   test::CaptureWriter writer;
   writer.interface("any");
   add_on_veth(writer, frames.data_frame(packet(1, kA, kStart)), 0, FabricTime::from_us(20));
-  const auto reader = CaptureReader::from_memory(writer.bytes());
+  const auto reader = capture_in_memory(writer.bytes());
   CaptureRecord record;
   REQUIRE(reader->next(record));
   const OnHost one{1'700'000'000'000'000'000,

@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
 #include "analysis/traffic/foreign_paths.h"
@@ -39,7 +40,7 @@ TEST_CASE("what is counted is what the judge's own history of the same capture c
     run.delivered(again);
   }
   SightingReader frames(topology);
-  const auto reader = CaptureReader::from_memory(run.writer().bytes());
+  const auto reader = capture_in_memory(run.writer().bytes());
   frames.add(*reader);
   const PacketHistory history = join_sightings(topology, frames.take());
   const Traffic traffic = traffic_of(run);

@@ -12,7 +12,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
 #include "analysis/judge/analyze.h"
@@ -42,7 +42,7 @@ uint64_t read_with_libpcap(const char* file) {
 }
 
 uint64_t read_with_ours(const char* file) {
-  const std::unique_ptr<CaptureReader> reader = CaptureReader::open(file);
+  const std::unique_ptr<CaptureReader> reader = open_capture(file);
   CaptureRecord record;
   uint64_t records = 0;
   while (reader->next(record)) records += record.bytes.empty() ? 0 : 1;

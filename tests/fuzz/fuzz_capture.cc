@@ -1,7 +1,7 @@
 // Any bytes as a capture file: records, skips or an error, and what is made of the records (packet
 // histories, measurements, a verdict) holds together.
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/checks/checks.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/history/sighting_reader.h"
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const Topology topology = test::two_rows();
   SightingReader frames(topology);
   try {
-    const auto reader = CaptureReader::from_memory({data, size});
+    const auto reader = capture_in_memory({data, size});
     frames.add(*reader);
   } catch (const CaptureError&) {
   }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <random>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/judge/analyze.h"
@@ -51,7 +52,7 @@ Scenario parse_tapped(const std::string& text) {
 /// A copy of what the taps wrote, without the records that `drop` chooses.
 void copy_without(const std::filesystem::path& from, const std::filesystem::path& to,
                   const std::function<bool(const TimeTrailer&, const std::string&)>& drop) {
-  const auto reader = analysis::CaptureReader::open(from);
+  const auto reader = analysis::open_capture(from);
   netio::PcapngOptions options;
   options.snap_length = 65'535;
   netio::PcapngWriter writer(to, options);

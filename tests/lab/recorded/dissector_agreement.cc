@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "fabric/packet/header_fields.h"
 #include "fabric/packet/trailer.h"
 #include "fabric/topology/path.h"
@@ -217,7 +217,7 @@ void compare(const Tshark& tshark, const std::filesystem::path& capture, Agreeme
   const std::vector<std::string> names = columns();
   std::string options = "-T fields -E separator=/t -E aggregator=, -E occurrence=a";
   for (const std::string& name : names) options += " -e " + name;
-  const auto reader = analysis::CaptureReader::open(capture);
+  const auto reader = analysis::open_capture(capture);
   uint64_t lines = 0, records = 0;
   tshark.lines(capture, options, [&](const std::string& line) {
     ++lines;

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/trace/run_trace.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
@@ -70,7 +70,7 @@ class ExportedRun {
   /// SACKs and NACKs that the captures show on their last wire: one uSID is left.
   std::pair<uint64_t, uint64_t> answers_at_hosts() const {
     std::pair<uint64_t, uint64_t> count;
-    const auto reader = analysis::CaptureReader::open(result_.folder.captures() / "sim.pcapng");
+    const auto reader = analysis::open_capture(result_.folder.captures() / "sim.pcapng");
     for (analysis::CaptureRecord record; reader->next(record);) {
       if (record.bytes.size() < kAfterBthOffset + 8 || !record.comment.empty()) continue;
       const bool last_wire =

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <map>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "analysis/judge/analyze.h"
 #include "fabric/packet/trailer.h"
 #include "fabric/text/yaml.h"
@@ -101,11 +101,11 @@ std::vector<Bytes8> sample(const fs::path& capture, size_t each, size_t more = 0
                            bool rest = false) {
   uint64_t records = 0, index = 0;
   analysis::CaptureRecord record;
-  for (const auto reader = analysis::CaptureReader::open(capture); reader->next(record);) ++records;
+  for (const auto reader = analysis::open_capture(capture); reader->next(record);) ++records;
   const uint64_t every = more == 0 ? UINT64_MAX : records / more + 1;
   std::map<std::tuple<Opcode, bool, bool, ParseError>, size_t> taken;
   std::vector<Bytes8> frames;
-  const auto reader = analysis::CaptureReader::open(capture);
+  const auto reader = analysis::open_capture(capture);
   while (reader->next(record)) {
     MrcPacket packet;
     const ParseError error = parse_mrc_frame(record.bytes, packet, {true});

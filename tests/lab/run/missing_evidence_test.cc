@@ -7,6 +7,7 @@
 #include <fstream>
 #include <functional>
 
+#include "analysis/capture/open_capture.h"
 #include "analysis/history/history_file.h"
 #include "lab/chaos/chaos_scenario.h"
 #include "lab/run/watched_run.h"
@@ -196,7 +197,7 @@ class Reduced {
   /// As if the file had reached its bound.
   void fill_capture() {
     const fs::path file = one_of(run_.captures);
-    const auto reader = analysis::CaptureReader::open(file);
+    const auto reader = analysis::open_capture(file);
     netio::PcapngOptions options;
     options.snap_length = netio::kCaptureSnapLength;
     options.max_file_bytes = random_() % fs::file_size(file);

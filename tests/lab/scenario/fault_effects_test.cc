@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "fabric/packet/headers.h"
 #include "faults/schedule.h"
 #include "scenario/spec/scenario.h"
@@ -311,7 +311,7 @@ Scenario scenario_of(const EffectRow& row, CaptureScope captures, bool elided) {
 std::vector<Seen> read_captures(const std::filesystem::path& folder) {
   std::vector<Seen> all;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    const auto reader = analysis::CaptureReader::open(file.path());
+    const auto reader = analysis::open_capture(file.path());
     analysis::CaptureRecord record;
     while (reader->next(record)) {
       Seen seen;

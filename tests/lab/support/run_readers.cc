@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 #include "fabric/packet/headers.h"
 #include "lab/chaos/shrink.h"
 #include "lab/run/replay.h"
@@ -23,7 +23,7 @@ namespace {
 
 /// The PSN of the first data packet to this queue pair.
 Psn first_psn(const fs::path& run, Qpn qp) {
-  const auto reader = analysis::CaptureReader::open(run / "captures" / "sim.pcapng");
+  const auto reader = analysis::open_capture(run / "captures" / "sim.pcapng");
   analysis::CaptureRecord record;
   MrcPacket packet;
   while (reader->next(record)) {

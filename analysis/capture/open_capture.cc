@@ -1,4 +1,4 @@
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/open_capture.h"
 
 #include <pcap/pcap.h>
 
@@ -108,8 +108,8 @@ constexpr size_t kMagicBytes = 12;
 
 }  // namespace
 
-std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& path,
-                                                   CaptureOptions options) {
+std::unique_ptr<CaptureReader> open_capture(const std::filesystem::path& path,
+                                            CaptureOptions options) {
   auto source = std::make_unique<ByteSource>(open_file(path));
   const bool pcapng = PcapngReader::recognizes(source->peek(kMagicBytes));
   if (source->failed()) {
@@ -120,8 +120,8 @@ std::unique_ptr<CaptureReader> CaptureReader::open(const std::filesystem::path& 
   return std::make_unique<LibpcapReader>(open_file(path), path, options);
 }
 
-std::unique_ptr<CaptureReader> CaptureReader::from_memory(std::span<const uint8_t> bytes,
-                                                          CaptureOptions options) {
+std::unique_ptr<CaptureReader> capture_in_memory(std::span<const uint8_t> bytes,
+                                                 CaptureOptions options) {
   if (PcapngReader::recognizes(bytes)) {
     return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(bytes), "memory", options);
   }
