@@ -26,10 +26,6 @@
 
 namespace mrclab::analysis {
 
-/// A NIC that holds a port of a switch back for 4 base RTTs without a gap pauses without end: who takes a packet of
-/// 4 KB in that time drains at 1 % of a port's rate or so (our choice).
-inline constexpr int64_t kStormRtts = 4;
-
 /// Why no component can be blamed if the evidence is not complete: a packet whose arrival was not captured
 /// looks like a lost one, and a host without events looks like one whose ports were lit. Nor if the machine
 /// itself lost frames between two nodes (`gaps` of the run's timing), which no component of the fabric did.

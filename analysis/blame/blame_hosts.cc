@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "analysis/blame/blame.h"
 #include "analysis/measure/pause_times.h"
 
 namespace mrclab::analysis {

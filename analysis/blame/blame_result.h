@@ -23,6 +23,10 @@ enum class Symptom : uint8_t {
 };
 std::string_view name_of(Symptom symptom);
 
+/// A NIC that holds a port of a switch back for 4 base RTTs without a gap pauses without end: who takes a packet of
+/// 4 KB in that time drains at 1 % of a port's rate or so (our choice).
+inline constexpr int64_t kStormRtts = 4;
+
 struct Blame {
   std::string kind;       ///< "wire", "link", "optic", "switch", "plane", "host", "route", "path"
   std::string component;  ///< "link h0:p2--p2.t0-0:d0"

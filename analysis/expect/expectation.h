@@ -39,9 +39,11 @@
 //
 // An entry may say what was published: {goodput: {...}, published: 87.2%, figure: "..."}.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -71,6 +73,14 @@ using ExpectationKind =
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime>;
+
+template <class... E>
+constexpr std::array<ExpectationWord, sizeof...(E)> words_of(
+    std::type_identity<std::variant<E...>>) {
+  return {E::kWord...};
+}
+/// In the order of ExpectationKind's alternatives.
+inline constexpr auto kExpectationWords = words_of(std::type_identity<ExpectationKind>{});
 
 /// One entry: what must hold, and what was published about it.
 struct Expectation : ExpectationKind {

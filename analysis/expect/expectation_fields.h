@@ -2,11 +2,10 @@
 // What reading and writing of an `expect:` list is made from, out of the structs of all families.
 
 #include <array>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
-#include "analysis/expect/expectation.h"
+#include "analysis/expect/expectation_parts.h"
 
 namespace mrclab::analysis {
 
@@ -15,7 +14,8 @@ inline constexpr std::array<std::string_view, 2> kFairnessWords{"jain", "min_ove
 inline constexpr std::array<std::string_view, 3> kMessageTimeWords{"max", "p99", "p50"};
 
 inline constexpr int64_t kMostCounted = 1'000'000'000;
-inline constexpr int64_t kMostPlanes = 255;  ///< an EV has 8 bits for it (fabric/topology/path.h)
+inline constexpr int64_t kMostPlanes =
+    255;  ///< an EV has 8 bits for it (fabric/topology/ev_path.h)
 
 /// visit(name, member, need) for each field, in the order of writing; `e` may be const.
 template <class E, class Visit>
@@ -24,13 +24,5 @@ void for_each_field(E& e, Visit&& visit) {
     std::remove_const_t<E>::fields(e, visit);
   }
 }
-
-template <class... E>
-constexpr std::array<ExpectationWord, sizeof...(E)> words_of(
-    std::type_identity<std::variant<E...>>) {
-  return {E::kWord...};
-}
-/// In the order of ExpectationKind's alternatives.
-inline constexpr auto kExpectationWords = words_of(std::type_identity<ExpectationKind>{});
 
 }  // namespace mrclab::analysis

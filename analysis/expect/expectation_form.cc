@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "analysis/expect/expectation.h"
 #include "analysis/expect/expectation_fields.h"
 
 namespace mrclab::analysis {

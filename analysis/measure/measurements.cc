@@ -4,9 +4,6 @@
 
 #include <algorithm>
 
-#include "analysis/history/path_wires.h"
-#include "analysis/measure/path_use.h"
-
 namespace mrclab::analysis {
 namespace {
 
@@ -31,25 +28,6 @@ PlaneSeries series_of(const Topology& topology, const PacketHistory& history,
     }
   }
   return series;
-}
-
-/// In a graph: the largest ratio of all paths to paths over `wire`, rounded up, among the pairs of
-/// hosts that use it.
-uint32_t paths_for_one_over(const Topology& topology, WireId wire) {
-  size_t most = 1;
-  for (uint32_t source = 0; source < topology.host_count(); ++source) {
-    for (uint32_t destination = 0; destination < topology.host_count(); ++destination) {
-      if (source == destination) continue;
-      const std::vector<Path> paths = paths_between(topology, source, destination);
-      const auto over =
-          static_cast<size_t>(std::count_if(paths.begin(), paths.end(), [&](const Path path) {
-            const std::vector<WireId> wires = wires_of(topology, source, destination, path);
-            return std::find(wires.begin(), wires.end(), wire) != wires.end();
-          }));
-      if (over > 0) most = std::max(most, (paths.size() + over - 1) / over);
-    }
-  }
-  return static_cast<uint32_t>(most);
 }
 
 }  // namespace
@@ -125,61 +103,6 @@ Baseline baseline_before(FabricTime first_fault, const GoodputMeter& goodput, Fa
                        " % in the 20 RTT before the first fault (at most 5 % allowed)";
   }
   return baseline;
-}
-
-WireMatcher::WireMatcher(const Topology& topology, WireId id) {
-  const Wire& wire = topology.wire(id);
-  const NodeSite& from = topology.node(wire.from.node);
-  const NodeSite& to = topology.node(wire.to.node);
-  plane_ = topology.port(wire.from).plane;
-  if (!topology.regular()) {
-    graph_ = &topology;
-    wire_ = id;
-    paths_ = paths_for_one_over(topology, id);
-    return;
-  }
-  hosts_per_row_ = topology.hosts_per_t0;
-  paths_ = topology.planes;
-  if (from.role == NodeRole::kHost) {
-    kind_ = Kind::kHostUp;
-    place_ = from.index;
-  } else if (to.role == NodeRole::kHost) {
-    kind_ = Kind::kHostDown;
-    place_ = to.index;
-  } else {
-    // T0 uplink u goes to T1 u (path.h), so the T1's number is the path's uplink.
-    kind_ = from.role == NodeRole::kT0 ? Kind::kT0Up : Kind::kT0Down;
-    place_ = from.role == NodeRole::kT0 ? from.index : to.index;
-    uplink_ = from.role == NodeRole::kT0 ? to.index : from.index;
-    paths_ = topology.planes * std::max(topology.t1_per_plane, 1u);
-  }
-}
-
-bool WireMatcher::crosses(uint32_t source, uint32_t destination, Path path) const {
-  if (graph_ != nullptr) {
-    if (!has_path(*graph_, source, destination, path)) return false;
-    const std::vector<WireId> wires = wires_of(*graph_, source, destination, path);
-    return std::find(wires.begin(), wires.end(), wire_) != wires.end();
-  }
-  if (path.plane != plane_) return false;
-  switch (kind_) {
-    case Kind::kHostUp: return source == place_;
-    case Kind::kHostDown: return destination == place_;
-    case Kind::kT0Up: return path.uplink == uplink_ && source / hosts_per_row_ == place_;
-    case Kind::kT0Down: return path.uplink == uplink_ && destination / hosts_per_row_ == place_;
-  }
-  return false;
-}
-
-bool WireMatcher::reachable(uint32_t source, uint32_t destination) const {
-  if (graph_ != nullptr) {
-    const std::vector<Path> paths = paths_between(*graph_, source, destination);
-    return std::any_of(paths.begin(), paths.end(),
-                       [&](Path path) { return crosses(source, destination, path); });
-  }
-  const bool same_row = source / hosts_per_row_ == destination / hosts_per_row_;
-  const bool spine = kind_ == Kind::kT0Up || kind_ == Kind::kT0Down;
-  return !(spine && same_row) && crosses(source, destination, {plane_, uplink_});
 }
 
 BitRate share_of(BitRate rate, Probability share) {

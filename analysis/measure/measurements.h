@@ -22,13 +22,10 @@
 
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
+#include "analysis/measure/path_use.h"
 
 namespace mrclab::analysis {
 
-inline constexpr int64_t kWindowRtts = 20;
-/// At full load a sender of 128 paths turns through them once in about an RTT (MRC paper §2.4: 1-2
-/// windows' worth); our choice: three turns without it are no accident.
-inline constexpr int64_t kAwayRtts = 3;
 inline constexpr double kMaxBaselineVariation = 0.05;
 
 /// Answers "how many payload bytes arrived in [from, until)" in logarithmic time.
@@ -43,57 +40,6 @@ class GoodputMeter {
  private:
   std::vector<FabricTime> times_;
   std::vector<uint64_t> sums_;  // bytes up to and with times_[i]
-};
-
-/// Does a path of (source host, destination host) go over a wire? Regular planes only.
-class WireMatcher {
- public:
-  WireMatcher(const Topology& topology, WireId wire);
-  bool crosses(uint32_t source, uint32_t destination, Path path) const;
-  /// Does any path between the two?
-  bool reachable(uint32_t source, uint32_t destination) const;
-  /// The share of a sender's packets that this wire gets when it sprays equally: 1 in `paths()`.
-  uint32_t paths() const { return paths_; }
-  /// Does the wire join a T0 and a T1?
-  bool between_switches() const { return kind_ == Kind::kT0Up || kind_ == Kind::kT0Down; }
-
- private:
-  enum class Kind : uint8_t { kHostUp, kHostDown, kT0Up, kT0Down };
-  Kind kind_ = Kind::kHostUp;
-  uint32_t plane_ = 0, place_ = 0, uplink_ = 0;  // place: host number or T0 row
-  uint32_t hosts_per_row_ = 1, paths_ = 1;
-  const Topology* graph_ = nullptr;  // no regular planes: `wire_` is looked for on each path
-  WireId wire_;
-};
-
-/// How one flow used the paths over one impaired wire.
-struct PathUse {
-  uint32_t flow = 0;
-  WireId wire;
-  FabricTime impaired_from;
-  uint32_t uses_before = 0;  ///< first transmissions in the 20 RTT before
-  uint32_t uses_during = 0;  ///< first transmissions while impaired
-  FabricTime last_use;       ///< the last of these; meaningful if uses_during > 0
-  bool avoided = false;      ///< went on sending enough elsewhere to show that it stays away
-  bool still_used = false;   ///< in use in the last RTT of the impairment (or run)
-};
-
-enum class Detection : uint8_t {
-  kNothing,      ///< no affected sender tried: nothing to detect
-  kUnconfirmed,  ///< used, but no sender then sent enough to show that it avoids the path
-  kDetected,
-};
-
-struct FaultMeasurement {
-  Detection detection = Detection::kNothing;
-  FabricTime detect;  ///< a lower bound if kUnconfirmed
-  bool still_used = false;
-  std::optional<FabricTime> left;  ///< empty: no affected sender lost anything
-  bool never_left = false;         ///< an affected sender never stayed away
-  std::vector<PathUse> uses;       ///< one for every affected flow
-  uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
-  std::vector<WireId> unused;      ///< those that nothing crossed again, though enough was sent
-  std::vector<WireId> unjudged;    ///< those that nothing crossed again, but too little was sent
 };
 
 struct Baseline {

@@ -6,9 +6,44 @@
 
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
-#include "analysis/measure/measurements.h"
+#include "analysis/measure/wire_matcher.h"
 
 namespace mrclab::analysis {
+
+inline constexpr int64_t kWindowRtts = 20;
+/// At full load a sender of 128 paths turns through them once in about an RTT (MRC paper §2.4: 1-2
+/// windows' worth); our choice: three turns without it are no accident.
+inline constexpr int64_t kAwayRtts = 3;
+
+/// How one flow used the paths over one impaired wire.
+struct PathUse {
+  uint32_t flow = 0;
+  WireId wire;
+  FabricTime impaired_from;
+  uint32_t uses_before = 0;  ///< first transmissions in the 20 RTT before
+  uint32_t uses_during = 0;  ///< first transmissions while impaired
+  FabricTime last_use;       ///< the last of these; meaningful if uses_during > 0
+  bool avoided = false;      ///< went on sending enough elsewhere to show that it stays away
+  bool still_used = false;   ///< in use in the last RTT of the impairment (or run)
+};
+
+enum class Detection : uint8_t {
+  kNothing,      ///< no affected sender tried: nothing to detect
+  kUnconfirmed,  ///< used, but no sender then sent enough to show that it avoids the path
+  kDetected,
+};
+
+struct FaultMeasurement {
+  Detection detection = Detection::kNothing;
+  FabricTime detect;  ///< a lower bound if kUnconfirmed
+  bool still_used = false;
+  std::optional<FabricTime> left;  ///< empty: no affected sender lost anything
+  bool never_left = false;         ///< an affected sender never stayed away
+  std::vector<PathUse> uses;       ///< one for every affected flow
+  uint32_t wires_to_regain = 0;    ///< impaired wires that had traffic before
+  std::vector<WireId> unused;      ///< those that nothing crossed again, though enough was sent
+  std::vector<WireId> unjudged;    ///< those that nothing crossed again, but too little was sent
+};
 
 /// First transmissions ordered by the instant at which they start to leave. References outlive it.
 class PathUsage {

@@ -40,8 +40,6 @@ inline constexpr size_t kMaxChangesShown = 20'000;
 inline constexpr size_t kMaxPacketsShown = 400;
 inline constexpr size_t kMaxPaceShown = 2'000;
 inline constexpr size_t kMaxRegionsShown = 200;
-inline constexpr size_t kMaxWindowFlowsShown = 24;    ///< those that were cut most
-inline constexpr size_t kMaxWindowPointsShown = 400;  ///< points of one flow; more are put together
 
 std::string picture_of(const PictureInputs& in);
 

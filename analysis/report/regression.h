@@ -10,32 +10,10 @@
 #include <vector>
 
 #include "analysis/checks/check_result.h"
+#include "analysis/report/compared_metrics.h"
 #include "analysis/verdict/verdict.h"
 
 namespace mrclab::analysis {
-
-/// How much worse a metric may become.
-struct Tolerance {
-  enum class Kind : uint8_t {
-    kRelative,  ///< `amount` is a fraction of the baseline
-    kAbsolute,  ///< `amount` is in the metric's unit
-    kExact      ///< nothing may change, for the better neither
-  };
-  Kind kind = Kind::kRelative;
-  double amount = 0;
-};
-
-/// The tolerances in force, by the metric's name.
-using Tolerances = std::map<std::string, Tolerance, std::less<>>;
-
-/// What counts where nothing is asked for: 2 % of goodput and completion, nothing of queue pairs
-/// that fail, 10 % of the others. Our choice: in the simulator a run of one version does not vary at
-/// all, so these say only what a new version may cost.
-Tolerances default_tolerances();
-
-/// Takes "exact", or "METRIC=AMOUNT": METRIC is a name of default_tolerances() or "all", AMOUNT "2%",
-/// "exact", or a value in the metric's unit ("20us", "1Gb/s", "64KiB", "3"). Throws InputError.
-void set_tolerance(std::string_view text, Tolerances& tolerances);
 
 /// A stored verdict, as far as it is compared.
 struct StoredVerdict {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/measure/window_flows.h"
-#include "analysis/report/picture.h"
 
 namespace mrclab::analysis {
 namespace {

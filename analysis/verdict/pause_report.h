@@ -6,7 +6,7 @@
 
 #include "analysis/history/evidence.h"
 #include "analysis/measure/pause_tree.h"
-#include "analysis/verdict/run_story.h"
+#include "analysis/verdict/story_line.h"
 
 namespace mrclab::analysis {
 

@@ -11,17 +11,10 @@
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"
 #include "analysis/measure/measurements.h"
+#include "analysis/verdict/story_line.h"
 #include "analysis/verdict/verdict.h"
 
 namespace mrclab::analysis {
-
-struct StoryLine {
-  FabricTime t;
-  /// struck, noticed, moved, lost, dropped, refused, settled, undone, returned, recovered, failed, trimmed, paused
-  std::string kind;
-  std::string text;                ///< a sentence or two, plain text
-  std::vector<uint32_t> attempts;  ///< a few transmissions that it is about
-};
 
 struct StoryInputs {
   const Topology& topology;
