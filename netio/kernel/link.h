@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fabric/topology/topology.h"
+#include "netio/kernel/link_state.h"
 #include "netio/kernel/netlink.h"
 
 namespace mrclab::netio {
@@ -37,17 +38,6 @@ struct VethPair {
 
 /// Creates all pairs, down. The error names the pair.
 void create_veths(std::span<const VethPair> pairs);
-
-struct LinkState {
-  uint32_t ifindex = 0;
-  std::string name;
-  MacAddress mac{};
-  uint32_t mtu = 0;
-  bool admin_up = false;  ///< IFF_UP
-  bool carrier = false;   ///< IFF_LOWER_UP: a veth has it when both ends are up
-  uint32_t master = 0;    ///< index of the bridge or bond that has it; 0: none
-  uint32_t xdp = 0;       ///< number of the BPF program at its driver (XDP); 0: none
-};
 
 /// One netlink socket in one namespace, kept open: interface state and everything of route.h.
 class NamespaceNetlink {

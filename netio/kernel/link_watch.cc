@@ -3,7 +3,7 @@
 #include <netlink/msg.h>
 #include <sys/socket.h>
 
-#include "netio/kernel/link_message.h"
+#include "netio/kernel/link.h"
 
 namespace mrclab::netio {
 

@@ -12,8 +12,9 @@
 
 #include "fabric/packet/frame.h"
 #include "netio/packet/packet_port.h"
-#include "netio/runtime/daemon.h"
+#include "netio/runtime/daemon_config.h"
 #include "netio/runtime/daemon_outputs.h"
+#include "netio/runtime/daemon_program.h"
 #include "netio/runtime/driver.h"
 
 namespace mrclab::netio {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "netio/system/fresh_file.h"
-#include "netio/system/output_path.h"
 
 namespace mrclab::netio {
 namespace {
@@ -76,14 +75,6 @@ OutputFolder::OutputFolder(FileDescriptor folder, std::filesystem::path path)
   check_system_call("look at " + path_.string(), ::fstat(fd_.get(), &info));
   device_ = info.st_dev;
   owner_ = info.st_uid;
-}
-
-OutputFolder OutputFolder::open(const std::filesystem::path& path) {
-  return OutputPath(path).folder(false);
-}
-
-OutputFolder OutputFolder::make(const std::filesystem::path& path) {
-  return OutputPath(path).folder(true);
 }
 
 std::filesystem::path OutputFolder::held() const { return name_of_open(fd_); }
@@ -189,25 +180,6 @@ bool OutputFolder::point_link(const std::string& name, const std::string& target
 
 void OutputFolder::give_to(const Owner& owner) const {
   if (::geteuid() == 0) give(fd_.get(), owner, device_, kMaxDepth);
-}
-
-FileDescriptor create_file(const std::filesystem::path& path) {
-  OutputPath way(path);
-  const auto folder = way.folder_of_file();
-  return folder ? folder->create_file(way.name()) : std::move(way.opened());
-}
-
-FileDescriptor append_file(const std::filesystem::path& path) {
-  OutputPath way(path);
-  const auto folder = way.folder_of_file();
-  return folder ? folder->append_file(way.name()) : std::move(way.opened());
-}
-
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  OutputPath way(path);
-  if (const auto folder = way.folder_of_file()) return folder->write_file(way.name(), text);
-  way.opened().write_all(path.string(),
-                         {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 std::filesystem::path name_of_open(const FileDescriptor& file) {

@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "netio/system/file_descriptor.h"
+#include "netio/system/trusted_users.h"
 
 namespace mrclab::netio {
 
@@ -28,18 +29,6 @@ class OutputError : public SystemError {
  public:
   using SystemError::SystemError;
 };
-
-struct Owner {
-  uid_t user = 0;
-  gid_t group = 0;
-};
-
-/// The user that started this process by sudo; empty if this process is not root or sudo was not
-/// used.
-std::optional<Owner> calling_user();
-/// Does the file or folder belong to a trusted user (see above) or to the user of sudo? False if it
-/// does not exist.
-bool is_trusted_with(const std::filesystem::path& path);
 
 /// A folder that is held open, so that renaming it or putting a link in its place changes nothing.
 /// Names are single components. Functions throw OutputError, and SystemError for a full disk.

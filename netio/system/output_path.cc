@@ -1,30 +1,21 @@
-#include "netio/system/output_path.h"
+// A path to write to, followed component by component, and what output_folder.h opens by path. The rules stand there.
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
-#include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
+#include <deque>
+#include <string>
+
+#include "netio/system/output_folder.h"
 
 namespace mrclab::netio {
 namespace {
 
 constexpr int kMaxLinks = 40;  // as the kernel
 constexpr int kLook = O_PATH | O_NOFOLLOW | O_CLOEXEC;
-
-/// The id of a user or group, if the whole text is one.
-std::optional<uint32_t> id_in(const char* text) {
-  if (text == nullptr) return std::nullopt;
-  uint32_t id = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, error] = std::from_chars(text, end, id);
-  if (error != std::errc() || stop != end || text == end || id == UINT32_MAX) return std::nullopt;
-  return id;
-}
 
 struct stat stat_of(const FileDescriptor& file, const std::filesystem::path& path) {
   struct stat info {};
@@ -34,43 +25,41 @@ struct stat stat_of(const FileDescriptor& file, const std::filesystem::path& pat
 
 }  // namespace
 
-std::optional<Owner> calling_user() {
-  if (::geteuid() != 0) return std::nullopt;
-  const auto user = id_in(std::getenv("SUDO_UID")), group = id_in(std::getenv("SUDO_GID"));
-  if (!user || !group || *user == 0) return std::nullopt;
-  return Owner{*user, *group};
-}
+class OutputPath {
+ public:
+  explicit OutputPath(const std::filesystem::path& path) : path_(path), trust_(Trust::now()) {}
 
-Trust Trust::now() {
-  Trust trust;
-  trust.root = ::geteuid() == 0;
-  trust.users = {0, ::geteuid()};
-  trust.groups = {0, ::getegid()};
-  for (const char* path : {"/", "/proc/self/exe"}) {
-    struct stat info {};
-    if (::stat(path, &info) != 0) continue;
-    trust.users.push_back(info.st_uid);
-    trust.groups.push_back(info.st_gid);
-  }
-  trust.caller = calling_user();
-  if (trust.caller) trust.groups.push_back(trust.caller->group);
-  return trust;
-}
+  /// The folder that the whole path names. Both throw OutputError.
+  OutputFolder folder(bool make_missing);
+  /// The folder of the file that the path names; name() is then the file's name in it. Empty if the
+  /// path leads to a device or an open file; then opened() is that, to be written at its end.
+  std::optional<OutputFolder> folder_of_file();
+  const std::string& name() const { return name_; }
+  FileDescriptor& opened() { return opened_; }
 
-bool Trust::user(uid_t user) const {
-  return std::find(users.begin(), users.end(), user) != users.end();
-}
+ private:
+  void begin();
+  void walk_to(const std::filesystem::path& target);
+  void step(const std::string& component, bool make_missing);
+  void enter(FileDescriptor folder, const std::filesystem::path& path);
+  void follow(const FileDescriptor& link, const struct stat& info, const std::string& name);
+  bool open_special(const struct stat& info);
+  void require_callers_own() const;
+  FileDescriptor look_up(const std::string& component) const;
+  OutputFolder here();
+  [[noreturn]] void refuse(int error_number, const std::string& why = {}) const;
 
-bool Trust::group(gid_t group) const {
-  return std::find(groups.begin(), groups.end(), group) != groups.end();
-}
-
-bool is_trusted_with(const std::filesystem::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) return false;
-  const Trust trust = Trust::now();
-  return trust.user(info.st_uid) || (trust.caller && trust.caller->user == info.st_uid);
-}
+  std::filesystem::path path_;
+  Trust trust_;
+  FileDescriptor at_;
+  std::filesystem::path at_path_;
+  uid_t at_owner_ = 0;
+  std::deque<std::string> left_;
+  std::string name_;
+  FileDescriptor opened_;
+  int links_ = 0;
+  bool by_caller_ = false;  ///< the path led over a link of the user of sudo
+};
 
 void OutputPath::refuse(int error_number, const std::string& why) const {
   throw OutputError("write " + path_.string(), error_number,
@@ -209,6 +198,33 @@ std::optional<OutputFolder> OutputPath::folder_of_file() {
   if (name_.empty()) refuse(EISDIR);
   require_callers_own();
   return here();
+}
+
+OutputFolder OutputFolder::open(const std::filesystem::path& path) {
+  return OutputPath(path).folder(false);
+}
+
+OutputFolder OutputFolder::make(const std::filesystem::path& path) {
+  return OutputPath(path).folder(true);
+}
+
+FileDescriptor create_file(const std::filesystem::path& path) {
+  OutputPath way(path);
+  const auto folder = way.folder_of_file();
+  return folder ? folder->create_file(way.name()) : std::move(way.opened());
+}
+
+FileDescriptor append_file(const std::filesystem::path& path) {
+  OutputPath way(path);
+  const auto folder = way.folder_of_file();
+  return folder ? folder->append_file(way.name()) : std::move(way.opened());
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  OutputPath way(path);
+  if (const auto folder = way.folder_of_file()) return folder->write_file(way.name(), text);
+  way.opened().write_all(path.string(),
+                         {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
 }  // namespace mrclab::netio
