@@ -22,7 +22,7 @@ class Outages {
   /// Did at least one path work all the time in [from, until]?
   bool path_lives(uint32_t source, uint32_t destination, FabricTime from, FabricTime until) const;
 
-  /// Did the one path of a flow of RC (fabric/topology/path.h: by flow) work all the time in [from, until]? A T0
+  /// Did the one path of a flow of RC (fabric/topology/ev_path.h: by flow) work all the time in [from, until]? A T0
   /// that loses an uplink sends the flow another way, and this follows it. `adaptive`: the T0 chooses for
   /// each packet, so every way that it may choose has to work; likewise where switches route by themselves.
   bool flow_lives(uint32_t source, uint32_t destination, Path flow, FabricTime from,

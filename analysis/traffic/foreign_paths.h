@@ -1,6 +1,6 @@
 #pragma once
 // Paths of other implementations' fabrics, numbered as they turn up. No entropy value of ours has
-// such a number (fabric/topology/path.h), so that both kinds fit into one table.
+// such a number (fabric/topology/ev_path.h), so that both kinds fit into one table.
 
 #include <vector>
 

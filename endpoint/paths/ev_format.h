@@ -1,9 +1,9 @@
 #pragma once
 // How entropy values stand in packets. Inside the endpoint a value is the name of a path
-// (fabric/topology/path.h); each emitter chooses how the UDP source port and the flow label encode it (MRC
+// (fabric/topology/ev_path.h); each emitter chooses how the UDP source port and the flow label encode it (MRC
 // specification §7.5.2.1: a responder copies and reflects whatever it gets), and emitters differ:
 //
-//   native      port 0xC000 | path, label plane                    as fabric/topology/path.h has it
+//   native      port 0xC000 | path, label plane                    as fabric/topology/ev_path.h has it
 //   port        port plane << 8 | path, label 0: 16 bits           the public MRC emulator
 //   structured  port 0xC000 | plane, label path: 32 bits           STEV, the first hop in the port
 //

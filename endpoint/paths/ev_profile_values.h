@@ -10,7 +10,7 @@
 // A generated value is expanded as in the MRC API (mrc_ctl.h and its ev_expansion example): each
 // field starts as init_val; the set bits of its mask, from the highest, take the next bits of the
 // value, from its highest; the fields together are what goes on the wire. A fixed field has mask 0.
-// On the wire here is the 32-bit entropy value of fabric/topology/path.h.
+// On the wire here is the 32-bit entropy value of fabric/topology/ev_path.h.
 
 #include <cstdint>
 #include <string>

@@ -56,7 +56,7 @@ struct Qpn {
   constexpr auto operator<=>(const Qpn&) const = default;
 };
 
-/// 32-bit entropy value: names one path. See fabric/topology/path.h for its bits.
+/// 32-bit entropy value: names one path. See fabric/topology/ev_path.h for its bits.
 struct EntropyValue {
   uint32_t value = 0;
   constexpr auto operator<=>(const EntropyValue&) const = default;

@@ -143,7 +143,7 @@ class EgressWire {
 
 /// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: the
 /// frame must be of the data class and with an inner UDP header, whose source port has the low half
-/// of the EV (fabric/topology/path.h). The function returns nothing for control frames, trimmed frames and all others.
+/// of the EV (fabric/topology/ev_path.h). The function returns nothing for control frames, trimmed frames and all others.
 std::optional<EntropyValue> ev_of_data_frame(std::span<const uint8_t> frame, uint32_t plane,
                                              const DscpMap& dscps);
 

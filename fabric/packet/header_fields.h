@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "fabric/packet/field_table.h"
-#include "fabric/packet/headers.h"
-#include "fabric/packet/trailer.h"
+#include "fabric/packet/header_values.h"
+#include "fabric/packet/time_trailer.h"
 
 namespace mrclab {
 

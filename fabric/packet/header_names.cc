@@ -1,6 +1,7 @@
 // Names of what the headers carry, as they appear in logs, captures and reports.
 
 #include "fabric/packet/header_fields.h"
+#include "fabric/packet/headers.h"
 
 namespace mrclab {
 

@@ -8,6 +8,7 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/packet/header_fields.h"
+#include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 
 namespace mrclab {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <istream>
 
+#include "fabric/text/input_error.h"
 #include "fabric/text/visible_text.h"
-#include "fabric/text/yaml.h"
 
 namespace mrclab {
 namespace {

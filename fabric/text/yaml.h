@@ -6,20 +6,14 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fabric/base/units.h"
+#include "fabric/text/input_error.h"
 
 namespace mrclab {
-
-/// Bad input from a person. what() is "file:line:column: found ...: expected ...".
-class InputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// What a duration in "rtt" means; zero where rtt is not allowed.
 struct YamlContext {

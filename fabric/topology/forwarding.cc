@@ -1,6 +1,6 @@
 #include "fabric/topology/forwarding.h"
 
-#include "fabric/topology/pattern.h"
+#include "fabric/text/name_pattern.h"
 #include "fabric/topology/speaker.h"
 
 namespace mrclab {

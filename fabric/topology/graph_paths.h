@@ -1,6 +1,6 @@
 #pragma once
 // The paths of a fabric that is no regular planes: between two hosts all shortest ones, listed once.
-// An EV's low half is the place in the list of its NIC port (fabric/topology/path.h); a path over one switch is
+// An EV's low half is the place in the list of its NIC port (fabric/topology/ev_path.h); a path over one switch is
 // the port's T0-local one.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "fabric/topology/path.h"
+#include "fabric/topology/ev_path.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab {

@@ -23,6 +23,10 @@
 
 namespace mrclab {
 
+inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 + F3216
+inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
+inline constexpr uint32_t kUsidsInCarrier = 6;  ///< F3216: 128 bits less the block
+
 enum class UsidRole : uint8_t { kT1, kT0, kNicPort, kHostKernel, kAdjacency };
 enum class AddressPlan : uint8_t { kLab, kFull };
 
