@@ -5,6 +5,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/host/host_table.h"
 #include "endpoint/options/transport_choice.h"
+#include "endpoint/workload/workload_entry.h"
 #include "fabric/history/report_json.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/pattern.h"

@@ -112,8 +112,4 @@ class CongestionControl {
   WindowLedger ledger_;
 };
 
-/// The algorithm of the profile, which outlives it, for a destination that `ports` ports of `port_rate` lead to.
-std::unique_ptr<CongestionControl> make_congestion_control(const TransportProfile& profile,
-                                                           BitRate port_rate, uint32_t ports);
-
 }  // namespace mrclab::endpoint

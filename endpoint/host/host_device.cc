@@ -23,10 +23,10 @@ void check_range(std::string_view what, uint64_t value, uint64_t low, uint64_t h
 
 }  // namespace
 
-HostNode::Impl::HostDevice::HostDevice(Impl& node)
+HostDevice::HostDevice(HostImpl& node)
     : node_(node), identities_(node.host_.environment.seed, node.host_.environment.self) {}
 
-DeviceAttributes HostNode::Impl::HostDevice::query_device() const {
+DeviceAttributes HostDevice::query_device() const {
   DeviceAttributes attributes;
   attributes.max_wimm = attributes.max_wimm_dest = kMaxWriteImmediates;
   attributes.max_mpr = kMaxMprUnits;
@@ -36,7 +36,7 @@ DeviceAttributes HostNode::Impl::HostDevice::query_device() const {
   return attributes;
 }
 
-MemoryRegion HostNode::Impl::HostDevice::register_memory(std::span<uint8_t> memory) {
+MemoryRegion HostDevice::register_memory(std::span<uint8_t> memory) {
   if (memory.empty()) reject("a memory region needs at least one byte");
   const uint32_t number = node_.memory_.regions.free_number();
   check_range("the number of memory regions", number, 1, kMaxPerHost);
@@ -47,11 +47,11 @@ MemoryRegion HostNode::Impl::HostDevice::register_memory(std::span<uint8_t> memo
   return {plan.va, plan.rkey, plan.size};
 }
 
-void HostNode::Impl::HostDevice::deregister_memory(const MemoryRegion& region) {
+void HostDevice::deregister_memory(const MemoryRegion& region) {
   if (!node_.memory_.regions.remove(region.rkey)) reject("no memory region has this rkey");
 }
 
-CqHandle HostNode::Impl::HostDevice::create_completion_queue(uint32_t depth) {
+CqHandle HostDevice::create_completion_queue(uint32_t depth) {
   check_range("the depth of a completion queue", depth, 1, kMaxDepth);
   const auto free = std::find(cqs_.begin(), cqs_.end(), nullptr);
   const auto place = static_cast<uint32_t>(free - cqs_.begin());
@@ -61,17 +61,17 @@ CqHandle HostNode::Impl::HostDevice::create_completion_queue(uint32_t depth) {
   return {place};
 }
 
-void HostNode::Impl::HostDevice::destroy_completion_queue(CqHandle cq) {
+void HostDevice::destroy_completion_queue(CqHandle cq) {
   if (cq_at(cq).users != 0) reject("a queue pair still uses this completion queue");
   cqs_[cq.value].reset();
 }
 
-HostNode::Impl::HostDevice::CompletionQueue& HostNode::Impl::HostDevice::cq_at(CqHandle cq) {
+HostDevice::CompletionQueue& HostDevice::cq_at(CqHandle cq) {
   if (cq.value >= cqs_.size() || !cqs_[cq.value]) reject("no such completion queue");
   return *cqs_[cq.value];
 }
 
-uint32_t HostNode::Impl::HostDevice::free_number() const {
+uint32_t HostDevice::free_number() const {
   std::vector<bool> used(kMaxPerHost + 2);
   for (const QueuePair& qp : node_.queue_pairs_)
     used[HostIdentities::number_of(qp.id.local)] = true;
@@ -83,7 +83,7 @@ uint32_t HostNode::Impl::HostDevice::free_number() const {
   return number;
 }
 
-Qpn HostNode::Impl::HostDevice::create_queue_pair(const QpInitAttributes& attributes) {
+Qpn HostDevice::create_queue_pair(const QpInitAttributes& attributes) {
   check_range("max_send_wr", attributes.max_send_wr, 1, kMaxWorkRequests);
   check_range("max_recv_wr", attributes.max_recv_wr, 0, kMaxWorkRequests);
   check_range("protocol_version", attributes.protocol_version, 0, kProtocolVersion);
@@ -102,31 +102,30 @@ Qpn HostNode::Impl::HostDevice::create_queue_pair(const QpInitAttributes& attrib
   return records_[number]->qpn;
 }
 
-HostNode::Impl::HostDevice::Record* HostNode::Impl::HostDevice::find(Qpn qpn) {
+HostDevice::Record* HostDevice::find(Qpn qpn) {
   const uint32_t number = HostIdentities::number_of(qpn);
   if (number >= records_.size() || !records_[number]) return nullptr;
   return records_[number]->qpn == qpn ? records_[number].get() : nullptr;
 }
 
-HostNode::Impl::HostDevice::Record& HostNode::Impl::HostDevice::at(Qpn qpn) {
+HostDevice::Record& HostDevice::at(Qpn qpn) {
   Record* record = find(qpn);
   if (record == nullptr) reject(text(qpn) + " does not exist");
   return *record;
 }
 
-HostNode::Impl::HostDevice::Record& HostNode::Impl::HostDevice::in_state(Qpn qpn, QpState state,
-                                                                         std::string_view wanted) {
+HostDevice::Record& HostDevice::in_state(Qpn qpn, QpState state, std::string_view wanted) {
   Record& record = at(qpn);
   if (record.attributes.state == state) return record;
   reject(text(qpn) + " cannot go from " + std::string(name_of(record.attributes.state)) + " to " +
          std::string(wanted) + ": that needs " + std::string(name_of(state)));
 }
 
-Psn HostNode::Impl::HostDevice::draw_first_psn(Qpn qpn) {
+Psn HostDevice::draw_first_psn(Qpn qpn) {
   return identities_.first_psn(HostIdentities::number_of(qpn), at(qpn).use);
 }
 
-void HostNode::Impl::HostDevice::modify(Qpn qpn, const InitAttributes& attributes) {
+void HostDevice::modify(Qpn qpn, const InitAttributes& attributes) {
   Record& record = in_state(qpn, QpState::kReset, name_of(QpState::kInit));
   check_range("ev_profile_id", attributes.ev_profile_id, 0, 0);
   check_range("cc_profile_id", attributes.cc_profile_id, 0, 0);
@@ -134,7 +133,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const InitAttributes& attribute
   record.attributes.state = QpState::kInit;
 }
 
-void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes& attributes) {
+void HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes& attributes) {
   Record& record = in_state(qpn, QpState::kInit, name_of(QpState::kReadyToReceive));
   const std::optional<uint32_t> peer = node_.host_.paths.host_of(attributes.remote_address);
   if (!peer || *peer == node_.host_.self) {
@@ -151,8 +150,8 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToReceiveAttributes&
   record.early_receives.clear();
 }
 
-QpHandle HostNode::Impl::HostDevice::connect(const Record& record, uint32_t peer,
-                                             const ReadyToReceiveAttributes& attributes) {
+QpHandle HostDevice::connect(const Record& record, uint32_t peer,
+                             const ReadyToReceiveAttributes& attributes) {
   check_range("mpr_dest", attributes.mpr_dest, 1, kMaxMprUnits);
   check_range("max_wimm_dest", attributes.max_wimm_dest, 1, kMaxWriteImmediates);
   ConnectionLimits limits = limits_of(node_.host_.profile);
@@ -171,8 +170,8 @@ QpHandle HostNode::Impl::HostDevice::connect(const Record& record, uint32_t peer
   return qp.id.handle;
 }
 
-QpHandle HostNode::Impl::HostDevice::connect_rc(const Record& record, uint32_t peer,
-                                                const ReadyToReceiveAttributes& attributes) {
+QpHandle HostDevice::connect_rc(const Record& record, uint32_t peer,
+                                const ReadyToReceiveAttributes& attributes) {
   if (&node_.host_.paths != &node_.host_.topology_paths ||
       node_.host_.topology.routing.underlay == Underlay::kIpv4) {
     reject("RC needs a fabric of the lab's own, over IPv6");
@@ -193,11 +192,11 @@ QpHandle HostNode::Impl::HostDevice::connect_rc(const Record& record, uint32_t p
   return qp.id.handle;
 }
 
-RcQueuePair& HostNode::Impl::HostDevice::rc_of(const Record& record) {
+RcQueuePair& HostDevice::rc_of(const Record& record) {
   return node_.rc_queue_pairs_[record.handle->value & ~QueueDirectory::kRcHandle];
 }
 
-void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& attributes) {
+void HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& attributes) {
   Record& record = in_state(qpn, QpState::kReadyToReceive, name_of(QpState::kReadyToSend));
   check_range("timeout", attributes.timeout, 0, 24);
   check_range("retry.linear_cnt", attributes.retry.linear_cnt, 0, RetryPolicy::kMaxLinear);
@@ -210,8 +209,7 @@ void HostNode::Impl::HostDevice::modify(Qpn qpn, const ReadyToSendAttributes& at
   record.attributes.state = QpState::kReadyToSend;
 }
 
-void HostNode::Impl::HostDevice::start(const Record& record,
-                                       const ReadyToSendAttributes& attributes) {
+void HostDevice::start(const Record& record, const ReadyToSendAttributes& attributes) {
   check_range("mpr", attributes.mpr, 1, kMaxMprUnits);
   check_range("max_wimm", attributes.max_wimm, 1, kMaxWriteImmediates);
   check_range("retry.exp_cnt", attributes.retry.exp_cnt, 0, RetryPolicy::kMaxExponential);
@@ -230,8 +228,7 @@ void HostNode::Impl::HostDevice::start(const Record& record,
 }
 
 /// InfiniBand specification 9.7.6.1.3: the ACK timeout.
-void HostNode::Impl::HostDevice::start_rc(const Record& record,
-                                          const ReadyToSendAttributes& attributes) {
+void HostDevice::start_rc(const Record& record, const ReadyToSendAttributes& attributes) {
   check_range("rnr_retry", attributes.rnr_retry, 0, kRnrForEver);
   RcQueuePair& qp = rc_of(record);
   RcParameters parameters = node_.roce_.parameters_of_port(qp.id.port);
@@ -243,7 +240,7 @@ void HostNode::Impl::HostDevice::start_rc(const Record& record,
   qp.requester.start(parameters, attributes.sq_psn);
 }
 
-void HostNode::Impl::HostDevice::modify_to_error(Qpn qpn) {
+void HostDevice::modify_to_error(Qpn qpn) {
   Record& record = at(qpn);
   if (record.attributes.state == QpState::kError) return;
   if (record.handle) {
@@ -254,11 +251,11 @@ void HostNode::Impl::HostDevice::modify_to_error(Qpn qpn) {
   record.attributes.state = QpState::kError;
 }
 
-QpAttributes HostNode::Impl::HostDevice::query_queue_pair(Qpn qpn) const {
+QpAttributes HostDevice::query_queue_pair(Qpn qpn) const {
   return const_cast<HostDevice*>(this)->at(qpn).attributes;
 }
 
-void HostNode::Impl::HostDevice::destroy_queue_pair(Qpn qpn) {
+void HostDevice::destroy_queue_pair(Qpn qpn) {
   Record& record = at(qpn);
   if (record.handle && record.is_rc()) {
     node_.roce_.remove_queue_pair(rc_of(record));

@@ -11,9 +11,9 @@
 
 namespace mrclab::endpoint {
 
-class HostNode::Impl::HostDevice : public Device, public Application {
+class HostDevice : public Device, public Application {
  public:
-  explicit HostDevice(Impl& node);
+  explicit HostDevice(HostImpl& node);
   /// Its number among the host's applications; once, before anything else.
   void set_index(uint32_t index) { index_ = index; }
 
@@ -93,7 +93,7 @@ class HostNode::Impl::HostDevice : public Device, public Application {
   void fail_queue_pairs_of(CqHandle cq);
   void report(AsyncEvent event);
 
-  Impl& node_;
+  HostImpl& node_;
   uint32_t index_ = 0;
   HostIdentities identities_;
   uint32_t uses_ = 0;

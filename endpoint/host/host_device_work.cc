@@ -58,7 +58,7 @@ WorkStatus status_of(std::string_view reason) {
 
 }  // namespace
 
-PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& request) {
+PostResult HostDevice::post_write(Qpn qpn, const WriteRequest& request) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
   const bool send = request.kind == WorkKind::kSend;
@@ -80,7 +80,7 @@ PostResult HostNode::Impl::HostDevice::post_write(Qpn qpn, const WriteRequest& r
   return PostResult::kOk;
 }
 
-PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id, Memory buffer) {
+PostResult HostDevice::post_receive(Qpn qpn, uint64_t wr_id, Memory buffer) {
   Record* record = find(qpn);
   if (record == nullptr) return PostResult::kUnknownQp;
   const QpState state = record->attributes.state;
@@ -102,7 +102,7 @@ PostResult HostNode::Impl::HostDevice::post_receive(Qpn qpn, uint64_t wr_id, Mem
 }
 
 /// A post to a queue pair in error is accepted and flushed, as in ibverbs.
-void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) {
+void HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) {
   const QpInitAttributes& queues = record.attributes.init_attributes;
   WorkCompletion completion;
   completion.wr_id = wr_id;
@@ -113,31 +113,30 @@ void HostNode::Impl::HostDevice::flush(const Record& record, uint64_t wr_id, Wor
   complete(sent ? queues.send_cq : queues.recv_cq, completion);
 }
 
-std::span<WorkCompletion> HostNode::Impl::HostDevice::poll_completions(
-    CqHandle cq, std::span<WorkCompletion> out) {
+std::span<WorkCompletion> HostDevice::poll_completions(CqHandle cq, std::span<WorkCompletion> out) {
   CompletionQueue& queue = cq_at(cq);
   size_t count = 0;
   while (count < out.size() && !queue.completions.empty()) out[count++] = queue.completions.pop();
   return out.first(count);
 }
 
-std::optional<AsyncEvent> HostNode::Impl::HostDevice::next_async_event() {
+std::optional<AsyncEvent> HostDevice::next_async_event() {
   if (events_.empty()) return std::nullopt;
   return events_.pop();
 }
 
-void HostNode::Impl::HostDevice::report(AsyncEvent event) {
+void HostDevice::report(AsyncEvent event) {
   event.at = node_.host_.now;
   event.drop_count = events_lost_;
   events_lost_ = events_.push(event) ? 0 : events_lost_ + 1;
 }
 
-HostNode::Impl::HostDevice::Record* HostNode::Impl::HostDevice::record_of(QpHandle handle) {
+HostDevice::Record* HostDevice::record_of(QpHandle handle) {
   const ApplicationQueue* const queue = node_.queues_.look_at(handle);
   return queue != nullptr ? find(queue->number()) : nullptr;
 }
 
-void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& completion) {
+void HostDevice::complete(CqHandle cq, const WorkCompletion& completion) {
   CompletionQueue& queue = cq_at(cq);
   if (queue.failed || queue.completions.push(completion)) return;
   queue.failed = true;
@@ -150,7 +149,7 @@ void HostNode::Impl::HostDevice::complete(CqHandle cq, const WorkCompletion& com
 
 /// A completion queue that overran cannot be trusted any more, nor can its queue pairs (as in
 /// ibverbs).
-void HostNode::Impl::HostDevice::fail_queue_pairs_of(CqHandle cq) {
+void HostDevice::fail_queue_pairs_of(CqHandle cq) {
   for (const auto& record : records_) {
     if (!record || !record->handle) continue;
     const QpInitAttributes& queues = record->attributes.init_attributes;
@@ -159,7 +158,7 @@ void HostNode::Impl::HostDevice::fail_queue_pairs_of(CqHandle cq) {
   }
 }
 
-void HostNode::Impl::HostDevice::complete_send(QpHandle qp, uint64_t id, WorkStatus status) {
+void HostDevice::complete_send(QpHandle qp, uint64_t id, WorkStatus status) {
   Record* record = record_of(qp);
   if (record == nullptr) return;
   --record->sends;
@@ -171,17 +170,15 @@ void HostNode::Impl::HostDevice::complete_send(QpHandle qp, uint64_t id, WorkSta
   complete(record->attributes.init_attributes.send_cq, completion);
 }
 
-void HostNode::Impl::HostDevice::on_write_complete(Verbs&, QpHandle qp, uint64_t id) {
+void HostDevice::on_write_complete(Verbs&, QpHandle qp, uint64_t id) {
   complete_send(qp, id, WorkStatus::kSuccess);
 }
 
-void HostNode::Impl::HostDevice::on_write_failed(Verbs&, QpHandle qp, uint64_t id,
-                                                 std::string_view status) {
+void HostDevice::on_write_failed(Verbs&, QpHandle qp, uint64_t id, std::string_view status) {
   complete_send(qp, id, status_of(status));
 }
 
-void HostNode::Impl::HostDevice::on_receive(Verbs&, QpHandle qp,
-                                            const ReceiveCompletion& received) {
+void HostDevice::on_receive(Verbs&, QpHandle qp, const ReceiveCompletion& received) {
   Record* record = record_of(qp);
   if (record == nullptr) return;
   --record->receives;
@@ -195,14 +192,14 @@ void HostNode::Impl::HostDevice::on_receive(Verbs&, QpHandle qp,
   complete(record->attributes.init_attributes.recv_cq, completion);
 }
 
-void HostNode::Impl::HostDevice::on_receive_flushed(Verbs&, QpHandle qp, uint64_t id) {
+void HostDevice::on_receive_flushed(Verbs&, QpHandle qp, uint64_t id) {
   Record* record = record_of(qp);
   if (record == nullptr) return;
   --record->receives;
   flush(*record, id, WorkOpcode::kReceiveRdmaWithImmediate);
 }
 
-void HostNode::Impl::HostDevice::on_qp_error(Verbs&, QpHandle qp, std::string_view reason) {
+void HostDevice::on_qp_error(Verbs&, QpHandle qp, std::string_view reason) {
   Record* record = record_of(qp);
   if (record == nullptr) return;
   record->attributes.state = QpState::kError;
@@ -213,7 +210,7 @@ void HostNode::Impl::HostDevice::on_qp_error(Verbs&, QpHandle qp, std::string_vi
   report(event);
 }
 
-void HostNode::Impl::HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev, EvState to) {
+void HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev, EvState to) {
   if (qp.application != index_) return;
   AsyncEvent event;
   event.kind = to == EvState::kGood     ? AsyncEvent::Kind::kEvGood
@@ -224,7 +221,7 @@ void HostNode::Impl::HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev
   report(event);
 }
 
-void HostNode::Impl::HostDevice::power_off() {
+void HostDevice::power_off() {
   for (const auto& record : records_) {
     if (!record) continue;
     record->attributes.state = QpState::kError;
@@ -235,7 +232,7 @@ void HostNode::Impl::HostDevice::power_off() {
   }
 }
 
-void HostNode::Impl::HostDevice::port_changed(PortId port, bool up) {
+void HostDevice::port_changed(PortId port, bool up) {
   AsyncEvent event;
   event.kind = up ? AsyncEvent::Kind::kPortActive : AsyncEvent::Kind::kPortError;
   event.port = port.value;

@@ -10,7 +10,7 @@
 
 namespace mrclab::endpoint {
 
-void HostNode::Impl::on_effect(const Effect& effect) {
+void HostImpl::on_effect(const Effect& effect) {
   std::visit(
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
@@ -42,7 +42,7 @@ void HostNode::Impl::on_effect(const Effect& effect) {
       effect);
 }
 
-void HostNode::Impl::on_host_state(HostWork work) {
+void HostImpl::on_host_state(HostWork work) {
   if (work_ == work) return;
   const HostWork before = std::exchange(work_, work);
   const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
@@ -56,14 +56,14 @@ void HostNode::Impl::on_host_state(HostWork work) {
   applications_.set_paused(work == HostWork::kPaused);
 }
 
-void HostNode::Impl::on_drain(const HostDrain& drain) {
+void HostImpl::on_drain(const HostDrain& drain) {
   if (!receiving_.set_drain(drain)) return;
   pauses_.look_at_buffer();  // memory that goes on is a reason to let the neighbours go on
   const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
   host_.tell({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
 }
 
-void HostNode::Impl::on_storm(bool storming) {
+void HostImpl::on_storm(bool storming) {
   if (!pauses_.set_storm(storming)) return;
   host_.tell(
       {host_.now, storming ? "pause_storm_begins" : "pause_storm_ends", {}, {}, {}, {}, {}, {}});
@@ -71,7 +71,7 @@ void HostNode::Impl::on_storm(bool storming) {
 
 /// Whatever needs power is gone and stays gone; what was counted stays counted. The NIC boots with
 /// its ports as their carriers are, without queue pairs, and what a controller denied stays denied.
-void HostNode::Impl::power_off() {
+void HostImpl::power_off() {
   host_.events.begin_life();
   power_lost_ = host_.now;
   applications_.power_off();
@@ -91,7 +91,7 @@ void HostNode::Impl::power_off() {
 }
 
 /// The paths for datagrams that are no MRC: all, or where a hash chooses as many values as a queue pair has.
-std::vector<Path> HostNode::Impl::datagram_paths(uint32_t host) const {
+std::vector<Path> HostImpl::datagram_paths(uint32_t host) const {
   const Chosen chosen = chosen_by(host_.topology);
   if (chosen == Chosen::kByName) return paths_between(host_.topology, host_.self, host);
   std::vector<Path> paths;
@@ -99,7 +99,7 @@ std::vector<Path> HostNode::Impl::datagram_paths(uint32_t host) const {
   return paths;
 }
 
-void HostNode::Impl::on_burst(const HostBurst& burst) {
+void HostImpl::on_burst(const HostBurst& burst) {
   if (work_ == HostWork::kDown || burst.toward.value >= host_.topology.nodes.size()) return;
   const NodeSite& to = host_.topology.node(burst.toward);
   if (to.role != NodeRole::kHost || to.id == host_.environment.self) return;
@@ -107,7 +107,7 @@ void HostNode::Impl::on_burst(const HostBurst& burst) {
                           datagram_paths(to.index)));
 }
 
-void HostNode::Impl::on_denial(const EvDenial& denial) {
+void HostImpl::on_denial(const EvDenial& denial) {
   if (denial.host != host_.environment.self) return;
   const uint32_t toward =
       denial.toward.valid() ? host_.topology.node(denial.toward).index : Denylist::kEverybody;

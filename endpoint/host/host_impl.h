@@ -2,7 +2,7 @@
 // The inside of HostNode; only host_*.cc include it. It joins the parts of a host: each event goes to the
 // part that it is for, each packet to its queue pair, and what one part finds out to those that it concerns.
 //
-//   HostNode::Impl                                        events: host_node.cc
+//   HostImpl                                        events: host_node.cc
 //     |-- HostShared         profile, time, events, counters
 //     |-- NicPorts           ports and control packets
 //     |-- ReceiveSide        shares, buffer before memory     packets: host_receive.cc (NicChecks)
@@ -25,7 +25,8 @@
 
 #include "endpoint/host/application_runner.h"
 #include "endpoint/host/data_sender.h"
-#include "endpoint/host/host_node.h"
+#include "endpoint/host/host_account.h"
+#include "endpoint/host/host_config.h"
 #include "endpoint/host/host_peers.h"
 #include "endpoint/host/host_routes.h"
 #include "endpoint/host/host_shared.h"
@@ -35,18 +36,23 @@
 #include "endpoint/host/queue_directory.h"
 #include "endpoint/host/receive_side.h"
 #include "endpoint/host/roce_side.h"
+#include "endpoint/host/verbs.h"
 #include "endpoint/host/workload_builder.h"
 #include "endpoint/paths/denylist.h"
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
+#include "fabric/node/node.h"
+#include "fabric/node/pause_account.h"
 
 namespace mrclab::endpoint {
 
+class HostDevice;
+
 /// More functions than other classes have: a packet has many kinds, and a queue pair many things to tell.
-class HostNode::Impl : public QueuePairEvents {
+class HostImpl : public QueuePairEvents {
  public:
-  Impl(const NodeEnvironment& environment, const HostConfig& config);
-  ~Impl() override;
+  HostImpl(const NodeEnvironment& environment, const HostConfig& config);
+  ~HostImpl() override;
 
   void receive(PortId port, Arrival&& arrival);
   ArrivalQueue* arrivals() { return host_.events.arrivals(); }
@@ -64,7 +70,8 @@ class HostNode::Impl : public QueuePairEvents {
   const HostRoutes* routes() const { return routes_ ? &*routes_ : nullptr; }
 
  private:
-  class HostDevice;
+  friend class
+      HostDevice;  // a program outside, to which the host is as open as to its applications
 
   // Events (host_node.cc).
   void process(const HostEvent& event);

@@ -11,7 +11,7 @@
 namespace mrclab::endpoint {
 
 HostNode::HostNode(const NodeEnvironment& environment, const HostConfig& config)
-    : impl_(std::make_unique<Impl>(environment, config)) {}
+    : impl_(std::make_unique<HostImpl>(environment, config)) {}
 HostNode::~HostNode() = default;
 void HostNode::receive(PortId port, Arrival&& arrival) { impl_->receive(port, std::move(arrival)); }
 void HostNode::apply(const ScheduledEffect& effect) { impl_->apply(effect); }
@@ -29,7 +29,7 @@ std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 
 /// Queue pairs first, then the applications that use them; the device is the last application.
-HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& config)
+HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     : host_(environment, config.transport, config.paths, config.payload_elided,
             config.payload_lent),
       ports_(host_),
@@ -63,22 +63,22 @@ HostNode::Impl::Impl(const NodeEnvironment& environment, const HostConfig& confi
   }
 }
 
-HostNode::Impl::~Impl() = default;
+HostImpl::~HostImpl() = default;
 
-Device& HostNode::Impl::device() { return *device_; }
+Device& HostImpl::device() { return *device_; }
 
-void HostNode::Impl::receive(PortId port, Arrival&& arrival) {
+void HostImpl::receive(PortId port, Arrival&& arrival) {
   if (port.value >= host_.events.ports()) return;
   host_.events.push_arrival(port, std::move(arrival));
 }
 
-void HostNode::Impl::fetch() const {
+void HostImpl::fetch() const {
   fetch_lines(this, sizeof *this);
   host_.events.fetch_arrivals();
   sender_.fetch_next();
 }
 
-void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
+void HostImpl::run_until(FabricTime committed, FrameSink& out) {
   while (true) {
     const FabricTime next = host_.events.next_time(), end = ports_.next_end();
     if (std::min(next, end) > committed) break;
@@ -99,7 +99,7 @@ void HostNode::Impl::run_until(FabricTime committed, FrameSink& out) {
   host_.now = std::max(host_.now, committed);
 }
 
-void HostNode::Impl::process(const HostEvent& event) {
+void HostImpl::process(const HostEvent& event) {
   const auto of_this_life = [&] { return host_.events.is_of_this_life(event); };
   switch (event.kind) {
     case HostEventKind::kEffect: on_effect(host_.events.take_effect(event.index)); break;
@@ -142,7 +142,7 @@ void HostNode::Impl::process(const HostEvent& event) {
   }
 }
 
-void HostNode::Impl::after_event(FrameSink& out) {
+void HostImpl::after_event(FrameSink& out) {
   applications_.tell_all();
   ports_.start_control(out);
   sender_.start_packets(out);
@@ -153,7 +153,7 @@ void HostNode::Impl::after_event(FrameSink& out) {
 }
 
 /// What was posted from outside starts at the next run_until().
-void HostNode::Impl::ring_doorbell() {
+void HostImpl::ring_doorbell() {
   if (!std::exchange(doorbell_, true)) {
     host_.events.push(host_.now, EventClass::kApplication, 0, {HostEventKind::kDoorbell, 0, 0});
   }
@@ -161,7 +161,7 @@ void HostNode::Impl::ring_doorbell() {
 
 /// What follows for the queue pairs that the event was about. The window of a peer is shared, so other queue
 /// pairs may have moved the pace of one whose own timer cannot be sooner.
-void HostNode::Impl::settle_touched() {
+void HostImpl::settle_touched() {
   for (QueuePair* const qp : queue_pairs_.touched()) {
     Peer& peer = qp->peer;
     if (peer.window_reports.is_due(*peer.window, host_.now)) tell_window(peer);
@@ -171,7 +171,7 @@ void HostNode::Impl::settle_touched() {
   queue_pairs_.clear_touched();
 }
 
-void HostNode::Impl::tell_window(Peer& peer) {
+void HostImpl::tell_window(Peer& peer) {
   auto record = peer.window_reports.due(*peer.window, host_.now);
   if (!record) return;
   record->peer = host_.topology.host(peer.host);
@@ -180,7 +180,7 @@ void HostNode::Impl::tell_window(Peer& peer) {
 
 /// One event per queue pair stands in the queue; a deadline that moves later is found out when the
 /// event comes, one that moves earlier gets a new event.
-void HostNode::Impl::set_timer(QueuePair& qp) {
+void HostImpl::set_timer(QueuePair& qp) {
   const FabricTime deadline =
       std::max({qp.requester.deadline(host_.now), qp.peer.held_until, host_.now});
   if (deadline == FabricTime::never() || deadline >= qp.timer_at) return;
@@ -189,7 +189,7 @@ void HostNode::Impl::set_timer(QueuePair& qp) {
                     {HostEventKind::kQpTimer, qp.id.handle.value, 0});
 }
 
-void HostNode::Impl::on_qp_timer(QueuePair& qp) {
+void HostImpl::on_qp_timer(QueuePair& qp) {
   if (host_.now >= qp.timer_at) qp.timer_at = FabricTime::never();
   queue_pairs_.touch(qp);
   // While the NIC remaps, its timers do not run out either.
@@ -199,7 +199,7 @@ void HostNode::Impl::on_qp_timer(QueuePair& qp) {
 }
 
 /// The NIC notices that a port lost its carrier or has it back.
-void HostNode::Impl::on_port_notice(PortId port) {
+void HostImpl::on_port_notice(PortId port) {
   if (!ports_.notice(port)) return;
   if (work_ == HostWork::kDown) return;  // no software is there to notice
   const bool down = !ports_.is_live(port.value);
@@ -211,12 +211,12 @@ void HostNode::Impl::on_port_notice(PortId port) {
   plan_routes(host_.now);
 }
 
-std::optional<NodePauses> HostNode::Impl::pauses() const {
+std::optional<NodePauses> HostImpl::pauses() const {
   if (!host_.topology.lossless.pfc) return std::nullopt;
   return pauses_.account();
 }
 
-HostStats HostNode::Impl::stats() const {
+HostStats HostImpl::stats() const {
   HostStats stats = host_.stats;
   for (const QueuePair& qp : queue_pairs_) {
     stats.evs_bad += qp.requester.evs().unusable();
@@ -233,7 +233,7 @@ HostStats HostNode::Impl::stats() const {
   return stats;
 }
 
-std::vector<QueueCounts> HostNode::Impl::queues() const {
+std::vector<QueueCounts> HostImpl::queues() const {
   std::vector<QueueCounts> all;
   for (const QueuePair& qp : queue_pairs_) {
     const WorkLedger& work = qp.ledger();

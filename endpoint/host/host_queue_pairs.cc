@@ -18,8 +18,8 @@ using Notice = ApplicationNotice::Kind;
 }  // namespace
 
 /// All of them, or without spraying a single one.
-std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Identity& id,
-                                                            uint32_t host) const {
+std::vector<EntropyValue> HostImpl::evs_of_queue_pair(const QueuePair::Identity& id,
+                                                      uint32_t host) const {
   std::vector<EntropyValue> values = peers_.evs_toward(host, id.chosen, id.local);
   if (host_.profile.spray) return values;
   const uint64_t random = draw(host_.environment.seed, host_.environment.self, PortId{},
@@ -27,7 +27,7 @@ std::vector<EntropyValue> HostNode::Impl::evs_of_queue_pair(const QueuePair::Ide
   return {values[below(random, values.size())]};
 }
 
-void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
+void HostImpl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
   const ConnectionLimits limits = limits_of(host_.profile);
   for (const ConnectionPlan& connection : plan) {
     for (const bool initiator : {true, false}) {
@@ -51,8 +51,8 @@ void HostNode::Impl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
 }
 
 /// `id.handle` is given here.
-QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
-                                          const ConnectionLimits& limits) {
+QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
+                                    const ConnectionLimits& limits) {
   const uint32_t place = queue_pairs_.next_place();
   id.handle = {place};
   EvSet evs(evs_of_queue_pair(id, peer_host), host_.topology.planes, host_.profile.ev_limits(),
@@ -73,7 +73,7 @@ QueuePair& HostNode::Impl::add_queue_pair(QueuePair::Identity id, uint32_t peer_
 }
 
 /// Neither the application nor the peer is told; what it had in flight leaves the window of its destination.
-void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
+void HostImpl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = QueuePair::kNoApplication;  // its completions go nowhere
   --qp.peer.queue_pairs;
@@ -84,7 +84,7 @@ void HostNode::Impl::remove_queue_pair(QueuePair& qp) {
 }
 
 /// What was denied before the queue pair was created.
-void HostNode::Impl::apply_denylist(QueuePair& qp) {
+void HostImpl::apply_denylist(QueuePair& qp) {
   if (denylist_.empty()) return;
   for (uint32_t i = 0; i < qp.requester.evs().size(); ++i) {
     const EntropyValue ev = qp.requester.evs().value(i);
@@ -94,29 +94,28 @@ void HostNode::Impl::apply_denylist(QueuePair& qp) {
   }
 }
 
-void HostNode::Impl::write_completed(QueuePair& qp, uint64_t id) {
+void HostImpl::write_completed(QueuePair& qp, uint64_t id) {
   applications_.notify(qp, Notice::kWriteComplete, {id});
 }
 
-void HostNode::Impl::write_failed(QueuePair& qp, uint64_t id, std::string_view status) {
+void HostImpl::write_failed(QueuePair& qp, uint64_t id, std::string_view status) {
   applications_.notify(qp, Notice::kWriteFailed, {id}, status);
 }
 
-void HostNode::Impl::immediate_received(QueuePair& qp, const ReceiveCompletion& completion) {
+void HostImpl::immediate_received(QueuePair& qp, const ReceiveCompletion& completion) {
   applications_.notify(qp, Notice::kReceive, completion);
 }
 
-void HostNode::Impl::receive_flushed(QueuePair& qp, uint64_t id) {
+void HostImpl::receive_flushed(QueuePair& qp, uint64_t id) {
   applications_.notify(qp, Notice::kReceiveFlushed, {id});
 }
 
-void HostNode::Impl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn,
-                                   std::string_view cause) {
+void HostImpl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) {
   const PortId port{path_of(ev)->plane};
   host_.tell({host_.now, event_kind::kLossDetected, port, qp.id.local, ev, psn, cause, {}});
 }
 
-void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
+void HostImpl::failed(QueuePair& qp, std::string_view reason) {
   host_.stats.count_qp_error(reason);
   EventRecord record{host_.now, event_kind::kQpError, {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.peer.host);
@@ -124,14 +123,14 @@ void HostNode::Impl::failed(QueuePair& qp, std::string_view reason) {
   applications_.notify(qp, Notice::kError, {}, reason);
 }
 
-void HostNode::Impl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
+void HostImpl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
   const PortId port{path_of(ev)->plane};
   host_.tell({host_.now, event_kind::kEvState, port, qp.id.local, ev, {}, name_of(to), {}});
   device_->ev_changed(qp, ev, to);
   ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
 }
 
-void HostNode::Impl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) {
+void HostImpl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) {
   EventRecord record{
       host_.now, event_kind::kEvActive, PortId{path_of(in)->plane}, qp.id.local, in, {}, "backup",
       {}};

@@ -26,7 +26,7 @@ Header as_ours(Header header, const QueuePair& qp, const PathMapper& paths) {
 
 }  // namespace
 
-void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
+void HostImpl::on_arrival(uint32_t port, Arrival arrival) {
   const auto record = [&](FabricTime t, PacketEvent event, DropCause cause) {
     host_.environment.observer.packet(
         {t, PortId{port}, Direction::kIngress, event, cause, QueueClass::kNone, arrival.frame});
@@ -72,7 +72,7 @@ void HostNode::Impl::on_arrival(uint32_t port, Arrival arrival) {
 }
 
 /// What nothing below the transport has anything against.
-Refusal HostNode::Impl::deliver(uint32_t port, const MrcPacket& packet) {
+Refusal HostImpl::deliver(uint32_t port, const MrcPacket& packet) {
   if (is_rc(packet.bth.opcode)) return roce_.deliver(port, packet);
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
   if (std::holds_alternative<Erth>(packet.extension)) {
@@ -85,7 +85,7 @@ Refusal HostNode::Impl::deliver(uint32_t port, const MrcPacket& packet) {
   return Refusal::kNone;
 }
 
-Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
+Refusal HostImpl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   QueuePair* const found = queue_pairs_.find(packet.bth.destination_qp);
   if (found == nullptr) return Refusal::kUnknownQp;
   QueuePair& qp = *found;
@@ -126,13 +126,13 @@ Refusal HostNode::Impl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
   }
 }
 
-Refusal HostNode::Impl::deliver_sack(const Seth& seth, QueuePair& qp) {
+Refusal HostImpl::deliver_sack(const Seth& seth, QueuePair& qp) {
   const Refusal refusal = qp.requester.on_sack(seth, host_.now);
   if (refusal == Refusal::kNone) peers_.on_sack_news(qp.peer, seth);
   return refusal;
 }
 
-Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
+Refusal HostImpl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) ++host_.stats.ce_marks_seen;
   receiving_.count_write(qp.peer.host, Bytes{packet.payload_length}, ports_.live_count());
   Replies replies;
@@ -150,7 +150,7 @@ Refusal HostNode::Impl::deliver_write(uint32_t port, const MrcPacket& packet, Qu
 }
 
 /// Messages are in memory: their ends are told now.
-void HostNode::Impl::on_memory() {
+void HostImpl::on_memory() {
   receiving_.on_memory_timer();
   while (const std::optional<MemoryWaiter> waiter = receiving_.next_in_memory()) {
     QueuePair* const qp = queue_pairs_.find(waiter->qp);
@@ -165,8 +165,8 @@ void HostNode::Impl::on_memory() {
 /// SVC_TIME, if it was agreed on: the timestamp that a SACK reflects is later by the time that the packet
 /// waited for us, in the packet's own unit. (The specification has the service time subtracted and no
 /// field for it that is public: our choice.) No packet of a faithful run waits.
-void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& packet,
-                                      Replies& replies) const {
+void HostImpl::add_service_time(const QueuePair& qp, const MrcPacket& packet,
+                                Replies& replies) const {
   if (!replies.sack || !qp.responder.gives_service_time()) return;
   const auto& write = std::get<WriteHeaders>(packet.extension);
   if (!write.tseth) return;
@@ -176,7 +176,7 @@ void HostNode::Impl::add_service_time(const QueuePair& qp, const MrcPacket& pack
 }
 
 /// `port`: where what is answered came in.
-void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
+void HostImpl::send_replies(QueuePair& qp, const Replies& replies, uint32_t port) {
   if (replies.sack) {
     ++host_.stats.sacks_sent;
     send_sack(qp, *replies.sack, port);
@@ -188,7 +188,7 @@ void HostNode::Impl::send_replies(QueuePair& qp, const Replies& replies, uint32_
 }
 
 /// `in_port`: where what it answers came in.
-void HostNode::Impl::send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port) {
+void HostImpl::send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port) {
   const std::optional<EntropyValue> ev =
       qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
   if (!ev) return;  // no port: the peer will ask again
@@ -199,8 +199,7 @@ void HostNode::Impl::send_sack(QueuePair& qp, const Seth& seth, uint32_t in_port
                        host_.maker.sack(told, *ev, {qp.peer.host, qp.id.remote}));
 }
 
-void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
-                                  const Extension& extension) {
+void HostImpl::send_control(QueuePair& qp, Opcode opcode, Psn psn, const Extension& extension) {
   const std::optional<EntropyValue> ev =
       qp.peer.reverse.choose(peers_.ports_back(qp.peer), host_.now);
   if (!ev) return;  // no port: the peer will ask again
@@ -208,7 +207,7 @@ void HostNode::Impl::send_control(QueuePair& qp, Opcode opcode, Psn psn,
                                                                 {qp.peer.host, qp.id.remote}));
 }
 
-void HostNode::Impl::send_probes(QueuePair& qp) {
+void HostImpl::send_probes(QueuePair& qp) {
   // At most the tail probe and one per bad entropy value are due at once.
   for (size_t i = 0; i <= qp.requester.evs().size(); ++i) {
     const std::optional<ProbePacket> probe = qp.requester.next_probe(host_.now);

@@ -6,20 +6,20 @@
 
 namespace mrclab::endpoint {
 
-void HostNode::Impl::start_routes() {
+void HostImpl::start_routes() {
   routes_->start(partners_);
   routes_planned_ = FabricTime::never();
   plan_routes(host_.now);
 }
 
-void HostNode::Impl::plan_routes(FabricTime at) {
+void HostImpl::plan_routes(FabricTime at) {
   if (at >= routes_planned_) return;
   routes_planned_ = at;
   host_.events.push(at, EventClass::kApplication, 0, {HostEventKind::kRoutes, 0, 0});
 }
 
 /// Once for all frames of an instant, which were heard before.
-void HostNode::Impl::run_routes() {
+void HostImpl::run_routes() {
   if (host_.now >= routes_planned_) routes_planned_ = FabricTime::never();
   routes_->run();
   for (auto& [port, frame] : routes_->take_frames()) {
@@ -33,7 +33,7 @@ void HostNode::Impl::run_routes() {
   plan_routes(std::max(routes_->deadline(), host_.now));
 }
 
-void HostNode::Impl::on_wire_rate(const WireRate& rate) {
+void HostImpl::on_wire_rate(const WireRate& rate) {
   if (!routes_ || rate.wire.value >= host_.topology.wires_list.size()) return;
   const Wire& wire = host_.topology.wire(rate.wire);
   if (wire.from.node != host_.environment.self) return;

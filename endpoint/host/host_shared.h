@@ -1,6 +1,6 @@
 #pragma once
 // What all parts of one host use: its place in the fabric, its profile, its time, its events and its
-// counters. HostNode::Impl owns it; each part keeps a reference.
+// counters. HostImpl owns it; each part keeps a reference.
 
 #include <cstdint>
 #include <string>

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "endpoint/congestion/congestion_choice.h"
 #include "endpoint/host/host_peers.h"
 #include "endpoint/paths/ev_profile_values.h"
 #include "fabric/base/random.h"

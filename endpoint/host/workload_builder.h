@@ -8,7 +8,7 @@
 
 #include "endpoint/base/memory_registry.h"
 #include "endpoint/host/application_runner.h"
-#include "endpoint/host/host_node.h"
+#include "endpoint/host/host_config.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 

@@ -1,11 +1,18 @@
 #pragma once
-// One entry of a `workload:` list, for a reader who has entries of its own among them.
+// Reads the `workload:` list of a scenario file (workload_spec.h says what stands there).
+
+#include <vector>
 
 #include "endpoint/workload/workload_spec.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/pattern.h"
 
 namespace mrclab::endpoint {
 
-/// Reads one entry of a `workload:` list. Throws InputError with the position.
+/// Reads one entry, for a reader who has entries of its own among them. Throws InputError with the position.
 WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names);
+
+/// Reads the whole list. Throws InputError with the position.
+std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names);
 
 }  // namespace mrclab::endpoint

@@ -1,5 +1,5 @@
 #pragma once
-// Workloads as values: what a scenario file's `workload:` list says. Parsed here, run by the hosts.
+// Workloads as values: what a scenario file's `workload:` list says. Read by workload_entry.h, run by the hosts.
 //
 //   workload:
 //     - all_reduce: {hosts: all, size: 8MiB, until: end}       # or iterations: 3
@@ -23,8 +23,6 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "fabric/base/units.h"
-#include "fabric/text/yaml.h"
-#include "fabric/topology/pattern.h"
 #include "fabric/topology/routing.h"
 
 namespace mrclab::endpoint {
@@ -145,9 +143,6 @@ std::optional<TransportKind> transport_of(const WorkloadSpec& spec);
 /// Gives every workload that has one queue pair for each connection so many (not ping_pong), but writes no more than
 /// one for each.
 void set_default_qps(std::vector<WorkloadSpec>& workloads, uint32_t qps);
-
-/// Reads a `workload:` list. Throws InputError with the position.
-std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names);
 
 /// The entry as it would stand in a file, names resolved: "all_reduce: {hosts: ...}".
 std::string to_yaml(const WorkloadSpec& spec);

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "endpoint/congestion/congestion_control.h"
+#include "endpoint/congestion/congestion_choice.h"
 #include "endpoint/congestion/even_nscc.h"
 #include "endpoint/congestion/fixed_window.h"
 #include "endpoint/congestion/nscc.h"

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/workload/collective_layout.h"
+#include "endpoint/workload/workload_entry.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 

@@ -1,4 +1,4 @@
-#include "endpoint/congestion/congestion_control.h"
+#include "endpoint/congestion/congestion_choice.h"
 
 #include "endpoint/congestion/even_nscc.h"
 #include "endpoint/congestion/fixed_window.h"

@@ -1,9 +1,9 @@
 #include "endpoint/workload/workload_entry.h"
-#include "endpoint/workload/workload_form.h"
 
 #include <array>
 #include <tuple>
 
+#include "endpoint/workload/workload_form.h"
 #include "fabric/topology/fare.h"
 
 namespace mrclab::endpoint {
