@@ -1,7 +1,8 @@
 #include "lab/resident/clock_text.h"
-#include "lab/resident/fault_text.h"
 
 #include <fmt/format.h>
+
+#include "lab/resident/fault_text.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,7 +7,6 @@
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
-#include "lab/resident/clock_text.h"
 
 namespace mrclab::lab {
 namespace {

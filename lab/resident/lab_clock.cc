@@ -58,7 +58,7 @@ void LabClock::pause() {
 }
 
 void LabClock::stop() {
-  const Standstill standstill(lab_);
+  const Standstill standstill(lab_.commits());
   if (!lab_.paused()) lab_.pause();
   const FabricTime limit = std::min(lab_.limit(), standstill.last_commit());
   // A process may have committed by the clock as it was before lab_.pause(),
@@ -80,7 +80,7 @@ void LabClock::resume() {
 }
 
 void LabClock::until(FabricTime at) {
-  const Standstill standstill(lab_);
+  const Standstill standstill(lab_.commits());
   const FabricTime passed = standstill.last_commit();
   if (at < passed) {
     throw InputError(fmt::format("the lab is at {} already; fabric time does not go back",

@@ -35,9 +35,6 @@ nlohmann::json to_json(const ResidentOptions& options);
 /// Throws nlohmann::json::exception.
 ResidentOptions resident_options_from(const nlohmann::json& value);
 
-/// The most instants that one `clock step` may be told to go through.
-inline constexpr uint64_t kMaxSteps = 10'000;
-
 /// The pace that `--dilation` names: a number, or nothing for auto. Throws InputError.
 std::optional<double> parse_dilation(const std::string& text);
 

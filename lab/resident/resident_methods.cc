@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "fabric/history/report_json.h"
-#include "lab/resident/resident.h"
+#include "lab/resident/stepper.h"
 #include "lab/run/process_reports.h"
 #include "live/bringup/describe.h"
 #include "netio/system/system_error.h"

@@ -16,6 +16,9 @@
 
 namespace mrclab::lab {
 
+/// The most instants that one `clock step` may be told to go through.
+inline constexpr uint64_t kMaxSteps = 10'000;
+
 /// The record that a step waits for.
 struct StepGoal {
   FabricTime from;        ///< where every process stands

@@ -14,7 +14,7 @@
 #include "lab/cli/cli_choice.h"
 #include "lab/resident/clock_text.h"
 #include "lab/resident/labd_client.h"
-#include "lab/resident/resident.h"
+#include "lab/resident/stepper.h"
 #include "lab/verbs/cli_clock.h"
 #include "netio/rpc/heartbeat.h"
 

@@ -9,7 +9,6 @@
 #include "fabric/topology/path.h"
 #include "live/bringup/node_container_files.h"
 #include "live/bringup/node_plan.h"
-#include "live/bringup/step_count.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"
 #include "netio/system/descriptor_room.h"

@@ -11,7 +11,6 @@
 //   Switches: IPv6 off. With `forwarding: kernel` on, with seg6local End (next-csid) and routes.
 
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,19 +19,12 @@
 #include "fabric/topology/topology.h"
 #include "live/bringup/lab_record.h"
 #include "live/bringup/node_plan.h"
+#include "live/bringup/step_count.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
 #include "netio/kernel/shaper.h"
 
 namespace mrclab::lab {
-
-/// One step of bringing a lab up: what, and how far.
-struct BringUpStep {
-  std::string_view what;  ///< "namespaces", "links", "addresses and routes"
-  size_t done = 0;
-  size_t total = 0;
-};
-using BringUpProgress = std::function<void(const BringUpStep&)>;
 
 class LiveFabric {
  public:

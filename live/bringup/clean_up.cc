@@ -10,7 +10,6 @@
 #include "fabric/text/yaml.h"
 #include "live/bringup/bring_up.h"
 #include "live/bringup/process_scan.h"
-#include "live/bringup/unborn_lab.h"
 #include "netio/kernel/namespace.h"
 
 namespace mrclab::lab {

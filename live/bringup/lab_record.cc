@@ -19,7 +19,6 @@
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
-#include "live/bringup/unborn_lab.h"
 #include "netio/kernel/namespace.h"
 #include "netio/system/file_descriptor.h"
 #include "netio/system/fresh_file.h"

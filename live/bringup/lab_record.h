@@ -69,6 +69,10 @@ void require_lab_name(std::string_view lab);
 /// start at once exactly one gets it. Throws InputError if the lab is up already, or if there are
 /// leftovers of one that crashed (the message says what to do).
 void create_record(const LabPaths& paths, const LabRecord& record);
+/// Until its record is whole a lab's folder is /run/mrclab/.<lab>.<pid>, so that the folder of a lab always has a
+/// record and a second lab that wants the name is told which lab has it. Removes the folders of processes that died
+/// before.
+void remove_unborn(const LabPaths& paths);
 /// Empty if there is no record or it cannot be read as one.
 std::optional<LabRecord> read_record(const LabPaths& paths, std::string_view lab);
 /// Names of all labs with a folder, sorted.

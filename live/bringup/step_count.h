@@ -1,13 +1,21 @@
 #pragma once
-// How far one step of bringing a lab up is, where several threads do it.
+// How far bringing a lab up is: one step of it, and its count where several threads do it.
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <mutex>
 #include <string_view>
 
-#include "live/bringup/bring_up.h"
-
 namespace mrclab::lab {
+
+/// One step of bringing a lab up: what, and how far.
+struct BringUpStep {
+  std::string_view what;  ///< "namespaces", "links", "addresses and routes"
+  size_t done = 0;
+  size_t total = 0;
+};
+using BringUpProgress = std::function<void(const BringUpStep&)>;
 
 class StepCount {
  public:

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "live/world/standstill.h"
-
 namespace mrclab::lab {
 
 CommitLimit::CommitLimit(netio::GatePage& gate, Bound pending)
@@ -57,5 +55,9 @@ void CommitLimit::go_on() {
   stopped_ = false;
   publish();
 }
+
+Standstill::Standstill(CommitLimit& commits) : commits_(commits), last_commit_(commits.stop()) {}
+
+Standstill::~Standstill() { commits_.go_on(); }
 
 }  // namespace mrclab::lab

@@ -45,7 +45,7 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
   return or_not_done("put the fault in force (nothing is changed)", [&] {
     settle();
     if (record_ && record_->full()) throw InputError("this lab's record of faults is full");
-    const Standstill standstill(lab_);
+    const Standstill standstill(lab_.commits());
     const FabricTime at = instant_of(order, standstill.open_instant());
     Draft draft = draft_from(at);
     const uint32_t number = draft.book.add({fault_of(order, at, names_), FaultSource::kHand});
@@ -57,7 +57,7 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
 std::vector<uint32_t> LabFaults::heal(const std::string& word) {
   return or_not_done("heal (nothing is changed)", [&] {
     settle();
-    const Standstill standstill(lab_);
+    const Standstill standstill(lab_.commits());
     Draft draft = draft_from(standstill.open_instant());
     const std::vector<uint32_t> chosen = draft.book.select(word, draft.from);
     for (const uint32_t number : chosen) draft.book.heal(number, draft.from);
@@ -85,7 +85,7 @@ void LabFaults::tidy() {
   if (!record_ || lab_.now() < tidy_at_ || lab_.settled() < tidy_at_) return;
   try_to([this] {
     settle();
-    tell_nodes(Standstill(lab_), book_);
+    tell_nodes(Standstill(lab_.commits()), book_);
     tidy_at_ = book_.when_over(kTidyAt);
   });
 }
@@ -133,7 +133,7 @@ void LabFaults::take_notice() {
   });
   if (any) {
     settle();
-    const Standstill standstill(lab_);
+    const Standstill standstill(lab_.commits());
     Draft draft = draft_from(standstill.open_instant());
     bool booked = false;
     for (const OutsideFault& outside : news) {

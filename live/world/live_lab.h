@@ -23,7 +23,6 @@
 #include "live/world/outside_watch.h"
 #include "live/world/power_cycle.h"
 #include "live/world/process_plan.h"
-#include "live/world/standstill.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"

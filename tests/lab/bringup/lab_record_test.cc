@@ -9,7 +9,6 @@
 
 #include "fabric/text/yaml.h"
 #include "live/bringup/lab_record.h"
-#include "live/bringup/unborn_lab.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,8 +5,6 @@
 #include <memory>
 #include <stdexcept>
 
-#include "live/world/standstill.h"
-
 namespace mrclab::lab {
 namespace {
 

@@ -163,7 +163,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
   FabricTime last_open;
   for (const bool up : {false, true, false}) {
     run_to(last_open + FabricTime::from_us(5));
-    const Standstill standstill(lab);
+    const Standstill standstill(lab.commits());
     const FabricTime open = standstill.open_instant();
     CHECK(open > last_open);
     wait_for_ticks(lab, 50);  // a process that was in a tick has ended it, and many more
