@@ -48,8 +48,6 @@ struct Lesson {
   std::vector<LessonTask> tasks;
 };
 
-inline constexpr size_t kMaxTasks = 16;
-
 /// Throws InputError with the position. `name` is used in messages.
 Lesson parse_lesson(const std::string& name, std::string_view markdown);
 /// All that are shipped, by name.

@@ -1,7 +1,5 @@
 #include "session/lesson_form.h"
 
-#include "session/lesson.h"
-
 namespace mrclab::lab {
 
 const ValueForm& lesson_form() {

@@ -5,6 +5,8 @@
 
 namespace mrclab::lab {
 
+inline constexpr size_t kMaxTasks = 16;
+
 const ValueForm& lesson_form();
 
 }  // namespace mrclab::lab

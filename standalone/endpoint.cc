@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "fabric/topology/path.h"
-#include "standalone/connection.h"
+#include "standalone/peer_messages.h"
 
 namespace mrclab::standalone {
 namespace {

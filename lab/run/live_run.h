@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "lab/run/scenario_run.h"
+#include "lab/run/run_options.h"
 #include "scenario/judging/world_outcome.h"
 
 namespace mrclab::lab {

@@ -200,8 +200,6 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
 
 }  // namespace
 
-std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
-
 void end_on_interrupt(InterruptGuard& guard, RunOptions& options) {
   options.interrupted = guard.question();
   options.take_interrupt = [&guard] { return guard.take(); };

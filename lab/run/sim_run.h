@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "analysis/history/evidence.h"
-#include "lab/run/scenario_run.h"
+#include "lab/run/run_options.h"
 #include "lab/run/simulated_run.h"
 #include "scenario/judging/world_outcome.h"
 

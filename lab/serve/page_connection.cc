@@ -44,22 +44,22 @@ std::string plain_text(const asio::ip::address& address) {
   return six.to_string();
 }
 
-void PageServer::Impl::Connection::give_way() {
+void PageConnection::give_way() {
   state_ = State::kLeaving;
   stream_.close();
 }
 
-bool PageServer::Impl::Connection::names_us(std::string_view host) const {
+bool PageConnection::names_us(std::string_view host) const {
   return names_page(
       host, {plain_text(address_), server_.local.port(), server_.local.address().is_unspecified(),
              server_.machine, is_loopback(address_)});
 }
 
-void PageServer::Impl::Connection::read_request() {
+void PageConnection::read_request() {
   parser_.emplace();
-  parser_->header_limit(kMaxRequestBytes);
+  parser_->header_limit(PageLimits::kMaxRequestBytes);
   parser_->body_limit(0);
-  stream_.expires_after(kHandshakeTime);
+  stream_.expires_after(PageLimits::kHandshakeTime);
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](error_code error, size_t) {
                      if (self->state_ == State::kLeaving) return;
@@ -70,7 +70,7 @@ void PageServer::Impl::Connection::read_request() {
                    });
 }
 
-void PageServer::Impl::Connection::respond(http::response<http::string_body> response) {
+void PageConnection::respond(http::response<http::string_body> response) {
   response_ = std::move(response);
   response_.set("Content-Security-Policy", kPolicy);
   response_.set("X-Content-Type-Options", "nosniff");
@@ -92,7 +92,7 @@ void PageServer::Impl::Connection::respond(http::response<http::string_body> res
   });
 }
 
-void PageServer::Impl::Connection::refuse(http::status status, const std::string& why) {
+void PageConnection::refuse(http::status status, const std::string& why) {
   http::response<http::string_body> response{status, 11};
   response.set(http::field::content_type, "text/plain; charset=utf-8");
   response.body() = why + "\n";
@@ -100,7 +100,7 @@ void PageServer::Impl::Connection::refuse(http::status status, const std::string
   respond(std::move(response));
 }
 
-void PageServer::Impl::Connection::answer() {
+void PageConnection::answer() {
   const auto& request = parser_->get();
   state_ = State::kAnswered;
   const std::string_view host = text_of(request[http::field::host]);
@@ -115,7 +115,7 @@ void PageServer::Impl::Connection::answer() {
     if (path != "/live" || !ours || !same_secret(token_in(target), server_.token)) {
       return refuse(http::status::forbidden, "wrong origin or token");
     }
-    if (server_.sockets.size() >= kMaxClients) {
+    if (server_.sockets.size() >= PageLimits::kMaxClients) {
       return refuse(http::status::service_unavailable, "too many browsers");
     }
     return upgrade();
@@ -136,12 +136,12 @@ void PageServer::Impl::Connection::answer() {
   refuse(http::status::not_found, "there is no such file");
 }
 
-void PageServer::Impl::Connection::upgrade() {
+void PageConnection::upgrade() {
   state_ = State::kKnown;
   stream_.expires_never();
   socket_.emplace(std::move(stream_));
   socket_->set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
-  socket_->read_message_max(kMaxTextBytes);
+  socket_->read_message_max(PageLimits::kMaxTextBytes);
   socket_->async_accept(parser_->get(), [self = shared_from_this()](error_code error) {
     if (error) return;
     self->id_ = ++self->server_.newest;
@@ -151,7 +151,7 @@ void PageServer::Impl::Connection::upgrade() {
   });
 }
 
-void PageServer::Impl::Connection::read_text() {
+void PageConnection::read_text() {
   buffer_.clear();
   socket_->async_read(buffer_, [self = shared_from_this()](error_code error, size_t) {
     if (error) return self->leave();
@@ -164,14 +164,14 @@ void PageServer::Impl::Connection::read_text() {
   });
 }
 
-void PageServer::Impl::Connection::send(std::shared_ptr<const std::string> bytes, bool text) {
+void PageConnection::send(std::shared_ptr<const std::string> bytes, bool text) {
   outgoing_bytes_ += bytes->size();
-  if (outgoing_bytes_ > kMaxOutgoingBytes) return close();
+  if (outgoing_bytes_ > PageLimits::kMaxOutgoingBytes) return close();
   outgoing_.push_back({std::move(bytes), text});
   if (outgoing_.size() == 1) write_next();
 }
 
-void PageServer::Impl::Connection::write_next() {
+void PageConnection::write_next() {
   socket_->text(outgoing_.front().text);
   socket_->async_write(asio::buffer(*outgoing_.front().bytes),
                        [self = shared_from_this()](error_code error, size_t) {
@@ -188,11 +188,11 @@ void PageServer::Impl::Connection::write_next() {
                        });
 }
 
-void PageServer::Impl::Connection::close() {
+void PageConnection::close() {
   beast::get_lowest_layer(*socket_).close();  // what reads or writes ends with an error, and leaves
 }
 
-void PageServer::Impl::Connection::leave() {
+void PageConnection::leave() {
   if (server_.sockets.erase(id_) == 0) return;
   {
     const std::lock_guard lock(server_.mutex);

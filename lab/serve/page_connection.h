@@ -6,11 +6,19 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
 #include <list>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <thread>
 
-#include "lab/serve/page_server.h"
+#include "lab/serve/page_limits.h"
+#include "session/page_door.h"
 
 namespace mrclab::lab {
 
@@ -25,14 +33,14 @@ using beast::error_code;
 /// has no name of an interface.
 std::string plain_text(const asio::ip::address& address);
 
-/// Everything in it but `inbox` belongs to that thread.
-struct PageServer::Impl {
-  class Connection;
+class PageConnection;
 
+/// Everything in it but `inbox` belongs to that thread.
+struct PageThread {
   std::string token, machine;
   tcp::endpoint local;  // where we listen
-  std::map<ClientId, std::shared_ptr<Connection>> sockets;
-  std::list<Connection*> connections;  // all there are, the oldest first
+  std::map<ClientId, std::shared_ptr<PageConnection>> sockets;
+  std::list<PageConnection*> connections;  // all there are, the oldest first
   ClientId newest = 0;
 
   mutable std::mutex mutex;  // of what follows
@@ -54,16 +62,16 @@ struct PageServer::Impl {
 };
 
 /// One connection: a few requests, and then perhaps a WebSocket. Shared by the handlers of what it does.
-class PageServer::Impl::Connection : public std::enable_shared_from_this<Connection> {
+class PageConnection : public std::enable_shared_from_this<PageConnection> {
  public:
-  Connection(Impl& server, tcp::socket socket)
+  PageConnection(PageThread& server, tcp::socket socket)
       : server_(server),
         stream_(std::move(socket)),
         place_(server.connections.insert(server.connections.end(), this)) {
     error_code ignored;
     address_ = stream_.socket().local_endpoint(ignored).address();
   }
-  ~Connection() { server_.connections.erase(place_); }
+  ~PageConnection() { server_.connections.erase(place_); }
 
   enum class State : uint8_t { kAsking, kIdle, kAnswered, kKnown, kLeaving };
   State state() const { return state_; }
@@ -84,9 +92,9 @@ class PageServer::Impl::Connection : public std::enable_shared_from_this<Connect
   void write_next();
   void leave();
 
-  Impl& server_;
+  PageThread& server_;
   beast::tcp_stream stream_;  // until it becomes a WebSocket
-  std::list<Connection*>::iterator place_;
+  std::list<PageConnection*>::iterator place_;
   State state_ = State::kAsking;
   asio::ip::address address_;  // that it came to
   std::optional<websocket::stream<beast::tcp_stream>> socket_;

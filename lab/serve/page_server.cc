@@ -36,30 +36,31 @@ std::string random_token() {
   return text;
 }
 
-bool PageServer::Impl::take(PageInput input) {
+bool PageThread::take(PageInput input) {
   {
     const std::lock_guard lock(mutex);
     // Comings and goings are as few as connections; they are never left out.
-    if (input.what == PageInput::What::kText && inbox.size() >= kMaxWaiting) return false;
+    if (input.what == PageInput::What::kText && inbox.size() >= PageLimits::kMaxWaiting)
+      return false;
     inbox.push_back(std::move(input));
   }
   filled.notify_one();
   return true;
 }
 
-void PageServer::Impl::accept() {
+void PageThread::accept() {
   acceptor.async_accept([this](error_code error, tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
     if (error) return accept_later(error);
     failing = false;
     make_room();
-    std::make_shared<Connection>(*this, std::move(socket))->read_request();
+    std::make_shared<PageConnection>(*this, std::move(socket))->read_request();
     accept();
   });
 }
 
 /// The connection stays where it waits, so that accepting it would fail again at once.
-void PageServer::Impl::accept_later(const error_code& error) {
+void PageThread::accept_later(const error_code& error) {
   if (!std::exchange(failing, true)) {
     fmt::print(stderr, "mrclab serve: cannot accept connections: {}\n", error.message());
   }
@@ -71,107 +72,106 @@ void PageServer::Impl::accept_later(const error_code& error) {
 
 /// Of the strangers one that has not asked for anything goes first, then one between two requests, then one that
 /// takes its time to read an answer.
-void PageServer::Impl::make_room() {
-  using State = Connection::State;
+void PageThread::make_room() {
+  using State = PageConnection::State;
   const auto count = [this](State state) {
     return std::count_if(connections.begin(), connections.end(),
-                         [state](const Connection* one) { return one->state() == state; });
+                         [state](const PageConnection* one) { return one->state() == state; });
   };
   size_t strangers = 0;
   for (const State state : {State::kAsking, State::kIdle, State::kAnswered}) {
     strangers += static_cast<size_t>(count(state));
   }
-  if (strangers < kMaxStrangers) return;
+  if (strangers < PageLimits::kMaxStrangers) return;
   for (const State state : {State::kAsking, State::kIdle, State::kAnswered}) {
     const auto oldest =
         std::find_if(connections.begin(), connections.end(),
-                     [state](const Connection* one) { return one->state() == state; });
+                     [state](const PageConnection* one) { return one->state() == state; });
     if (oldest != connections.end()) return (*oldest)->give_way();
   }
 }
 
-PageServer::PageServer(const ServeOptions& options) : impl_(std::make_unique<Impl>()) {
-  impl_->token = options.token.empty() ? random_token() : options.token;
+PageServer::PageServer(const ServeOptions& options) : thread_(std::make_unique<PageThread>()) {
+  thread_->token = options.token.empty() ? random_token() : options.token;
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(options.address), options.port);
-    impl_->acceptor.open(endpoint.protocol());
-    impl_->acceptor.set_option(asio::socket_base::reuse_address(true));
-    impl_->acceptor.bind(endpoint);
-    impl_->acceptor.listen();
+    thread_->acceptor.open(endpoint.protocol());
+    thread_->acceptor.set_option(asio::socket_base::reuse_address(true));
+    thread_->acceptor.bind(endpoint);
+    thread_->acceptor.listen();
   } catch (const boost::system::system_error& error) {
     throw InputError(fmt::format("cannot listen on {} port {}: {}", options.address, options.port,
                                  error.code().message()));
   }
-  impl_->local = impl_->acceptor.local_endpoint();
-  impl_->machine = machine_name();
-  impl_->accept();
-  impl_->thread = std::thread([this] { impl_->io.run(); });
+  thread_->local = thread_->acceptor.local_endpoint();
+  thread_->machine = machine_name();
+  thread_->accept();
+  thread_->thread = std::thread([this] { thread_->io.run(); });
 }
 
 PageServer::~PageServer() {
-  impl_->io.stop();
-  impl_->thread.join();
-  impl_->sockets.clear();
+  thread_->io.stop();
+  thread_->thread.join();
+  thread_->sockets.clear();
 }
 
-uint16_t PageServer::port() const { return impl_->acceptor.local_endpoint().port(); }
+uint16_t PageServer::port() const { return thread_->acceptor.local_endpoint().port(); }
 
 std::vector<std::string> PageServer::links() const {
-  const asio::ip::address address = impl_->local.address();
+  const asio::ip::address address = thread_->local.address();
   std::vector<std::string> names{plain_text(address)};
   if (address.is_unspecified()) {
     names = {address.is_v6() ? "::1" : "127.0.0.1"};
-    if (!impl_->machine.empty()) names.push_back(impl_->machine);
+    if (!thread_->machine.empty()) names.push_back(thread_->machine);
   }
   std::vector<std::string> links;
   for (const std::string& name : names) {
     links.push_back(
-        fmt::format("http://{}/?token={}", host_text(name, impl_->local.port()), impl_->token));
+        fmt::format("http://{}/?token={}", host_text(name, thread_->local.port()), thread_->token));
   }
   return links;
 }
 
 bool PageServer::next(PageInput& input, std::chrono::milliseconds at_most) {
-  std::unique_lock lock(impl_->mutex);
-  if (!impl_->filled.wait_for(lock, at_most, [this] { return !impl_->inbox.empty(); }))
+  std::unique_lock lock(thread_->mutex);
+  if (!thread_->filled.wait_for(lock, at_most, [this] { return !thread_->inbox.empty(); }))
     return false;
-  input = std::move(impl_->inbox.front());
-  impl_->inbox.pop_front();
+  input = std::move(thread_->inbox.front());
+  thread_->inbox.pop_front();
   return true;
 }
 
 size_t PageServer::waiting_bytes(ClientId client) const {
-  const std::lock_guard lock(impl_->mutex);
-  const auto found = impl_->waiting.find(client);
-  return found == impl_->waiting.end() ? 0 : found->second;
+  const std::lock_guard lock(thread_->mutex);
+  const auto found = thread_->waiting.find(client);
+  return found == thread_->waiting.end() ? 0 : found->second;
 }
 
 namespace {
 
 /// Has the thread of the server send it, if the browser is still there.
-template <class Impl>
-void send(Impl& impl, ClientId client, std::string bytes, bool text) {
+void send(PageThread& thread, ClientId client, std::string bytes, bool text) {
   auto shared = std::make_shared<const std::string>(std::move(bytes));  // with the handlers
   {
-    const std::lock_guard lock(impl.mutex);
-    impl.waiting[client] += shared->size();
+    const std::lock_guard lock(thread.mutex);
+    thread.waiting[client] += shared->size();
   }
-  asio::post(impl.io, [&impl, client, shared = std::move(shared), text] {
-    const auto found = impl.sockets.find(client);
-    if (found != impl.sockets.end()) return found->second->send(shared, text);
-    const std::lock_guard lock(impl.mutex);
-    impl.waiting.erase(client);
+  asio::post(thread.io, [&thread, client, shared = std::move(shared), text] {
+    const auto found = thread.sockets.find(client);
+    if (found != thread.sockets.end()) return found->second->send(shared, text);
+    const std::lock_guard lock(thread.mutex);
+    thread.waiting.erase(client);
   });
 }
 
 }  // namespace
 
 void PageServer::send_text(ClientId client, std::string text) {
-  send(*impl_, client, std::move(text), true);
+  send(*thread_, client, std::move(text), true);
 }
 
 void PageServer::send_binary(ClientId client, std::string bytes) {
-  send(*impl_, client, std::move(bytes), false);
+  send(*thread_, client, std::move(bytes), false);
 }
 
 }  // namespace mrclab::lab

@@ -2,25 +2,20 @@
 // HTTP and WebSocket for the page, on Boost.Beast. Serves the embedded files and takes JSON texts of those
 // that know the token. One thread of its own runs it; send() and close() may be called from another.
 //
-// Everything from outside is bounded: kMaxClients WebSockets, kMaxStrangers other connections, kMaxRequestBytes of a
-// request, kMaxTextBytes of a message, kMaxWaiting messages that nobody has taken yet (more end the connection),
-// kMaxOutgoingBytes that a slow browser has not read (likewise), and kHandshakeTime to ask for something. A stranger is
-// a connection that has not shown the token. One more of them takes the place of one that asks for nothing, the oldest
-// first: so none of them, nor all together, keep a page from loading, or end a WebSocket.
+// Everything from outside is bounded (page_limits.h): kMaxClients WebSockets, kMaxStrangers other connections,
+// kMaxRequestBytes of a request, kMaxTextBytes of a message, kMaxWaiting messages that nobody has taken yet (more end
+// the connection), kMaxOutgoingBytes that a slow browser has not read (likewise), and kHandshakeTime to ask for
+// something. A stranger is a connection that has not shown the token. One more of them takes the place of one that asks
+// for nothing, the oldest first: so none of them, nor all together, keep a page from loading, or end a WebSocket.
 //
 // A request must name the host that it was sent to (lab/serve/page_host.h); a WebSocket must come from a page of
 // this server (`Origin`) and know the token. The page may load nothing from elsewhere, run no inline script
 // and stand in no frame (Content-Security-Policy).
 
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "session/page_door.h"
@@ -33,16 +28,10 @@ struct ServeOptions {
   std::string token;  ///< empty: a random one
 };
 
+struct PageThread;
+
 class PageServer : public PageDoor {
  public:
-  static constexpr size_t kMaxClients = 16;
-  static constexpr size_t kMaxStrangers = 128;
-  static constexpr size_t kMaxRequestBytes = 8192;
-  static constexpr size_t kMaxTextBytes = 65536;
-  static constexpr size_t kMaxWaiting = 256;
-  static constexpr size_t kMaxOutgoingBytes = size_t{64} << 20;
-  static constexpr std::chrono::seconds kHandshakeTime{10};
-
   /// Listens. Throws InputError for an address or port that cannot be had.
   explicit PageServer(const ServeOptions& options);
   ~PageServer() override;
@@ -58,8 +47,7 @@ class PageServer : public PageDoor {
   void send_binary(ClientId client, std::string bytes) override;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<PageThread> thread_;
 };
 
 /// 128 random bits of the kernel, in hex.

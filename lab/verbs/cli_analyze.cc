@@ -12,6 +12,7 @@
 #include "fabric/text/yaml.h"
 #include "lab/verbs/cli.h"
 #include "recorded/traffic/traffic_input.h"
+#include "recorded/traffic/traffic_report.h"
 
 namespace mrclab::lab {
 namespace {

@@ -5,11 +5,14 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "fabric/text/visible_text.h"
 #include "fabric/text/yaml_write.h"
+#include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/verbs/cli_import.h"
-#include "lab/verbs/cli_translate.h"
+#include "live/translate/containerlab_import.h"
 #include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 #include "scenario/import/csv_line.h"
 #include "scenario/import/incident_import.h"
 #include "scenario/spec/scenario.h"
@@ -17,6 +20,28 @@
 
 namespace mrclab::lab {
 namespace {
+
+/// A scenario's or a fabric's name out of any text: at most 32 of a-z, 0-9 and dash.
+std::string plain_name(const std::string& text) {
+  constexpr size_t kMost = 32;
+  std::string name;
+  for (const char c : text.substr(0, kMost)) {
+    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool plain = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
+    name += plain ? small : '-';
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+  return name.empty() ? "imported" : name;
+}
+
+/// Refuses to overwrite `out`, which the user may have edited since an earlier import. Empty: standard output.
+void require_new_file(const std::string& out, bool force) {
+  std::error_code ignored;
+  if (force || out.empty() || !std::filesystem::exists(out, ignored)) return;
+  throw InputError("--out: found " + in_quotes(out) +
+                   ", which is there already: expected a new file, or --force beside it");
+}
 
 struct ImportVerb {
   std::string log, map, fabric = "octet";
@@ -83,27 +108,57 @@ int import_command(const ImportVerb& verb) {
   return 0;
 }
 
-}  // namespace
+struct LabImport {
+  std::string file, out, name;
+  bool force = false;
+};
 
-std::string plain_name(const std::string& text) {
-  constexpr size_t kMost = 32;
-  std::string name;
-  for (const char c : text.substr(0, kMost)) {
-    const char small = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const bool plain = (small >= 'a' && small <= 'z') || (small >= '0' && small <= '9');
-    name += plain ? small : '-';
+int import_lab(const LabImport& given) {
+  require_new_file(given.out, given.force);
+  const YamlValue document = read_yaml_file(given.file);
+  const std::string name =
+      given.name.empty() ? plain_name(containerlab_name(document)) : given.name;
+  const ImportedFabric fabric =
+      import_containerlab(document, name, std::filesystem::path(given.file).filename().string());
+  if (given.out.empty()) {
+    fmt::print("{}", fabric.text);
+  } else {
+    const std::filesystem::path out = given.out;
+    const std::filesystem::path folder = out.parent_path().empty() ? "." : out.parent_path();
+    netio::OutputFolder::make(folder).write_file(out.filename(), fabric.text);
   }
-  while (!name.empty() && name.back() == '-') name.pop_back();
-  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
-  return name.empty() ? "imported" : name;
+  for (const std::string& what : fabric.left_out) {
+    fmt::print(stderr, "left out: {}\n", visible(what));
+  }
+  const Topology topology = build_topology(fabric.shape);
+  fmt::print(stderr, "{}: {} hosts, {} switches, {} links, {}\n", name, topology.host_count(),
+             topology.nodes.size() - topology.host_count(), topology.links.size(),
+             topology.regular() ? "regular planes" : "listed one by one");
+  if (!given.out.empty()) fmt::print(stderr, "written to {}\n", given.out);
+  return 0;
 }
 
-void require_new_file(const std::string& out, bool force) {
-  std::error_code ignored;
-  if (force || out.empty() || !std::filesystem::exists(out, ignored)) return;
-  throw InputError("--out: found " + in_quotes(out) +
-                   ", which is there already: expected a new file, or --force beside it");
+/// Its words are its own: those of the verb above it are not asked for.
+void add_lab_import(CLI::App& parent, CliResult& result) {
+  auto given = std::make_shared<LabImport>();  // shared with the callback
+  CLI::App* verb =
+      parent.add_subcommand("containerlab", "A topology of containerlab as a fabric file");
+  // These words are its own; those of the verb above are for logs.
+  verb->preparse_callback([&parent](size_t) {
+    for (CLI::Option* option : parent.get_options()) option->required(false);
+  });
+  verb->add_option("FILE", given->file, "a .clab.yml")->required();
+  verb->add_option("-o,--out", given->out, "where the fabric goes; default: standard output");
+  verb->add_option("--name", given->name, "of the fabric; default: the lab's");
+  verb->add_flag("--force", given->force, "write over the file that --out names");
+  verb->footer(
+      "Hosts and switches are told by labels (mrclab-role), groups, kinds and\n"
+      "neighbours; regular planes are recognised. docs/other-labs.md has the rules.\n"
+      "Example: mrclab import containerlab clos.clab.yml -o clos.yaml");
+  verb->callback([given, &result] { result.code = import_lab(*given); });
 }
+
+}  // namespace
 
 void add_import_verb(CLI::App& app, CliResult& result) {
   auto verb = std::make_shared<ImportVerb>();  // shared with the callback

@@ -7,11 +7,8 @@
 #include <vector>
 
 #include "fabric/text/visible_text.h"
-#include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/verbs/cli_import.h"
 #include "live/translate/containerlab_export.h"
-#include "live/translate/containerlab_import.h"
 #include "live/translate/kathara_export.h"
 #include "live/translate/netlab_export.h"
 #include "netio/system/output_folder.h"
@@ -153,61 +150,12 @@ void add_kathara_export(CLI::App& parent) {
   });
 }
 
-struct LabImport {
-  std::string file, out, name;
-  bool force = false;
-};
-
-int import_lab(const LabImport& given) {
-  require_new_file(given.out, given.force);
-  const YamlValue document = read_yaml_file(given.file);
-  const std::string name =
-      given.name.empty() ? plain_name(containerlab_name(document)) : given.name;
-  const ImportedFabric fabric =
-      import_containerlab(document, name, fs::path(given.file).filename().string());
-  if (given.out.empty()) {
-    fmt::print("{}", fabric.text);
-  } else {
-    const fs::path out = given.out;
-    const fs::path folder = out.parent_path().empty() ? "." : out.parent_path();
-    netio::OutputFolder::make(folder).write_file(out.filename(), fabric.text);
-  }
-  for (const std::string& what : fabric.left_out) {
-    fmt::print(stderr, "left out: {}\n", visible(what));
-  }
-  const Topology topology = build_topology(fabric.shape);
-  fmt::print(stderr, "{}: {} hosts, {} switches, {} links, {}\n", name, topology.host_count(),
-             topology.nodes.size() - topology.host_count(), topology.links.size(),
-             topology.regular() ? "regular planes" : "listed one by one");
-  if (!given.out.empty()) fmt::print(stderr, "written to {}\n", given.out);
-  return 0;
-}
-
 }  // namespace
 
 void add_lab_exports(CLI::App& verb) {
   add_containerlab_export(verb);
   add_netlab_export(verb);
   add_kathara_export(verb);
-}
-
-void add_lab_import(CLI::App& parent, CliResult& result) {
-  auto given = std::make_shared<LabImport>();  // shared with the callback
-  CLI::App* verb =
-      parent.add_subcommand("containerlab", "A topology of containerlab as a fabric file");
-  // These words are its own; those of the verb above are for logs.
-  verb->preparse_callback([&parent](size_t) {
-    for (CLI::Option* option : parent.get_options()) option->required(false);
-  });
-  verb->add_option("FILE", given->file, "a .clab.yml")->required();
-  verb->add_option("-o,--out", given->out, "where the fabric goes; default: standard output");
-  verb->add_option("--name", given->name, "of the fabric; default: the lab's");
-  verb->add_flag("--force", given->force, "write over the file that --out names");
-  verb->footer(
-      "Hosts and switches are told by labels (mrclab-role), groups, kinds and\n"
-      "neighbours; regular planes are recognised. docs/other-labs.md has the rules.\n"
-      "Example: mrclab import containerlab clos.clab.yml -o clos.yaml");
-  verb->callback([given, &result] { result.code = import_lab(*given); });
 }
 
 }  // namespace mrclab::lab

@@ -10,7 +10,7 @@
 
 #include "analysis/traffic/format_sample.h"
 #include "fabric/topology/topology.h"
-#include "recorded/traffic/traffic_input.h"
+#include "recorded/traffic/traffic_words.h"
 
 namespace mrclab::lab {
 

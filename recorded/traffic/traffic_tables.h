@@ -1,7 +1,12 @@
 #pragma once
 // One function per section of the traffic report: the parts of traffic_report.h, not for other use.
 
-#include "recorded/traffic/traffic_report.h"
+#include <string>
+#include <string_view>
+
+#include "analysis/traffic/traffic.h"
+#include "recorded/traffic/report_table.h"
+#include "recorded/traffic/traffic_context.h"
 
 namespace mrclab::lab {
 

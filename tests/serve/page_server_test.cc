@@ -2,6 +2,7 @@
 // over a real WebSocket.
 
 #include "lab/serve/page_server.h"
+#include "lab/serve/page_limits.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
@@ -207,7 +208,7 @@ TEST_CASE(
   browser.join();
   asio::io_context io;
   std::vector<tcp::socket> strangers;
-  for (size_t i = 0; i < 2 * PageServer::kMaxStrangers; ++i) {
+  for (size_t i = 0; i < 2 * PageLimits::kMaxStrangers; ++i) {
     strangers.emplace_back(io).connect({asio::ip::make_address("127.0.0.1"), served.port()});
     if (i % 16 == 0) CHECK(browser.get("/main.js").result_int() == 200);
   }
@@ -351,7 +352,7 @@ TEST_CASE("a message that is too long, or binary, ends its connection and no oth
   good.join();
   longer.join();
   binary.join();
-  longer.say(std::string(PageServer::kMaxTextBytes + 1, ' '));
+  longer.say(std::string(PageLimits::kMaxTextBytes + 1, ' '));
   CHECK(longer.is_closed());
   binary.say_binary("\1\2\3");
   CHECK(binary.is_closed());

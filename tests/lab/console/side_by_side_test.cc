@@ -11,6 +11,7 @@
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
 #include "recorded/traffic/traffic_input.h"
+#include "recorded/traffic/traffic_report.h"
 #include "tests/lab/support/evidence_cuts.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/lab/support/written_run.h"

@@ -14,6 +14,7 @@
 #include "netio/system/child_process.h"
 #include "netio/system/file_descriptor.h"
 #include "recorded/traffic/traffic_input.h"
+#include "recorded/traffic/traffic_report.h"
 #include "tests/lab/support/sandbox.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

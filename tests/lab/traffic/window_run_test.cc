@@ -11,6 +11,7 @@
 #include "netio/system/file_descriptor.h"
 #include "recorded/folder/run_manifest.h"
 #include "recorded/traffic/traffic_input.h"
+#include "recorded/traffic/traffic_report.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {

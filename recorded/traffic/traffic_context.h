@@ -1,0 +1,66 @@
+#pragma once
+// What a report on traffic knows beside the captures: the fabric, the run's faults, what its hosts reported.
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/history/event_history.h"
+#include "analysis/measure/flow_spread.h"
+#include "analysis/measure/pause_tree.h"
+#include "analysis/measure/rc_recovery.h"
+#include "fabric/topology/topology.h"
+
+namespace mrclab::lab {
+
+/// A fault as a run's verdict names it.
+struct KnownFault {
+  std::string fault;
+  FabricTime at;
+  std::optional<FabricTime> healed_at;
+};
+
+/// What hosts of a run said of their windows, and which of it was asked for.
+struct WindowSource {
+  std::vector<analysis::WindowNews> news;  ///< in order of time
+  std::vector<std::string> notes;          ///< why there are none, or not all
+  FabricTime complete_until = FabricTime::never();
+  FabricTime from;
+  FabricTime until = FabricTime::never();
+  std::pair<std::optional<uint32_t>, std::optional<uint32_t>>
+      between;  ///< host numbers; empty: all
+};
+
+/// Who paused whom in a run, by its packet records.
+struct PauseSource {
+  analysis::PauseTree tree;
+  std::vector<std::string> notes;  ///< why there is none, or not all
+  bool looked = false;             ///< packet records of a run whose ports pause were read
+};
+
+/// RC over RoCEv2 in the captures, which the analysis of MRC's traffic only counts.
+struct RcSource {
+  struct NamedFlow {
+    std::string name;  ///< "h1 > h0 0x2a"
+    analysis::RcRecovery recovery;
+  };
+  std::vector<NamedFlow> flows;
+  std::optional<analysis::FlowSpread> spread;
+  std::vector<std::string> notes;
+  bool looked = false;  ///< the captures were read for it, with a fabric
+};
+
+/// Facts that do not come from the captures.
+struct TrafficContext {
+  const Topology* topology = nullptr;  ///< names of hosts; null: none
+  std::vector<KnownFault> faults;
+  bool faults_known = false;  ///< a run's verdict said which there were, if any
+  WindowSource windows;
+  PauseSource pauses;
+  RcSource rc;
+  std::vector<std::string> sources;  ///< what was read, as said on the command line
+  std::vector<std::string> notes;    ///< what the summary says about the sources
+};
+
+}  // namespace mrclab::lab
