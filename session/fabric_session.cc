@@ -7,6 +7,7 @@
 #include "faults/schedule.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/expectation_check.h"
+#include "scenario/spec/transport_fit.h"
 #include "session/session_export.h"
 #include "session/simulated_future.h"
 

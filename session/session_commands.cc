@@ -8,6 +8,7 @@
 #include "console/switch_rows.h"
 #include "fabric/packet/headers.h"
 #include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/transport_fit.h"
 #include "session/lesson_verdict.h"
 #include "session/packet_look.h"
 #include "session/page_messages.h"

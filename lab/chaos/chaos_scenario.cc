@@ -14,6 +14,7 @@
 #include "faults/schedule.h"
 #include "lab/chaos/chaos_workload.h"
 #include "scenario/spec/shipped_files.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,6 +7,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "scenario/spec/expectation_check.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {

@@ -10,6 +10,7 @@
 #include "scenario/judging/twin_run.h"
 #include "scenario/spec/connections.h"
 #include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "endpoint/plan/connection_plan.h"
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 

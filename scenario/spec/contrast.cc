@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "fabric/text/yaml_write.h"
+#include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/pattern.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/expectation_list.h"
-#include "scenario/spec/scenario.h"
 #include "scenario/spec/scenario_form.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {

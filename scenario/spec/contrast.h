@@ -12,31 +12,16 @@
 //       watchdog: {detect: 50us, restore: 50us}   # as in a fabric's `roce:`; or off
 //       expect: [...]
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "analysis/expect/expectation.h"
-#include "endpoint/options/transport_choice.h"
 #include "fabric/text/yaml.h"
-#include "fabric/topology/topology.h"
 #include "scenario/spec/named_transport.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
-
-struct Scenario;
-
-inline constexpr size_t kMaxContrasts = 16;
-
-struct Contrast {
-  std::string name;
-  const NamedTransport* transport = nullptr;     ///< never null
-  endpoint::TransportChoice options;             ///< its overrides come on top of the transport's
-  std::optional<LosslessProfile> watchdog = {};  ///< of which the watchdog alone counts
-  std::vector<analysis::Expectation> expect;
-  bool operator==(const Contrast&) const = default;
-};
 
 /// Reads the list of a scenario that is whole but for it. Throws InputError with the position.
 std::vector<Contrast> parse_contrasts(const YamlValue& list, const Scenario& scenario);

@@ -6,6 +6,7 @@
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
 #include "scenario/spec/connections.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "analysis/expect/expectation.h"
 #include "scenario/spec/planned_traffic.h"
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 

@@ -4,7 +4,7 @@
 
 #include "fabric/text/plain_text.h"
 #include "fabric/text/yaml_write.h"
-#include "scenario/spec/scenario_form.h"
+#include "scenario/spec/program_form.h"
 #include "scenario/spec/yaml_text.h"
 
 namespace mrclab::lab {

@@ -15,8 +15,6 @@
 
 namespace mrclab::lab {
 
-/// The longest `timeout:` of a program, in time of this machine.
-inline constexpr std::chrono::hours kMaxProgramTime{24};
 inline constexpr size_t kMaxExecPrograms = 256;
 
 /// One `exec:` entry of a workload, for one host.

@@ -1,22 +1,21 @@
 #include "scenario/spec/scenario.h"
-#include "fabric/topology/build_topology.h"
-#include "scenario/spec/dilation.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analysis/expect/expectation.h"
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_form.h"
 #include "fabric/topology/forwarding_file.h"
 #include "faults/schedule.h"
+#include "scenario/spec/dilation.h"
 #include "scenario/spec/expectation_list.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/planned_traffic.h"
 #include "scenario/spec/scenario_form.h"
 #include "scenario/spec/shipped_files.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {
@@ -180,11 +179,6 @@ void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& name
   }
 }
 
-/// Is there a switch that has routes for carriers only?
-bool has_carrier_routes_alone(const Topology& topology) {
-  return topology.has_forwarding(Forwarding::kKernel) || topology.has_forwarding(Forwarding::kBpf);
-}
-
 /// Packets without a carrier need switches that know hosts, which those of regular planes do.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
@@ -223,40 +217,6 @@ void read_workload(const YamlValue& document, NameResolver& names,
 }
 
 }  // namespace
-
-bool uses_roce(const Scenario& scenario) {
-  const bool by_default = endpoint::make_profile(scenario.transport, scenario.topology).transport ==
-                          endpoint::TransportKind::kRoce;
-  return std::any_of(scenario.workload.begin(), scenario.workload.end(), [&](const auto& spec) {
-    const auto transport = endpoint::transport_of(spec);
-    return transport ? *transport == endpoint::TransportKind::kRoce : by_default;
-  });
-}
-
-std::optional<std::string_view> why_without_roce(const Topology& topology) {
-  if (!topology.regular() && topology.planes != 1) {
-    return "a listed fabric whose NICs have several ports";
-  }
-  if (topology.routing.underlay == Underlay::kIpv4) return "an IPv4 underlay";
-  if (has_carrier_routes_alone(topology)) return "switches of the kernel";
-  return std::nullopt;
-}
-
-void fit_fabric_to_transport(Scenario& scenario) {
-  const auto profile = endpoint::make_profile(scenario.transport, scenario.topology);
-  endpoint::set_default_qps(scenario.workload, profile.qps);
-  const bool roce = uses_roce(scenario);
-  if (const auto found = why_without_roce(scenario.topology); roce && found) {
-    throw InputError(
-        fmt::format("{}: found RoCE in a fabric with {}: expected regular planes, or "
-                    "NICs of one port, IPv6, and switches that hash",
-                    scenario.name, *found));
-  }
-  LosslessProfile& lossless = scenario.fabric.lossless;
-  lossless.pfc = roce && profile.pfc;
-  lossless.adaptive = roce && profile.adaptive_routing;
-  scenario.topology.lossless = lossless;
-}
 
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
@@ -372,6 +332,24 @@ std::filesystem::path find_scenario(std::string_view name_or_path) {
     if (std::find(ids.begin(), ids.end(), name_or_path) != ids.end()) return entry.path();
   }
   return find_incident(name_or_path);
+}
+
+std::filesystem::path find_fabric_or_scenario(const std::string& name_or_path) {
+  const std::string& word = name_or_path;
+  if (word.find('/') != std::string::npos || word.ends_with(".yaml")) {
+    if (std::filesystem::exists(word)) return word;
+    throw NameError(in_quotes(word) + ", and no such file", "the path of a fabric or a scenario");
+  }
+  const std::vector<std::string> fabrics = shipped_names("fabrics");
+  if (std::find(fabrics.begin(), fabrics.end(), word) != fabrics.end()) return find_fabric(word);
+  try {
+    return find_scenario(word);
+  } catch (const NameError&) {
+    std::vector<std::string> known = shipped_names("incidents");
+    known.insert(known.end(), fabrics.begin(), fabrics.end());
+    throw NameError(in_quotes(word) + ", which names no fabric and no incident",
+                    one_of(word, known) + " or the path of a file");
+  }
 }
 
 Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides) {

@@ -10,7 +10,8 @@
 #include "scenario/spec/dilation.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/named_transport.h"
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/program_form.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 namespace {
@@ -19,8 +20,7 @@ using Form = ValueForm;
 using Kind = ValueForm::Kind;
 using Key = ValueForm::Key;
 
-const Form kText = Form::of(Kind::kText), kTime = Form::of(Kind::kTime),
-           kSwitch = Form::of(Kind::kSwitch);
+const Form kText = Form::of(Kind::kText), kTime = Form::of(Kind::kTime);
 
 Form workload_form() {
   std::vector<Key> kinds = endpoint::workload_kinds();
@@ -56,27 +56,6 @@ Form contrast_form() {
 Form one_or_list(const Form& form) { return Form::either({form, Form::list(form)}); }
 
 }  // namespace
-
-const ValueForm& exec_form() {
-  static const Form kForm =
-      Form::map({{"host", one_or_list(kText), "where it runs", Key::kRequired},
-                 {"command", kText, "for sh -c", Key::kRequired},
-                 {"cwd", kText, "its folder, from the file's"},
-                 {"at", kTime, "when it starts"},
-                 {"until", Form::word({"end"}), "it is ended with the run"},
-                 {"timeout", kTime, "of this machine's time"},
-                 {"may_fail", kSwitch, "its exit code does not matter"}});
-  return kForm;
-}
-
-const ValueForm& check_program_form() {
-  static const Form kForm =
-      Form::map({{"command", kText, "for sh -c, in the run folder's words", Key::kRequired},
-                 {"name", kText, "of the check; absent: its command"},
-                 {"cwd", kText, "its folder, from the file's"},
-                 {"timeout", kTime, "of this machine's time"}});
-  return kForm;
-}
 
 const ValueForm& scenario_form() {
   const Form mechanisms = Form::list(Form::word(mechanism_names()));

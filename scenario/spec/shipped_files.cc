@@ -5,7 +5,6 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/pattern.h"
-#include "scenario/spec/scenario.h"
 
 #ifndef MRCLAB_SOURCE_DIR
 #define MRCLAB_SOURCE_DIR "."
@@ -73,24 +72,6 @@ std::vector<std::string> shipped_names(std::string_view folder) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-std::filesystem::path find_fabric_or_scenario(const std::string& name_or_path) {
-  const std::string& word = name_or_path;
-  if (word.find('/') != std::string::npos || word.ends_with(".yaml")) {
-    if (std::filesystem::exists(word)) return word;
-    throw NameError(in_quotes(word) + ", and no such file", "the path of a fabric or a scenario");
-  }
-  const std::vector<std::string> fabrics = shipped_names("fabrics");
-  if (std::find(fabrics.begin(), fabrics.end(), word) != fabrics.end()) return find_fabric(word);
-  try {
-    return find_scenario(word);
-  } catch (const NameError&) {
-    std::vector<std::string> known = shipped_names("incidents");
-    known.insert(known.end(), fabrics.begin(), fabrics.end());
-    throw NameError(in_quotes(word) + ", which names no fabric and no incident",
-                    one_of(word, known) + " or the path of a file");
-  }
 }
 
 }  // namespace mrclab::lab

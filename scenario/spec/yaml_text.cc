@@ -1,7 +1,6 @@
 #include "scenario/spec/yaml_text.h"
 
 #include "fabric/text/plain_text.h"
-#include "scenario/spec/program_spec.h"
 
 namespace mrclab::lab {
 

@@ -10,6 +10,8 @@
 
 namespace mrclab::lab {
 
+/// The longest `timeout:` of a program, in time of this machine.
+inline constexpr std::chrono::hours kMaxProgramTime{24};
 /// A command line for sh -c, of at most 4096 characters. Throws InputError.
 std::string read_command(const YamlValue& value);
 /// Where a command runs, absolute: `cwd` from `base`, or `base` itself. Throws InputError if it is no

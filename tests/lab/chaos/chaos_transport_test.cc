@@ -11,6 +11,7 @@
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/chaos/chaos_workload.h"
+#include "scenario/spec/transport_fit.h"
 
 using namespace mrclab;
 using namespace mrclab::lab;

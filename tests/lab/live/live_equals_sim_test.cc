@@ -18,6 +18,7 @@
 #include "netio/system/file_descriptor.h"
 #include "recorded/run/run_diff.h"
 #include "scenario/spec/shipped_files.h"
+#include "scenario/spec/transport_fit.h"
 #include "tests/lab/support/random_scenario.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/nightly.h"

@@ -5,6 +5,7 @@
 #include "fabric/text/yaml.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/scenario.h"
+#include "scenario/spec/transport_fit.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
 

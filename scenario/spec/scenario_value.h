@@ -1,0 +1,71 @@
+#pragma once
+// A scenario as a value. scenario.h reads it from a file and writes it back.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/expect/expectation.h"
+#include "analysis/history/reports.h"
+#include "endpoint/options/transport_choice.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/node/effect.h"
+#include "fabric/topology/fabric_shape.h"
+#include "fabric/topology/topology.h"
+#include "faults/fault.h"
+#include "scenario/spec/named_transport.h"
+#include "scenario/spec/program_spec.h"
+
+namespace mrclab::lab {
+
+using analysis::TimingMode;
+/// Where packets are captured: by the daemons (`captures:`), by libpcap on the veths (`taps:`).
+enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
+
+inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can say
+
+inline constexpr size_t kMaxContrasts = 16;
+
+/// What another transport makes of a scenario (contrast.h).
+struct Contrast {
+  std::string name;
+  const NamedTransport* transport = nullptr;     ///< never null
+  endpoint::TransportChoice options;             ///< its overrides come on top of the transport's
+  std::optional<LosslessProfile> watchdog = {};  ///< of which the watchdog alone counts
+  std::vector<analysis::Expectation> expect;
+  bool operator==(const Contrast&) const = default;
+};
+
+struct Scenario {
+  std::string name;
+  std::vector<std::string> ids;  ///< "L5", "P-2": what a shipped incident is called in its source
+  std::string about;
+  std::vector<std::string>
+      without;  ///< mechanisms that are switched off (scenario/spec/mechanism.h)
+  std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
+  FabricShape fabric;                      ///< as the fabric file says
+  Topology topology;                       ///< built from it
+  uint64_t seed = 1;
+  endpoint::TransportChoice transport;
+  std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
+  TimingMode timing = TimingMode::kCarried;
+  CaptureScope captures = CaptureScope::kHosts;
+  CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
+  bool payload_elided = false;              ///< frames are headers of the modelled length
+  std::vector<endpoint::WorkloadSpec> workload;
+  std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
+  std::vector<faults::Fault> faults;
+  std::vector<ScheduledEffect> schedule;  ///< compiled from faults
+  FabricTime end;                         ///< never(): of a lab that stays and works until `down`
+  std::optional<FabricTime> until;        ///< the run is ended here, before `end`
+  std::vector<analysis::Expectation> expect;
+  std::vector<CheckProgram> check_programs;  ///< `program:` entries of `expect:`
+  std::vector<Contrast> contrasts;           ///< what other transports make of it
+
+  /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
+  /// the whole run.
+  FabricTime stop() const { return until.value_or(end); }
+};
+
+}  // namespace mrclab::lab
