@@ -7,6 +7,7 @@
 
 #include "lab/run/run_options.h"
 #include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 

@@ -7,6 +7,7 @@
 #include "lab/run/run_options.h"
 #include "lab/run/simulated_run.h"
 #include "scenario/judging/world_outcome.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 
