@@ -72,7 +72,7 @@ class AnalyzedRun {
  public:
   explicit AnalyzedRun(const Topology& topology, const std::string& name)
       : run(topology),
-        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", 7, {}, {}, {}, {}, {}},
+        inputs{topology, {}, {}, {}, {}, {}, name, "live", "0.1.0", {}, 7, {}, {}, {}, {}, {}},
         file_(name + ".pcapng"),
         events_(name + ".sealed.jsonl") {
     for (const NodeSite& site : topology.nodes) seal.nodes.push_back(site.id);
