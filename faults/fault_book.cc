@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "fabric/node/effect_text.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/name_pattern.h"
 #include "faults/schedule.h"
 
@@ -50,7 +51,7 @@ FaultBook::FaultBook(const Topology& topology, std::vector<faults::Fault> scenar
 
 uint32_t FaultBook::add(BookedFault fault) {
   if (total_ >= faults::kMaxFaults) {
-    throw InputError("this lab has had " + std::to_string(total_) + " faults: no more fit");
+    throw InputError("this lab has had " + counted_noun(total_, "fault") + ": no more fit");
   }
   entries_[total_] = std::move(fault);
   return total_++;

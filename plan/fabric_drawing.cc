@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::lab {
@@ -288,8 +289,9 @@ std::map<uint32_t, Point> points_of(const Topology& topology, uint32_t planes, d
 
 std::string drawn_as_text(const Topology& topology) {
   std::string text =
-      fmt::format("{}: {} hosts, {} switches, {} links\n", topology.name, topology.host_count(),
-                  topology.nodes.size() - topology.host_count(), topology.links.size()) +
+      fmt::format("{}: {}, {}, {}\n", topology.name, counted_noun(topology.host_count(), "host"),
+                  counted_noun(topology.nodes.size() - topology.host_count(), "switch"),
+                  counted_noun(topology.links.size(), "link")) +
       rates_text(topology);
   if (!topology.regular()) return text + "\n" + layers_text(topology, layers_of(topology, 0));
   for (uint32_t plane = 0; plane < topology.planes;) {
@@ -311,10 +313,9 @@ std::string drawn_as_svg(const Topology& topology) {
   const uint32_t planes = topology.regular() && all ? topology.planes : 1;
   if (topology.links.size() / std::max(1u, topology.planes) > kMaxDrawnLinks) {
     return fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 40\"><text "
-        "x=\"8\" y=\"24\" fill=\"currentColor\">{}: {} links are too many to "
-        "draw</text></svg>\n",
-        escaped(topology.name), topology.links.size());
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 40\"><text x=\"8\" y=\"24\" "
+        "fill=\"currentColor\">{}: {} are too many to draw</text></svg>\n",
+        escaped(topology.name), counted_noun(topology.links.size(), "link"));
   }
   double width = 0;
   const std::map<uint32_t, Point> points = points_of(topology, planes, width);

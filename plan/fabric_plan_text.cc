@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "endpoint/paths/ev_set.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
 namespace mrclab::lab {
@@ -51,7 +52,8 @@ std::string materials_text(const FabricPlan& plan) {
   text += counted("NIC-T0 links", plan.nic_links) + counted("T0-T1 links", plan.fabric_links);
   text += counted("links (cables, each a pair of fibres)", plan.links());
   text += counted("optical ports, two per link", 2 * plan.links());
-  text += row(fmt::format("transceivers of up to {} links", t.links_each), "", grouped(t.total()));
+  text += row(fmt::format("transceivers of up to {}", counted_noun(t.links_each, "link")), "",
+              grouped(t.total()));
   return text + fmt::format("    {} in NICs, {} down and {} up in T0s, {} in T1s\n", grouped(t.nic),
                             grouped(t.t0_down), grouped(t.t0_up), grouped(t.t1));
 }
@@ -61,8 +63,8 @@ std::string shape_text(const FabricPlan& plan) {
   const QueueProfile& q = o.queues;
   const QueueProfile& inside = o.fabric_queues;
   std::string text = heading("SHAPE AND TIMES");
-  text += fmt::format("  {} tiers, longest path {} switches, {} hosts reached over one\n",
-                      plan.tiers, plan.longest_path, grouped(plan.shape.hosts_per_t0));
+  text += fmt::format("  {} tiers, longest path {}, {} hosts reached over one\n", plan.tiers,
+                      counted_noun(plan.longest_path, "switch"), grouped(plan.shape.hosts_per_t0));
   text += fmt::format("  ports: T0 {} down + {} up, T1 {} down\n", plan.shape.hosts_per_t0,
                       plan.shape.t1, plan.t1_ports);
   text += fmt::format("  NIC {}, bisection {} each way, oversubscription {}:{}\n",
@@ -161,8 +163,9 @@ std::string comparison_text(const FabricPlan& plan) {
   text += fmt::format("  Per host the planes need {} of the switches and {} of the transceivers.\n",
                       share_text(c.switches), share_text(c.transceivers));
   if (c.larger.tiers > c.single.tiers) {
-    text += fmt::format("  A single plane of {} hosts needs {} tiers: paths of {} switches.\n",
-                        grouped(c.plane.hosts()), c.larger.tiers, c.larger.longest_path());
+    text += fmt::format("  A single plane of {} hosts needs {} tiers: paths of {}.\n",
+                        grouped(c.plane.hosts()), c.larger.tiers,
+                        counted_noun(c.larger.longest_path(), "switch"));
   }
   return text;
 }
@@ -170,8 +173,9 @@ std::string comparison_text(const FabricPlan& plan) {
 }  // namespace
 
 std::string plan_text(const FabricPlan& plan) {
-  return fmt::format("{}: {} hosts on {} planes of {}\n", plan.shape.name, grouped(plan.hosts),
-                     plan.shape.planes, rate_text(plan.shape.host_rate.bps)) +
+  return fmt::format("{}: {} hosts on {} of {}\n", plan.shape.name, grouped(plan.hosts),
+                     counted_noun(plan.shape.planes, "plane"),
+                     rate_text(plan.shape.host_rate.bps)) +
          materials_text(plan) + shape_text(plan) + routes_text(plan) + paths_section(plan) +
          addresses_text(plan) + comparison_text(plan);
 }

@@ -9,6 +9,7 @@
 #include "endpoint/host/host_routes.h"
 #include "endpoint/options/profile_maker.h"
 #include "fabric/node/event_kind.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
@@ -191,8 +192,8 @@ class FareView {
     }
     const routing::RouteEntry* there = entry_at(peer.node);
     if (there == nullptr) return;
-    hop["why"] = fmt::format("has {} Gb/s, {} way{} out", in_gbps(rounded(there->heard)),
-                             there->ways_out, there->ways_out == 1 ? "" : "s");
+    hop["why"] = fmt::format("has {} Gb/s, {} out", in_gbps(rounded(there->heard)),
+                             counted_noun(there->ways_out, "way"));
   }
 
   /// A float32 says 24.999999 for 25.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "plan/fabric_plan_text.h"
 
 namespace mrclab::lab {
@@ -44,8 +45,8 @@ NicRoutePlan plan_nic_routes(const FabricPlan& plan, uint64_t job) {
 
 std::string nic_routes_text(const NicRoutePlan& plan) {
   std::string text =
-      fmt::format("{} hosts in {} rows, {} planes; a job of {}\n\n", grouped(plan.hosts),
-                  grouped(plan.rows), plan.planes, grouped(plan.job));
+      fmt::format("{} hosts in {} rows, {}; a job of {}\n\n", grouped(plan.hosts),
+                  grouped(plan.rows), counted_noun(plan.planes, "plane"), grouped(plan.job));
   std::vector<std::vector<std::string>> rows{
       {"NICS ARE TOLD", "NIC: PREFIXES", "PATHS", "T0: PREFIXES", "T1: PREFIXES", "FILTER"}};
   for (const NicRoutePlan::Way& way : plan.ways) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "fabric/text/counted_noun.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -33,10 +35,13 @@ std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, Book
   // A session that began with a saved one has its sentence in place of that one's.
   session.about.resize(std::min(session.about.size(), session.about.find(kSaved)));
   while (session.about.ends_with(' ')) session.about.pop_back();
-  session.about += fmt::format("{}{} {} faults by hand, {} from outside.",
-                               session.about.empty() ? "" : " ", kSaved, by_hand, outside);
+  session.about +=
+      fmt::format("{}{} {} by hand, {} from outside.", session.about.empty() ? "" : " ", kSaved,
+                  counted_noun(by_hand, "fault"), outside);
   if (unmodelled > 0) {
-    session.about += fmt::format(" Not repeated: {} other changes from outside.", unmodelled);
+    session.about +=
+        " Not repeated: " +
+        counted_noun(unmodelled, {"other change from outside", "other changes from outside"}) + ".";
   }
   std::string text = to_yaml(session);
   try {

@@ -8,6 +8,7 @@
 #include "analysis/blame/blame_hosts.h"
 #include "analysis/blame/blame_samples.h"
 #include "analysis/blame/blame_search.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
@@ -288,20 +289,20 @@ class Blamer {
   }
 
   static std::string evidence(const Blame& blame, uint64_t words) {
-    const auto what = [&] {
+    const auto what = [&](bool one) -> std::string {
       switch (blame.symptom) {
         case Symptom::kDuplicates: return "arrived twice";
-        case Symptom::kMarks: return "were marked without having waited";
+        case Symptom::kMarks:
+          return std::string(one ? "was" : "were") + " marked without having waited";
         case Symptom::kFlipsBits: return "had wrong bits";
-        default: return "were lost";
+        default: return one ? "was lost" : "were lost";
       }
     };
     std::string text;
     if (blame.bad > 0) {
-      text = std::to_string(blame.bad) + " of " + std::to_string(blame.of) + " packets over it " +
-             what() + ", " +
-             (blame.bad_elsewhere == 0 ? "no other"
-                                       : std::to_string(blame.bad_elsewhere) + " others") +
+      text = std::to_string(blame.bad) + " of " + counted_noun(blame.of, "packet") + " over it " +
+             what(blame.bad == 1) + ", " +
+             (blame.bad_elsewhere == 0 ? "no other" : counted_noun(blame.bad_elsewhere, "other")) +
              " at that time";
     }
     if (words == 0) return text;

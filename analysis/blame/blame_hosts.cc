@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/measure/pause_times.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -63,8 +64,9 @@ void blame_bursts(const Topology& topology, const PacketHistory& packets,
     blame.until = std::max(blame.until, burst.until);
     blame.bad += burst.frames;
     blame.of = blame.bad;
-    blame.evidence = std::to_string(blame.bad) + " datagrams to " + to +
-                     " that are no MRC and heed no congestion";
+    blame.evidence = counted_noun(blame.bad, "datagram") + " to " + to +
+                     (blame.bad == 1 ? " that is no MRC and heeds no congestion"
+                                     : " that are no MRC and heed no congestion");
   }
 }
 
@@ -73,8 +75,9 @@ void blame_receivers(const Topology& topology, const PacketHistory& packets,
   std::vector<std::optional<Blame>> open(topology.host_count());
   const auto close = [&](std::optional<Blame>& blame) {
     if (blame && blame->bad >= kFewRefusals) {
-      blame->evidence = std::to_string(blame->bad) + " of " + std::to_string(blame->of) +
-                        " packets that reached it were refused: its receive buffer was full";
+      blame->evidence = std::to_string(blame->bad) + " of " + counted_noun(blame->of, "packet") +
+                        " that reached it " + (blame->bad == 1 ? "was" : "were") +
+                        " refused: its receive buffer was full";
       blames.push_back(*blame);
     }
     blame.reset();

@@ -5,6 +5,7 @@
 
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/measure/message_times.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -144,7 +145,7 @@ CheckResult judge(const ExpectGap& expected, const JudgedRun& run) {
   if (steps == 0) return unjudged(check, "the run ends before this interval");
   check.measured = longest.us();
   check.looked =
-      Looked(steps, "intervals of " + to_string(every), expected.from, t, Source::kPackets);
+      Looked(steps, "interval of " + to_string(every), expected.from, t, Source::kPackets);
   if (longest > FabricTime::zero()) check.where = {where, where + longest, {}};
   if (longest > expected.at_most) {
     return failed(check, "from " + to_string(where) + " to " + to_string(where + longest));
@@ -174,7 +175,7 @@ CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
     least = bytes;
     where = t;
   }
-  check.looked = Looked(samples, "samples", expected.from, t, Source::kPackets);
+  check.looked = Looked(samples, "sample", expected.from, t, Source::kPackets);
   if (samples < 2) return unjudged(check, "fewer than two samples before the run ends");
   if (sum == 0) return unjudged(check, "nothing was delivered");
   check.where = {where, where + expected.every, {}};
@@ -225,7 +226,7 @@ CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
     uint64_t& sum = bytes[{flow.source, flow.destination}];
     if (d.t >= expected.from && d.t < until) sum += d.bytes;
   }
-  check.looked = Looked(bytes.size(), "pairs of hosts", expected.from, until, Source::kPackets);
+  check.looked = Looked(bytes.size(), "pair of hosts", expected.from, until, Source::kPackets);
   if (bytes.size() < 2) return unjudged(check, "fewer than two pairs of hosts sent anything");
   double sum = 0, squares = 0;  // for display and a comparison with room: shares of a few pairs
   uint64_t least = UINT64_MAX, most = 0;
@@ -245,7 +246,7 @@ CheckResult judge(const ExpectFairness& expected, const JudgedRun& run) {
                               ? jain
                               : static_cast<double>(least) / static_cast<double>(most);
   check.measured = 100.0 * measured;
-  check.note = std::to_string(bytes.size()) + " pairs, the least is " + worst;
+  check.note = counted_noun(bytes.size(), "pair") + ", the least is " + worst;
   check.where = {expected.from, until, worst};
   if (*check.measured < percent_of(expected.at_least)) return failed(check, check.note);
   return passed(check, *check.looked);

@@ -7,6 +7,7 @@
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/measure/port_load.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -84,7 +85,7 @@ CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
       ++open;
       if (why.empty()) {
         why = run.fault_name(i) + ": " + std::to_string(missing) + " of " +
-              std::to_string(m.wires_to_regain) + " wires carry no traffic after the heal";
+              counted_noun(m.wires_to_regain, "wire") + " without traffic after the heal";
         check.where = {run.faults[i].healed_at, run.measurements.end, run.fault_name(i)};
       }
     } else if (!m.unjudged.empty() && unsure.empty()) {
@@ -92,7 +93,8 @@ CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
     }
   }
   check.measured = static_cast<double>(open);
-  check.looked = run.of_whole_run(looked, "faults that heal", Source::kPackets);
+  check.looked =
+      run.of_whole_run(looked, {"fault that heals", "faults that heal"}, Source::kPackets);
   if (open > 0) return failed(check, why);
   if (!unsure.empty()) return unjudged(check, unsure);
   return passed(check, *check.looked);
@@ -234,7 +236,7 @@ CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
     }
   }
   if (bad > 0) {
-    const std::string why = std::to_string(bad) + " values are not back; " + first;
+    const std::string why = counted_noun(bad, {"value is", "values are"}) + " not back; " + first;
     return late ? failed(check, why) : unjudged(check, why);
   }
   check.measured = (values.latest - *heal).us();
@@ -242,7 +244,7 @@ CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
     return failed(check, "the last one came back later than the bound");
   }
   return passed(
-      check, run.of_whole_run(known_values(run, values.states), "entropy values", Source::kEvents));
+      check, run.of_whole_run(known_values(run, values.states), "entropy value", Source::kEvents));
 }
 
 /// All work has ended: no frame is left in a switch, but for a probe of each of `queues`.
@@ -263,7 +265,7 @@ CheckResult judge_left_frames(const JudgedRun& run, CheckResult check, FabricTim
   check.where = {from, run.measurements.end, "switches"};
   // A run that sent only probes filled no queue, so its records are no evidence here.
   check.looked = run.of_whole_run(run.history.attempts().empty() ? 0 : books.records(),
-                                  "packet records", Source::kRecords);
+                                  "packet record", Source::kRecords);
   return left > queues ? failed(check, "left in switches although all work has ended")
                        : passed(check, *check.looked);
 }
@@ -316,7 +318,7 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
   check.where = {from, m.end, where};
   if (longest > allowed)
     return failed(check, "every packet to " + where + " waits, more than before the first fault");
-  return passed(check, {judged, "host ports", from, m.end, Source::kPackets});
+  return passed(check, {judged, "host port", from, m.end, Source::kPackets});
 }
 
 CheckResult judge(const ExpectQueuesEmpty&, const JudgedRun& run) {

@@ -6,6 +6,7 @@
 #include "analysis/checks/expectation_rules.h"
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab::analysis {
@@ -34,7 +35,7 @@ CheckResult judge_share(const auto& expected, CheckResult check, uint64_t there,
   const bool too_few = part < Wide{all} * expected.at_least.ppb;
   const bool floor = too_few || expected.at_most.ppb == Probability::kOne;
   check.bound = percent_of(floor ? expected.at_least : expected.at_most);
-  check.note = std::to_string(there) + " of " + std::to_string(all) + " packets";
+  check.note = std::to_string(there) + " of " + counted_noun(all, "packet");
   if (too_few || part > Wide{all} * expected.at_most.ppb) return failed(check, check.note);
   return passed(check, looked);
 }

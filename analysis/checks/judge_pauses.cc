@@ -74,7 +74,8 @@ CheckResult judge(const ExpectPause& expected, const JudgedRun& run) {
   }
   // Only RoCE's data is paused: where none is sent, and nothing stands from before, nothing could.
   if (check.looked->count() == 0 && most > FabricTime::zero()) {
-    check.looked = Looked(1, "pause from before", expected.from, until, Source::kPackets);
+    check.looked = Looked(1, {"pause from before", "pauses from before"}, expected.from, until,
+                          Source::kPackets);
   }
   if (check.looked->count() == 0) return without_evidence(check, *check.looked);
   const auto whole = static_cast<uint64_t>((until - expected.from).ps());

@@ -30,7 +30,8 @@ CheckResult judge(const ExpectDetect& expected, const JudgedRun& run) {
   if (run.faults_begun() == 0) return unjudged(check, "there is no fault to detect");
   if (!longest) return unjudged(check, std::string(why_nothing_detected(run.topology)));
   check.measured = longest->us();
-  check.looked = run.of_whole_run(confirmed, "faults detected", Source::kPackets);
+  check.looked =
+      run.of_whole_run(confirmed, {"fault detected", "faults detected"}, Source::kPackets);
   if (*longest > expected.within) return failed(check, worst);
   if (confirmed == 0) {
     return unjudged(check,
@@ -45,7 +46,7 @@ CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
   check.unit = "us";
   check.bound = expected.within.us();
   const Measurements& m = run.measurements;
-  check.looked = run.of_whole_run(run.faults_begun(), "faults", Source::kPackets);
+  check.looked = run.of_whole_run(run.faults_begun(), "fault", Source::kPackets);
   if (check.looked->count() == 0) return unjudged(check, "there is no fault to recover from");
   if (!m.baseline.usable) return unjudged(check, m.baseline.why_not);
   const BitRate target = share_of(m.baseline.rate, expected.to);
@@ -103,7 +104,9 @@ CheckResult judge(const ExpectLeave& expected, const JudgedRun& run) {
     return failed(check, lingers + ": an affected path was never left");
   }
   if (*longest > expected.within) return failed(check, worst);
-  return passed(check, run.of_whole_run(left, "faults whose paths were left", Source::kPackets));
+  return passed(
+      check, run.of_whole_run(left, {"fault whose paths were left", "faults whose paths were left"},
+                              Source::kPackets));
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ CheckResult judge(const ExpectMemoryIntact&, const JudgedRun& run) {
     }
   }
   if (verified == 0) return unjudged(check, "no host has verified any byte");
-  return passed(check, run.of_whole_run(verified, "bytes verified", Source::kReports));
+  return passed(check,
+                run.of_whole_run(verified, {"byte verified", "bytes verified"}, Source::kReports));
 }
 
 CheckResult judge(const ExpectQpError& expected, const JudgedRun& run) {
@@ -97,7 +98,7 @@ CheckResult judge(const ExpectQpError& expected, const JudgedRun& run) {
   }
   if (errors == 0) return failed(check, "no QP failed");
   if (!other.empty()) return failed(check, other);
-  return passed(check, run.of_whole_run(errors, "queue pairs in error", Source::kReports));
+  return passed(check, run.of_whole_run(errors, "queue pair in error", Source::kReports));
 }
 
 }  // namespace

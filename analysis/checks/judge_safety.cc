@@ -7,6 +7,7 @@
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/checks/placed_messages.h"
 #include "analysis/checks/qp_failures.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -175,8 +176,8 @@ void SilentLosses::look_at(const HostReport& host, uint32_t number, const QueueR
   const uint64_t whole = flow == flows_.end() ? 0 : whole_messages(run_.history, flow->second);
   if (queue.completed > whole) {
     tell(queue.completed - whole, run_.whole_run(name),
-         name + " was told that " + std::to_string(queue.completed) +
-             " messages are done, but only " + std::to_string(whole) + " arrived whole");
+         name + " was told that " + counted_noun(queue.completed, {"message is", "messages are"}) +
+             " done, but only " + std::to_string(whole) + " arrived whole");
   }
   const uint64_t answered = queue.completed + queue.failed;
   if (answered > queue.posted) {
@@ -196,15 +197,16 @@ CheckResult SilentLosses::result(CheckResult check) const {
   if (queues_ == 0 && run_.all_lost_power()) {
     check.note = "every host lost its power, and its messages with it";
     return passed(check,
-                  run_.of_whole_run(run_.history.packets().size(), "packets", Source::kPackets));
+                  run_.of_whole_run(run_.history.packets().size(), "packet", Source::kPackets));
   }
   if (queues_ == 0) return unjudged(check, "no host has reported its messages");
   if (posted_ > 0) {
-    return passed(check, run_.of_whole_run(posted_, "messages posted", Source::kReports));
+    return passed(
+        check, run_.of_whole_run(posted_, {"message posted", "messages posted"}, Source::kReports));
   }
   // Whatever hosts report, acknowledgements were held against the packets.
   return passed(check,
-                run_.of_whole_run(run_.history.packets().size(), "packets", Source::kPackets));
+                run_.of_whole_run(run_.history.packets().size(), "packet", Source::kPackets));
 }
 
 CheckResult judge(const ExpectNoSilentLoss&, const JudgedRun& run) {
@@ -228,7 +230,7 @@ CheckResult judge(const ExpectNoSilentLoss&, const JudgedRun& run) {
 
 CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   CheckResult check;
-  check.unit = "completions";
+  check.unit = "completion";
   check.bound = 0;
   uint64_t wrong = 0, queues = 0, told = 0;
   std::string first;
@@ -259,7 +261,7 @@ CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   if (queues == 0 && !all_gone) return unjudged(check, "no host has reported its completions");
   if (told > 0) return passed(check, run.of_whole_run(told, "completions", Source::kReports));
   const HistoryCounters& c = run.history.counters();
-  return passed(check, run.of_whole_run(c.sacks + c.rc_acks, "answers", Source::kPackets));
+  return passed(check, run.of_whole_run(c.sacks + c.rc_acks, "answer", Source::kPackets));
 }
 
 CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
@@ -304,7 +306,7 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
         check, "no packet shows which path " + std::to_string(unknown) + " of the failed QPs had");
   }
   check.note = std::to_string(failures.size()) + " QPs failed, rightly";
-  return passed(check, run.of_whole_run(failures.size(), "queue pairs in error", Source::kEvents));
+  return passed(check, run.of_whole_run(failures.size(), "queue pair in error", Source::kEvents));
 }
 
 CheckResult judge(const ExpectAccounted&, const JudgedRun& run) {
@@ -330,7 +332,7 @@ CheckResult judge(const ExpectAccounted&, const JudgedRun& run) {
   }
   // A run that sent only probes lost no data, so its records are no evidence here.
   const uint64_t records = run.history.attempts().empty() ? 0 : books.records();
-  return passed(check, run.of_whole_run(records, "packet records", Source::kRecords));
+  return passed(check, run.of_whole_run(records, "packet record", Source::kRecords));
 }
 
 CheckResult judge(const ExpectSafety&, const JudgedRun&) { return unjudged({}, "a bundle"); }

@@ -88,7 +88,7 @@ CheckResult judge(const ExpectLatency& expected, const JudgedRun& run) {
     const auto back = pairs.find({pair.second, pair.first});
     add_turns(pings, back == pairs.end() ? kNone : back->second, expected.from, until, found);
   }
-  check.looked = Looked(found.pings, "pings", expected.from, until, Source::kPackets);
+  check.looked = Looked(found.pings, "ping", expected.from, until, Source::kPackets);
   if (found.unanswered) {
     return unjudged(check, "this is no ping-pong: the message at " + to_string(*found.unanswered) +
                                " was followed by another before exactly one came back; "
@@ -148,7 +148,7 @@ CheckResult judge(const ExpectCompletionTime& expected, const JudgedRun& run) {
   const IterationTimes times = iteration_times(expected, run);
   const uint64_t hanging = times.during.hanging();
   const uint64_t looked = times.during.finished() + hanging;
-  check.looked = Looked(looked, "iterations", expected.from, until, Source::kEvents);
+  check.looked = Looked(looked, "iteration", expected.from, until, Source::kEvents);
   if (times.before.finished() == 0) {
     return unjudged(check, "no host finished two iterations before the first fault");
   }
@@ -199,7 +199,7 @@ CheckResult judge(const ExpectMessageTime& expected, const JudgedRun& run) {
   }
   const FabricTime end = run.measurements.end;
   const std::vector<MessageTime> messages = selected_messages(expected, run);
-  check.looked = Looked(messages.size(), "messages", expected.from, run.end_of(expected.until),
+  check.looked = Looked(messages.size(), "message", expected.from, run.end_of(expected.until),
                         Source::kPackets);
   const std::optional<MessageTimes> times = message_times(messages, end);
   if (!times) return without_evidence(check, *check.looked);

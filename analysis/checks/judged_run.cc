@@ -106,7 +106,7 @@ Looked JudgedRun::sent(const std::vector<bool>& flows, FabricTime from, FabricTi
     if (!flows[history.packets()[attempt.packet].flow]) continue;
     if (!plane || in_plane(attempt, *plane)) ++count;
   }
-  return {count, "packets", from, until, Source::kPackets};
+  return {count, "packet", from, until, Source::kPackets};
 }
 
 Looked JudgedRun::roce_sent(FabricTime from, FabricTime until) const {
@@ -116,7 +116,10 @@ Looked JudgedRun::roce_sent(FabricTime from, FabricTime until) const {
       std::count_if(history.pauses().begin(), history.pauses().end(),
                     [&](const PauseSeen& pause) { return pause.t >= from && pause.t < until; });
   return {sent(roce, from, until).count() + static_cast<uint64_t>(pauses),
-          "RoCE packets and pauses", from, until, Source::kPackets};
+          {"RoCE packet or pause", "RoCE packets and pauses"},
+          from,
+          until,
+          Source::kPackets};
 }
 
 Looked JudgedRun::used_queue_pairs() const {
@@ -137,7 +140,7 @@ Looked JudgedRun::used_queue_pairs() const {
     }
     used += std::max(posted, std::min<uint64_t>(host.qps, seen));
   }
-  return of_whole_run(used, "queue pairs with work", Source::kReports);
+  return of_whole_run(used, "queue pair with work", Source::kReports);
 }
 
 Looked JudgedRun::arrived(FabricTime from, FabricTime until) const {
@@ -145,7 +148,7 @@ Looked JudgedRun::arrived(FabricTime from, FabricTime until) const {
   const auto count = std::count_if(
       deliveries.begin(), deliveries.end(),
       [&](const Delivery& delivery) { return delivery.t >= from && delivery.t < until; });
-  return {static_cast<uint64_t>(count), "delivered packets", from, until, Source::kPackets};
+  return {static_cast<uint64_t>(count), "delivered packet", from, until, Source::kPackets};
 }
 
 FabricTime JudgedRun::first_fault() const { return first_start(faults); }

@@ -54,7 +54,7 @@ struct JudgedRun : CheckInputs {
   PacketToLookAt to_look_at(const Packet& packet) const;
 
   // What was looked at.
-  Looked of_whole_run(uint64_t count, std::string what, Source source) const {
+  Looked of_whole_run(uint64_t count, Noun what, Source source) const {
     return {count, std::move(what), FabricTime::zero(), measurements.end, source};
   }
   /// Data packets of these flows that were under way between the two instants; of one plane, if one is given.

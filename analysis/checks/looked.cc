@@ -6,7 +6,7 @@ namespace {
 /// " by events"; nothing where the things themselves are the evidence ("delivered packets").
 std::string by(const Looked& looked) {
   const std::string_view source = kSourceNames[static_cast<size_t>(looked.source())];
-  return looked.what().ends_with(source) ? "" : " by " + std::string(source);
+  return looked.what().many.ends_with(source) ? "" : " by " + std::string(source);
 }
 
 std::string window(const Looked& looked) {
@@ -19,11 +19,11 @@ std::string window(const Looked& looked) {
 }  // namespace
 
 std::string to_string(const Looked& looked) {
-  return std::to_string(looked.count()) + " " + looked.what() + by(looked) + ", " + window(looked);
+  return counted_noun(looked.count(), looked.what()) + by(looked) + ", " + window(looked);
 }
 
 std::string nothing_in(const Looked& looked) {
-  return "nothing was looked at: there were no " + looked.what() + by(looked) + ", " +
+  return "nothing was looked at: there were no " + looked.what().many + by(looked) + ", " +
          window(looked);
 }
 

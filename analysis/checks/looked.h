@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "fabric/base/units.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 
@@ -26,12 +27,12 @@ inline constexpr std::array<std::string_view, 7> kSourceNames{
 
 class Looked {
  public:
-  /// `what` in the plural, with what was selected of them: "packets", "pings", "queue pairs".
-  Looked(uint64_t count, std::string what, FabricTime from, FabricTime until, Source source)
+  /// `what`: one of them, with what was selected: "packet", "ping", "queue pair in error".
+  Looked(uint64_t count, Noun what, FabricTime from, FabricTime until, Source source)
       : count_(count), what_(std::move(what)), from_(from), until_(until), source_(source) {}
 
   uint64_t count() const { return count_; }
-  const std::string& what() const { return what_; }
+  const Noun& what() const { return what_; }
   FabricTime from() const { return from_; }
   FabricTime until() const { return until_; }  ///< never(): to the end, wherever that is
   Source source() const { return source_; }
@@ -39,7 +40,7 @@ class Looked {
 
  private:
   uint64_t count_;
-  std::string what_;
+  Noun what_;
   FabricTime from_, until_;
   Source source_;
 };

@@ -6,6 +6,7 @@
 #include "analysis/capture/open_capture.h"
 #include "analysis/history/packet_joiner.h"
 #include "fabric/base/random.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 
@@ -198,20 +199,21 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
   check.measured = static_cast<double>(a.differences() + unequal);
   check.bound = 0;
   check.unit = "differences";
-  check.note = std::to_string(a.attempts) +
-               " transmissions in both: " + std::to_string(a.delivered) + " delivered, " +
-               std::to_string(a.trimmed) + " trimmed, " + std::to_string(a.lost()) +
-               " lost or still on their way, " + std::to_string(a.cut) + " cut in flight; " +
-               std::to_string(taps.counters().voids) + " void frames";
+  check.note = counted_noun(a.attempts, "transmission in both") + ": " +
+               std::to_string(a.delivered) + " delivered, " + std::to_string(a.trimmed) +
+               " trimmed, " + std::to_string(a.lost()) + " lost or still on their way, " +
+               std::to_string(a.cut) + " cut in flight; " +
+               counted_noun(taps.counters().voids, "void frame");
   if (wires > 0) {
-    check.note += "; " + std::to_string(frames) + " frames at both ends of " +
-                  std::to_string(wires) + " wires";
+    check.note += "; " +
+                  counted_noun(frames, {"frame at both ends of ", "frames at both ends of "}) +
+                  counted_noun(wires, "wire");
   }
-  const Looked looked(a.attempts, "transmissions in both", FabricTime::zero(), FabricTime::never(),
+  const Looked looked(a.attempts, "transmission in both", FabricTime::zero(), FabricTime::never(),
                       Source::kTaps);
   std::string note = check.note;
   if (missing > 0) {
-    check = unjudged(check, "the taps lost " + std::to_string(missing) + " frames; " + note);
+    check = unjudged(check, "the taps lost " + counted_noun(missing, "frame") + "; " + note);
   } else if (a.attempts == 0) {
     check = unjudged(check, "nothing was captured by both");
   } else if (a.differences() + unequal == 0) {
@@ -224,7 +226,9 @@ CheckResult judge_taps(const Agreement& a, const TapEvidence& taps, uint64_t mis
     check.where = {FabricTime::zero(), FabricTime::never(),
                    a.first_difference.empty() ? "wires whose ends differ" : a.first_difference};
   }
-  if (unequal > 0) check.note += "; " + std::to_string(unequal) + " wires whose ends differ";
+  if (unequal > 0)
+    check.note +=
+        "; " + counted_noun(unequal, {"wire whose ends differ", "wires whose ends differ"});
   if (!a.first_difference.empty()) check.note += "; " + a.first_difference;
   return check;
 }

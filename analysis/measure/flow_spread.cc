@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fabric/paths/ecmp.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -125,7 +126,8 @@ std::string flows_per_uplink(const FlowSpread& spread) {
         (text.empty() ? "" : ", ") + name + " on " + std::to_string(spread.uplinks_by_flows[flows]);
   }
   return "flows per uplink: " + text + "; " + std::to_string(spread.shared) + " of " +
-         std::to_string(spread.uplinks) + " uplinks carry more than one";
+         counted_noun(spread.uplinks, "uplink") +
+         (spread.shared == 1 ? " carries more than one" : " carry more than one");
 }
 
 }  // namespace mrclab::analysis

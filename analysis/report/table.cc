@@ -8,6 +8,7 @@
 #include "analysis/blame/blame_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/text_wrap.h"
 
 namespace mrclab::analysis {
@@ -167,8 +168,8 @@ void taps_part(const Verdict& verdict, TextTable& table) {
     std::snprintf(text, sizeof text, format, value);
     return std::string(text);
   };
-  table.line("taps       " + std::to_string(taps.packets) + " packets of " +
-             std::to_string(taps.interfaces) + " interfaces, " +
+  table.line("taps       " + counted_noun(taps.packets, "packet") + " of " +
+             counted_noun(taps.interfaces, "interface") + ", " +
              number("%.1f MB", static_cast<double>(taps.bytes) * 1e-6) +
              (taps.missing > 0 ? ", " + std::to_string(taps.missing) + " missing" : ""));
   table.line("           cost " + number("%.2f s", taps.cpu_seconds) + " of CPU" +

@@ -17,10 +17,6 @@ std::string capitals(Result result) {
   return "";
 }
 
-std::string counted_noun(size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 namespace {
 
 std::string padded(const std::string& text, size_t width, bool right) {

@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "analysis/verdict/verdict.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 
 /// "PASS", "FAIL", "INCONCLUSIVE"
 std::string capitals(Result result);
-/// "1 check", "2 checks"
-std::string counted_noun(size_t count, const std::string& noun);
 /// A whole number without decimals, any other with two: "95", "99.97"; "-" for no value.
 std::string plain_number(const std::optional<double>& value);
 /// "5.88 Tb/s"

@@ -9,6 +9,7 @@
 #include "analysis/traffic/record_counts.h"
 #include "analysis/traffic/traffic_order.h"
 #include "analysis/traffic/traffic_overlap.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -267,7 +268,8 @@ class Reading {
           feed.name + ": " + link_type_name(feed.link_type) + ": expected " + kReadLinkTypes;
       if (counts_.counters().not_ethernet == read_) throw CaptureError(said);
       if (notes_.size() < kMaxFileNotes) {
-        notes_.push_back(std::to_string(feed.not_read) + " records are not read: " + said);
+        notes_.push_back(counted_noun(feed.not_read, {"record is", "records are"}) +
+                         " not read: " + said);
       }
     }
   }

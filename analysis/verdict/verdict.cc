@@ -74,7 +74,7 @@ Json check_json(const CheckResult& check) {
   if (const auto& looked = check.looked) {
     const bool ends = looked->until() != FabricTime::never();
     json["looked"] = {{"count", looked->count()},
-                      {"what", looked->what()},
+                      {"what", looked->what().many},
                       {"from_ns", looked->from().ns()},
                       {"until_ns", ends ? Json(looked->until().ns()) : Json(nullptr)},
                       {"source", kSourceNames[static_cast<size_t>(looked->source())]},

@@ -11,6 +11,7 @@
 #include "console/progress.h"
 #include "console/shell_word.h"
 #include "console/version.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "faults/draws.h"
 #include "lab/campaign/coverage.h"
@@ -125,8 +126,9 @@ class BudgetRun {
 
   void show() {
     const double share = std::chrono::duration<double>(spent()) / options_.budget;
-    progress_.show(std::min(1.0, share),
-                   fmt::format("{} seeds, {} failed", coverage_.seeds(), coverage_.failed()));
+    progress_.show(
+        std::min(1.0, share),
+        fmt::format("{}, {} failed", counted_noun(coverage_.seeds(), "seed"), coverage_.failed()));
   }
 
   void save() {

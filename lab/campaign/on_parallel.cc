@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
 #include "netio/system/child_process.h"
@@ -53,7 +54,8 @@ int run_on_parallel(const Campaign& campaign) {
   for (int round = 1; round <= kRounds; ++round) {
     const std::vector<uint32_t> missing = missing_shards(campaign);
     if (missing.empty()) break;
-    if (round > 1) fmt::print("round {}     {} shards were lost\n", round, missing.size());
+    if (round > 1)
+      fmt::print("round {}     {} lost\n", round, counted_noun(missing.size(), "shard"));
     netio::ChildOptions options;
     options.argv = round_words(campaign, missing, round);
     options.working_directory = campaign.folder / "shards";

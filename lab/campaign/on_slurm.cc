@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/campaign/engines.h"
 #include "netio/system/child_process.h"
@@ -74,7 +75,8 @@ std::string submit_round(const Campaign& campaign, const std::vector<uint32_t>& 
       {"--job-name=mrclab-chaos", "--array=" + array_of(missing), "--requeue", "--chdir=" + there,
        "--output=" + log_pattern(campaign, "%a"), "--open-mode=truncate", there + "/task.sh"},
       kSubmitPatience);
-  fmt::print("array job   {}: {} of {} shards\n", array, missing.size(), campaign.shards);
+  fmt::print("array job   {}: {} of {}\n", array, missing.size(),
+             counted_noun(campaign.shards, "shard"));
   std::fflush(stdout);
   // A shard whose node is lost for good ends as well: what it leaves out is named as missing.
   std::vector<std::string> join{

@@ -7,6 +7,7 @@
 
 #include "analysis/blame/blame.h"
 #include "analysis/blame/blame_text.h"
+#include "fabric/text/counted_noun.h"
 #include "faults/schedule.h"
 #include "lab/chaos/blame_target.h"
 #include "scenario/simulation/simulation.h"
@@ -145,9 +146,9 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
       const uint64_t hits = shows ? hits_of(t, evidence, fault, target) : 0;
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
       if (hits < kObservableHits || names_fault(found)) continue;
-      score.not_found.push_back(fmt::format("{}: {}{}, {} packets", run, describe(fault, t),
+      score.not_found.push_back(fmt::format("{}: {}{}, {}", run, describe(fault, t),
                                             found == BlameMatch::kPart ? " (a part named)" : "",
-                                            hits));
+                                            counted_noun(hits, "packet")));
     }
   }
   for (size_t i = 0; i < best.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
@@ -80,8 +81,9 @@ std::string blame_table(const BlameScore& score) {
   std::string text = table(rows);
   if (!silent.empty()) text += indented_lines("no evidence by nature: " + silent);
   text += listing("wrong", score.wrong) + listing("missed", score.not_found);
-  text += fmt::format("blames      {} in {} runs: {} right, {} a part of it, {} wrong\n",
-                      score.blames, score.runs, score.right, score.parts, score.wrong.size());
+  text +=
+      fmt::format("blames      {} in {}: {} right, {} a part of it, {} wrong\n", score.blames,
+                  counted_noun(score.runs, "run"), score.right, score.parts, score.wrong.size());
   text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), kBlamePrecision);
   text += fmt::format("recall      {:.3f}, must be {:.2f}; with the faint ones {:.3f}\n",
                       score.recall(), kBlameRecall, score.recall_faint());

@@ -12,6 +12,7 @@
 #include "console/stopwatch.h"
 #include "console/terminal.h"
 #include "console/version.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/chaos/chaos_text.h"
 #include "lab/run/watched_run.h"
@@ -93,8 +94,8 @@ class ChaosRun {
     }
     if (interrupted.empty()) return chaos_exit_code(report_);
     std::fflush(text_);
-    fmt::print(stderr, "mrclab: {}; {} of {} seeds are done\n", interrupted, report_.results.size(),
-               seeds_.size());
+    fmt::print(stderr, "mrclab: {}; {} of {} done\n", interrupted, report_.results.size(),
+               counted_noun(seeds_.size(), "seed"));
     return chaos_exit_code(report_) == 1 ? 1 : 3;
   }
 
@@ -161,8 +162,9 @@ class ChaosRun {
     }
     report_.results.push_back(std::move(result));
     const size_t done = report_.results.size();
-    progress_.show(static_cast<double>(done) / static_cast<double>(seeds_.size()),
-                   fmt::format("{} of {} seeds, {} failed", done, seeds_.size(), failed_));
+    progress_.show(
+        static_cast<double>(done) / static_cast<double>(seeds_.size()),
+        fmt::format("{} of {}, {} failed", done, counted_noun(seeds_.size(), "seed"), failed_));
   }
 
   /// Files only for those that failed, the first few.

@@ -9,6 +9,7 @@
 #include "console/interrupt.h"
 #include "console/json_print.h"
 #include "console/progress.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/task_pool.h"
@@ -38,7 +39,7 @@ std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
     }
     scores[answer->task] = blame_score_from_json(answer->text);
     progress.show(static_cast<double>(scores.size()) / static_cast<double>(seeds.size()),
-                  fmt::format("{} of {} seeds", scores.size(), seeds.size()));
+                  fmt::format("{} of {}", scores.size(), counted_noun(seeds.size(), "seed")));
   }
   return scores;
 }
@@ -67,7 +68,8 @@ int chaos_blame_command(const ChaosOptions& options) {
   }
   if (scores.size() == seeds.size()) return score.reaches_marks() ? 0 : 1;
   std::fflush(text);
-  fmt::print(stderr, "mrclab: interrupted; {} of {} seeds are done\n", scores.size(), seeds.size());
+  fmt::print(stderr, "mrclab: interrupted; {} of {} done\n", scores.size(),
+             counted_noun(seeds.size(), "seed"));
   return 3;
 }
 

@@ -9,6 +9,7 @@
 
 #include "console/shell_word.h"
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/text_wrap.h"
 
 namespace mrclab::lab {
@@ -46,8 +47,9 @@ std::string seeds_text(const char* what, const std::vector<uint64_t>& seeds) {
 std::string chaos_title(const ChaosReport& report, size_t seeds, uint32_t jobs) {
   std::string text =
       fmt::format("mrclab: chaos on {}, seeds {}, {}", report.base, report.seeds, report.world);
-  if (report.shard != "1/1") text += fmt::format(", shard {} ({} seeds)", report.shard, seeds);
-  if (jobs > 1) text += fmt::format(", {} processes", jobs);
+  if (report.shard != "1/1")
+    text += fmt::format(", shard {} ({})", report.shard, counted_noun(seeds, "seed"));
+  if (jobs > 1) text += fmt::format(", {}", counted_noun(jobs, "process"));
   return text;
 }
 
@@ -93,7 +95,7 @@ std::string chaos_summary(const ChaosReport& report, std::optional<double> secon
   };
   text += listed("transports", counted(transports));
   const std::vector<std::string> kinds = counted(drawn);
-  text += listed("faults", {fmt::format("{} of {} kinds", faults, drawn.size())});
+  text += listed("faults", {fmt::format("{} of {}", faults, counted_noun(drawn.size(), "kind"))});
   if (!kinds.empty()) text += listed("", kinds);
   text += fmt::format("packets     {} delivered\n", packets);
   text += fmt::format("digest      {} of all results\n", digest_of_results(report).substr(0, 16));

@@ -9,6 +9,7 @@
 
 #include "console/interrupt.h"
 #include "console/progress.h"
+#include "fabric/text/counted_noun.h"
 #include "faults/shrink.h"
 #include "lab/chaos/chaos_scenario.h"
 #include "lab/chaos/chaos_workload.h"
@@ -144,8 +145,8 @@ class Shrinker {
   }
 
   std::string comment() const {
-    std::string text = fmt::format("# Shrunk from {}, seed {}, in {} runs{}. It still fails {}.\n",
-                                   original_.name, original_.seed, runs_,
+    std::string text = fmt::format("# Shrunk from {}, seed {}, in {}{}. It still fails {}.\n",
+                                   original_.name, original_.seed, counted_noun(runs_, "run"),
                                    interrupted_       ? " until it was interrupted"
                                    : runs_ >= budget_ ? " (all that were allowed)"
                                                       : "",
@@ -238,11 +239,13 @@ int shrink_command(const ShrinkOptions& options) {
     shrunk = shrink(
         scenario, options.budget,
         [&](uint32_t runs, const Scenario& smallest) {
-          progress.show(static_cast<double>(runs) / options.budget,
-                        fmt::format("{} of at most {} runs: {} faults, {} hosts, {} planes, end {}",
-                                    runs, options.budget, smallest.faults.size(),
-                                    hosts_of(smallest.workload).size(), smallest.fabric.planes,
-                                    to_string(smallest.end)));
+          progress.show(
+              static_cast<double>(runs) / options.budget,
+              fmt::format("{} of at most {}: {}, {}, {}, end {}", runs,
+                          counted_noun(options.budget, "run"),
+                          counted_noun(smallest.faults.size(), "fault"),
+                          counted_noun(hosts_of(smallest.workload).size(), "host"),
+                          counted_noun(smallest.fabric.planes, "plane"), to_string(smallest.end)));
         },
         guard.question());
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/cli/idle_options.h"
@@ -18,8 +19,8 @@ std::string check_lesson(const std::filesystem::path& file) {
   const Lesson lesson = parse_lesson(file.string(), read_yaml_bytes(file));
   const Scenario scenario = scenario_of(lesson);
   for (const LessonTask& task : lesson.tasks) solved(lesson, task);
-  return fmt::format("lesson {}: {} task{}, on {}", lesson.title, lesson.tasks.size(),
-                     lesson.tasks.size() == 1 ? "" : "s", scenario.topology.name);
+  return fmt::format("lesson {}: {}, on {}", lesson.title,
+                     counted_noun(lesson.tasks.size(), "task"), scenario.topology.name);
 }
 
 /// Tells a fabric from a scenario by its keys. The file is read only once,
@@ -31,16 +32,16 @@ std::string check_file(const std::filesystem::path& file) {
       (document.get("planes") || document.get("switches"))) {
     const Topology topology = build_topology(parse_fabric(document));
     check_lookahead(topology);
-    return fmt::format("fabric {}: {} planes, {} hosts, {} nodes, {} links", topology.name,
-                       topology.planes, topology.host_count(), topology.nodes.size(),
-                       topology.links.size());
+    return fmt::format(
+        "fabric {}: {}, {}, {}, {}", topology.name, counted_noun(topology.planes, "plane"),
+        counted_noun(topology.host_count(), "host"), counted_noun(topology.nodes.size(), "node"),
+        counted_noun(topology.links.size(), "link"));
   }
   const Scenario scenario = parse_scenario(document, file.parent_path());
   note_idle_options(scenario);
-  return fmt::format("scenario {} on {}: {} fault{}, {} check{}, until {}", scenario.name,
-                     scenario.topology.name, scenario.faults.size(),
-                     scenario.faults.size() == 1 ? "" : "s", scenario.expect.size(),
-                     scenario.expect.size() == 1 ? "" : "s", to_string(scenario.end));
+  return fmt::format("scenario {} on {}: {}, {}, until {}", scenario.name, scenario.topology.name,
+                     counted_noun(scenario.faults.size(), "fault"),
+                     counted_noun(scenario.expect.size(), "check"), to_string(scenario.end));
 }
 
 /// The file of this name, or if there is none, what ships under it.

@@ -6,12 +6,10 @@
 #include <cmath>
 
 #include "analysis/report/summary.h"
-#include "analysis/report/text_table.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::lab {
 namespace {
-
-using analysis::counted_noun;
 
 /// "4 of 8"
 std::string of(uint64_t part, uint64_t all) { return fmt::format("{} of {}", part, all); }
@@ -23,7 +21,8 @@ std::string outcome(const ComparedRun& first, const ComparedRun& run) {
     return "It does the same, packet by packet.";
   }
   if (b.work_ends && !b.completed) {
-    return fmt::format("It did not finish: {} of {} packets arrived.", b.delivered, b.data_packets);
+    return fmt::format("It did not finish: {} of {} arrived.", b.delivered,
+                       counted_noun(b.data_packets, "packet"));
   }
   const std::string did = b.work_ends ? "It took " + to_string(*b.completed)
                                       : fmt::format("{:.2f} Gb/s arrived", b.goodput_bps / 1e9);
@@ -41,13 +40,14 @@ std::string outcome(const ComparedRun& first, const ComparedRun& run) {
 std::string collisions(const analysis::Metrics& metrics) {
   const auto& spread = metrics.spread;
   if (!spread || spread->one_path == 0) return "";
-  const std::string flows = spread->one_path == spread->flows
-                                ? counted_noun(spread->flows, "flow")
-                                : of(spread->one_path, spread->flows) + " flows";
+  const std::string flows =
+      spread->one_path == spread->flows
+          ? counted_noun(spread->flows, "flow")
+          : of(spread->one_path, spread->flows) + " " + Noun("flow").of(spread->flows);
   const uint64_t used_by_them = spread->uplinks - spread->uplinks_by_flows.front();
-  std::string text =
-      fmt::format("{} kept to one path{} and used {} uplinks", flows,
-                  spread->one_path == 1 ? "" : " each", of(used_by_them, spread->uplinks));
+  std::string text = fmt::format(
+      "{} kept to one path{} and used {} {}", flows, spread->one_path == 1 ? "" : " each",
+      of(used_by_them, spread->uplinks), Noun("uplink").of(spread->uplinks));
   if (spread->one_path == 1) return text + ".";
   if (spread->sharing == 0) return text + "; no two shared one.";
   return text + fmt::format(

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::lab {
 
@@ -84,9 +85,10 @@ std::string flow_table(const std::vector<FlowRow>& rows) {
 }
 
 std::string summary_line(const FlowSummary& summary, size_t flows) {
-  return fmt::format("{} flows, {} Gb/s; share min {} %  mean {} %  max {} %  Jain {:.4f}\n", flows,
-                     shown(summary.total_gbps), shown(summary.min * 100), shown(summary.mean * 100),
-                     shown(summary.max * 100), summary.jain);
+  return fmt::format("{}, {} Gb/s; share min {} %  mean {} %  max {} %  Jain {:.4f}\n",
+                     counted_noun(flows, "flow"), shown(summary.total_gbps),
+                     shown(summary.min * 100), shown(summary.mean * 100), shown(summary.max * 100),
+                     summary.jain);
 }
 
 nlohmann::ordered_json to_json(const std::vector<FlowRow>& rows) {

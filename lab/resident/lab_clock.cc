@@ -6,6 +6,7 @@
 #include <set>
 
 #include "fabric/node/effect_text.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/resident/clock_text.h"
 #include "netio/system/system_error.h"
@@ -123,7 +124,8 @@ void LabClock::begin_fault_step() {
       if (++instants == pending_->count) break;
     }
     if (instants < pending_->count) {
-      return fail(fmt::format("only {} instants of the fault schedule are left", instants));
+      return fail(
+          fmt::format("only {} of the fault schedule left", counted_noun(instants, "instant")));
     }
   }
   // At full speed to just before it, and that one instant watched.

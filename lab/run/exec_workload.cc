@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 #include "live/bringup/bring_up.h"
 #include "live/bringup/node_container_files.h"
@@ -123,7 +124,8 @@ analysis::CheckResult ExecPrograms::check_of(size_t index) const {
     check.note += (why.empty() ? "" : "; ") + program->last_line();
   }
   if (program != nullptr && program->output_dropped() > 0) {
-    check.note += fmt::format("; {} bytes of its output are not kept", program->output_dropped());
+    check.note +=
+        fmt::format("; {} of its output not kept", counted_noun(program->output_dropped(), "byte"));
   }
   return check;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "console/progress.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/serve/page_export.h"
 #include "lab/serve/serve_command.h"
@@ -72,7 +73,7 @@ void export_run_as(RunFormat format, const RunExportOptions& options) {
   const RunExport done = while_ticking("exporting", evidence_text(options.run), [&] {
     return export_run(format, options.run, options.out, limit);
   });
-  fmt::print("wrote {} ({} events, {:.1f} MB)\n", done.file.string(), done.events,
+  fmt::print("wrote {} ({}, {:.1f} MB)\n", done.file.string(), counted_noun(done.events, "event"),
              static_cast<double>(done.bytes) * 1e-6);
   for (const std::string& note : done.notes) fmt::print("note: {}\n", note);
 }

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml_write.h"
 #include "fabric/topology/build_topology.h"
@@ -131,8 +132,9 @@ int import_lab(const LabImport& given) {
     fmt::print(stderr, "left out: {}\n", visible(what));
   }
   const Topology topology = build_topology(fabric.shape);
-  fmt::print(stderr, "{}: {} hosts, {} switches, {} links, {}\n", name, topology.host_count(),
-             topology.nodes.size() - topology.host_count(), topology.links.size(),
+  fmt::print(stderr, "{}: {}, {}, {}, {}\n", name, counted_noun(topology.host_count(), "host"),
+             counted_noun(topology.nodes.size() - topology.host_count(), "switch"),
+             counted_noun(topology.links.size(), "link"),
              topology.regular() ? "regular planes" : "listed one by one");
   if (!given.out.empty()) fmt::print(stderr, "written to {}\n", given.out);
   return 0;

@@ -11,6 +11,7 @@
 #include "console/root_rights.h"
 #include "console/stopwatch.h"
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/cli/cli_choice.h"
 #include "lab/resident/clock_text.h"
@@ -41,19 +42,14 @@ std::string default_lab_name(const std::string& fabric) {
   return name.substr(0, 32);
 }
 
-/// "1 process", "2 processes".
-std::string counted(size_t count, const std::string& noun, const std::string& plural = "s") {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : plural);
-}
-
 void print_report(const CleanUpReport& report, const std::string& what) {
   for (const std::string& item : report.left_alone) {
     fmt::print(stderr, "mrclab: left alone: {}, which no lab has recorded as its own\n", item);
   }
   for (const std::string& problem : report.problems) fmt::print(stderr, "mrclab: {}\n", problem);
   if (!report.problems.empty()) return;
-  fmt::print("{} down: {}, {} ended\n", what, counted(report.namespaces, "namespace"),
-             counted(report.processes, "process", "es"));
+  fmt::print("{} down: {}, {} ended\n", what, counted_noun(report.namespaces, "namespace"),
+             counted_noun(report.processes, "process"));
 }
 
 /// Removes a lab that crashed, or is from before the last boot, without asking: no process uses it.

@@ -8,6 +8,7 @@
 
 #include "console/progress.h"
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/text_wrap.h"
 #include "lab/serve/hand_in.h"
 #include "lab/verbs/cli.h"
@@ -33,8 +34,8 @@ void list_lessons() {
 }
 
 void show_lesson(const Lesson& lesson, bool teacher) {
-  fmt::print("{}\n{} minutes. {}\n{}\n", paint(lesson.title, Colour::kBold, stdout), lesson.minutes,
-             wrapped(lesson.aim), lesson.text);
+  fmt::print("{}\n{}. {}\n{}\n", paint(lesson.title, Colour::kBold, stdout),
+             counted_noun(lesson.minutes, "minute"), wrapped(lesson.aim), lesson.text);
   for (size_t i = 0; i < lesson.tasks.size(); ++i) {
     const LessonTask& task = lesson.tasks[i];
     fmt::print("\n{}. {}\n{}{}", i + 1, task.title, wrapped("Predict: " + task.predict),

@@ -7,6 +7,7 @@
 #include "analysis/checks/check_result.h"
 #include "console/interrupt.h"
 #include "console/json_print.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/perf/nccl_report.h"
 #include "lab/verbs/cli_perf.h"
@@ -79,9 +80,9 @@ std::string hosts_of(const CollectiveOptions& options, const PerfSetup& setup) {
   if (!options.hosts.empty()) return options.hosts;
   if (gpus == 1) return "all";
   if (gpus > setup.topology.host_count()) {
-    throw InputError(fmt::format("-g {} with -t {}: expected at most {} hosts, as many as {} has",
-                                 options.gpus, options.threads, setup.topology.host_count(),
-                                 setup.topology.name));
+    throw InputError(fmt::format(
+        "-g {} with -t {}: expected at most {}, as many as {} has", options.gpus, options.threads,
+        counted_noun(setup.topology.host_count(), "host"), setup.topology.name));
   }
   std::string hosts = "h0";
   for (uint64_t host = 1; host < gpus; ++host) hosts += fmt::format(",h{}", host);
@@ -101,12 +102,14 @@ std::string header_text(const PerfSetup& setup, const CollectiveOptions& options
       "iters: 1 validation: {} graph: 0\n#\n",
       sizes.front(), sizes.back(), step_text(options), options.warmup, options.iterations,
       options.check);
-  text += fmt::format("# Fabric {}, world {}, seed {}, {} qps per connection\n# Using devices\n",
-                      setup.topology.name, name_of(setup.world), setup.seed, options.qps);
+  text += fmt::format("# Fabric {}, world {}, seed {}, {} per connection\n# Using devices\n",
+                      setup.topology.name, name_of(setup.world), setup.seed,
+                      counted_noun(options.qps, "qp"));
   for (size_t rank = 0; rank < hosts.size(); ++rank) {
-    text += fmt::format("#  Rank {:2} on {:>5}: {} ports of {:g} Gb/s\n", rank,
-                        fmt::format("h{}", hosts[rank]), setup.topology.planes,
-                        static_cast<double>(setup.topology.host_rate.bps) * 1e-9);
+    text +=
+        fmt::format("#  Rank {:2} on {:>5}: {} of {:g} Gb/s\n", rank,
+                    fmt::format("h{}", hosts[rank]), counted_noun(setup.topology.planes, "port"),
+                    static_cast<double>(setup.topology.host_rate.bps) * 1e-9);
   }
   return text + nccl_heading();
 }

@@ -8,6 +8,7 @@
 #include "analysis/checks/check_result.h"
 #include "console/interrupt.h"
 #include "console/json_print.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/perf/flow_report.h"
@@ -92,11 +93,12 @@ void add_flow_options(CLI::App& verb, FlowOptions& options) {
 std::string heading(const PerfSetup& setup, const FlowOptions& options, const Load& load,
                     double full_gbps) {
   return fmt::format(
-      "{}, world {}, seed {}; {} load, messages of {}, {} qps per flow\n"
-      "measured for {} after {}; headers leave {:.2f} Gb/s of a host's {:g}\n\n",
+      "{}, world {}, seed {}; {} load, messages of {}, {} per flow\nmeasured for {} after {}; "
+      "headers leave {:.2f} Gb/s of a host's {:g}\n\n",
       setup.topology.name, name_of(setup.world), setup.seed, exact(load.share), exact(load.message),
-      options.qps, to_string(load.measured.to - load.measured.from), to_string(load.measured.from),
-      full_gbps, static_cast<double>(setup.topology.host_rate.bps) * setup.topology.planes * 1e-9);
+      counted_noun(options.qps, "qp"), to_string(load.measured.to - load.measured.from),
+      to_string(load.measured.from), full_gbps,
+      static_cast<double>(setup.topology.host_rate.bps) * setup.topology.planes * 1e-9);
 }
 
 ordered_json info_json(const PerfSetup& setup, const FlowOptions& options, const Load& load,
@@ -135,9 +137,9 @@ int permutation_command(const FlowOptions& options) {
     document["summary"] = to_json(summary);
     fmt::print("{}\n", printed(document, "perf"));
   } else {
-    fmt::print("permutation by {} of {} hosts on {}{}\n{}", spec.shift, spec.hosts.size(),
-               heading(setup, options, load, full), flow_table(rows),
-               summary_line(summary, rows.size()));
+    fmt::print("permutation by {} of {} on {}{}\n{}", spec.shift,
+               counted_noun(spec.hosts.size(), "host"), heading(setup, options, load, full),
+               flow_table(rows), summary_line(summary, rows.size()));
   }
   return perf_code(outcome);
 }
@@ -212,7 +214,7 @@ int incast_command(const FlowOptions& options) {
                           {"share", victim.share}};
     fmt::print("{}\n", printed(document, "perf"));
   } else {
-    fmt::print("incast of {} hosts to h{} on {}{}{}\n", spec.from.size(), spec.to,
+    fmt::print("incast of {} to h{} on {}{}{}\n", counted_noun(spec.from.size(), "host"), spec.to,
                heading(setup, options, load, full), flow_table(rows),
                summary_line(summary, rows.size()));
     fmt::print("victim {}: {:.2f} Gb/s alone, {:.2f} Gb/s together ({:.2f} %)\n", victim.name,

@@ -11,6 +11,7 @@
 #include "console/json_print.h"
 #include "console/progress.h"
 #include "console/root_rights.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/cli/cli_choice.h"
@@ -151,8 +152,7 @@ int trace_command(const TraceOptions& options) {
 std::string blame_text(const BlamedRun& run) {
   if (run.blames.empty()) {
     const auto packets = [](uint64_t count) {
-      return fmt::format("{} packet{} {}", count, count == 1 ? "" : "s",
-                         count == 1 ? "was" : "were");
+      return counted_noun(count, {"packet was", "packets were"});
     };
     std::string text = "nothing to blame\n";
     if (run.congested + run.lost_otherwise == 0) text += indented_lines("no packet was lost");

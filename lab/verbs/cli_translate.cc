@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/topology/fabric_file.h"
 #include "live/translate/containerlab_export.h"
@@ -58,9 +59,8 @@ void write_files(const fs::path& folder, const std::vector<LabFile>& files) {
 void put(const ExportedLab& lab, const std::string& out) {
   if (out.empty()) {
     if (!lab.files.empty()) {
-      throw InputError(
-          fmt::format("-o: found none: expected a file, since {} files go beside it ({}, ...)",
-                      lab.files.size(), lab.files.front().path));
+      throw InputError(fmt::format("-o: found none: expected a file, with {} beside it ({}, ...)",
+                                   counted_noun(lab.files.size(), "file"), lab.files.front().path));
     }
     fmt::print("{}", lab.text);
     return;
@@ -72,7 +72,7 @@ void put(const ExportedLab& lab, const std::string& out) {
   fmt::print("wrote {}\n", file.string());
   if (!lab.files.empty()) {
     fmt::print(
-        "wrote {} files into {}\n", lab.files.size(),
+        "wrote {} into {}\n", counted_noun(lab.files.size(), "file"),
         (folder / fs::path(lab.files.front().path).parent_path()).lexically_normal().string());
   }
 }
@@ -145,8 +145,8 @@ void add_kathara_export(CLI::App& parent) {
         export_kathara(shape, options_of(*given), command_of("kathara", *given));
     write_files(folder, lab.files);
     netio::OutputFolder::make(folder).write_file("lab.conf", lab.text);
-    fmt::print("wrote {} and {} files beside it\n", (folder / "lab.conf").string(),
-               lab.files.size());
+    fmt::print("wrote {} and {} beside it\n", (folder / "lab.conf").string(),
+               counted_noun(lab.files.size(), "file"));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "console/terminal.h"
 #include "fabric/paths/path_list.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 #include "live/bringup/lab_record.h"
 
@@ -93,8 +94,8 @@ json describe_paths(const Topology& topology, uint32_t from, uint32_t to) {
 std::string fabric_text(const json& fabric) {
   std::string text = "lab " + fabric.at("lab").get<std::string>() + ": fabric " +
                      fabric.at("fabric").get<std::string>() + ", " +
-                     std::to_string(fabric.at("planes").get<int>()) + " planes, " +
-                     std::to_string(fabric.at("hosts").get<int>()) + " hosts, forwarding by " +
+                     counted_noun(fabric.at("planes").get<uint64_t>(), "plane") + ", " +
+                     counted_noun(fabric.at("hosts").get<uint64_t>(), "host") + ", forwarding by " +
                      fabric.at("forwarding").get<std::string>() + "\n\n";
   std::vector<std::vector<std::string>> rows{
       {"NODE", "ROLE", "ADDRESS OR uSID", "FORWARDED BY", "PORTS"}};

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
 #include "live/speakers/line_budget.h"
@@ -63,7 +64,7 @@ class Printer : public BgpDaemonEvents {
   }
   void say_left_out() {
     const uint64_t lines = budget_.take_left_out();
-    if (lines > 0) std::puts(fmt::format("left out {} lines", lines).c_str());
+    if (lines > 0) std::puts(fmt::format("left out {}", counted_noun(lines, "line")).c_str());
   }
   std::string address(size_t neighbour) const {
     return to_string(plan_.neighbours[neighbour].remote);

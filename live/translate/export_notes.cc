@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/yaml.h"
 #include "live/translate/switch_config.h"
@@ -58,13 +59,12 @@ std::vector<std::string> export_notes(const ExportedFabric& fabric, const std::s
                                       const std::string& command) {
   const Topology& topology = fabric.topology();
   std::string text = fmt::format(
-      "The fabric {} of mrclab as {}: {} hosts, {} switches, {} links.\nWritten by: {}\n\n"
-      "Packets go by the wall clock there (timing: wall): no node carries fabric time, and there "
-      "is no "
-      "gate. So these of the fabric have no meaning:\n{}\n"
-      "- ECN marks, trimming and lossless queues: a full queue drops\n"
-      "- faults, captures and verdicts of scenarios: nothing here runs one\n",
-      topology.name, what, topology.host_count(), fabric.switch_count(), topology.links.size(),
+      "The fabric {} of mrclab as {}: {}, {}, {}.\nWritten by: {}\n\nPackets go by the wall clock "
+      "there (timing: wall): no node carries fabric time, and there is no gate. So these of the "
+      "fabric have no meaning:\n{}\n- ECN marks, trimming and lossless queues: a full queue "
+      "drops\n- faults, captures and verdicts of scenarios: nothing here runs one\n",
+      topology.name, what, counted_noun(topology.host_count(), "host"),
+      counted_noun(fabric.switch_count(), "switch"), counted_noun(topology.links.size(), "link"),
       command, rates_note(fabric));
   if (const std::string note = routing_note(fabric); !note.empty()) text += note + "\n";
   if (fabric.options().bare) {
@@ -72,8 +72,8 @@ std::vector<std::string> export_notes(const ExportedFabric& fabric, const std::s
   } else {
     for (const std::string& sentence : unsaid(fabric)) text += sentence + "\n";
     if (!fabric.links_hosts()) {
-      text += fmt::format("Hosts have no routes to each other: a fabric of more than {} hosts.\n",
-                          ExportedFabric::kMostLinkedHosts);
+      text += fmt::format("Hosts have no routes to each other: a fabric of more than {}.\n",
+                          counted_noun(ExportedFabric::kMostLinkedHosts, "host"));
     }
   }
   return comment_lines(text);

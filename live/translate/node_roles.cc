@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 
+#include "fabric/text/counted_noun.h"
 #include "live/translate/fabric_labels.h"
 
 namespace mrclab::lab {
@@ -162,10 +163,11 @@ class Roles {
     for (size_t i = 0; i < roles_.size(); ++i) {
       if (roles_[i] != Role::kUnknown || near_[i].empty()) continue;
       const LabNode& node = file_.nodes[i];
-      file_.nodes_at.fail_at_key(node.name,
-                                 fmt::format("{}, with {} links, which may be a host or a switch",
-                                             in_quotes(node.name), near_[i].size()),
-                                 "labels: {mrclab-role: host}, or t0, t1, leaf, spine, switch");
+      file_.nodes_at.fail_at_key(
+          node.name,
+          fmt::format("{}, with {}, which may be a host or a switch", in_quotes(node.name),
+                      counted_noun(near_[i].size(), "link")),
+          "labels: {mrclab-role: host}, or t0, t1, leaf, spine, switch");
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/forwarder.h"
 
 namespace mrclab::lab {
@@ -156,7 +157,7 @@ void NodeGuard::take_sysctls(std::vector<OutsideChange>& found) {
     const size_t others = next - i - 1;
     found.push_back(
         {.what = fmt::format("wrote the sysctl {} = {}{} of {}", first.name, first.value,
-                             others == 0 ? "" : fmt::format(" and {} others", others),
+                             others == 0 ? "" : " and " + counted_noun(others, "other"),
                              name_of(first.number))});
     i = next;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fabric/text/counted_noun.h"
+
 namespace mrclab::lab {
 
 void OutsideFaults::add(OutsideFault fault) {
@@ -21,7 +23,7 @@ std::vector<OutsideFault> OutsideFaults::since(uint64_t& seen) const {
 std::vector<std::string> OutsideFaults::told() const {
   std::vector<std::string> lines;
   const size_t shown = std::min(kept_.size(), kMaxTold);
-  if (total() > shown) lines.push_back(std::to_string(total() - shown) + " earlier outside faults");
+  if (total() > shown) lines.push_back(counted_noun(total() - shown, "earlier outside fault"));
   for (size_t i = kept_.size() - shown; i < kept_.size(); ++i) lines.push_back(kept_[i].what);
   return lines;
 }

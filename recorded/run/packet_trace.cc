@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/judge/analyze.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
@@ -72,9 +73,8 @@ PacketTrace::PacketTrace(const std::string& run, const std::optional<std::string
       return attempt.number == *request.attempt;
     });
     if (!there) {
-      throw InputError(fmt::format("--attempt: found {}: the packet was sent {} time{}",
-                                   *request.attempt, attempts.back().number,
-                                   attempts.back().number == 1 ? "" : "s"));
+      throw InputError(fmt::format("--attempt: found {}: the packet was sent {}", *request.attempt,
+                                   counted_noun(attempts.back().number, "time")));
     }
   }
   say_sources(search, scope);
@@ -107,25 +107,22 @@ void PacketTrace::refuse_unplaced(const analysis::PacketSearch& search, Qpn qp) 
   const analysis::PacketSearch::Unplaced& unplaced = search.unplaced();
   if (unplaced.other_hosts > 0) {
     throw InputError(
-        fmt::format("found {} packets of QP 0x{:x}, between addresses that are no hosts' of the "
-                    "fabric {}: expected --fabric with "
-                    "theirs; mrclab analyze needs none",
-                    unplaced.other_hosts, qp.value, topology_.name));
+        fmt::format("found {} of QP 0x{:x}, between addresses that are no hosts' of the fabric {}: "
+                    "expected --fabric with theirs; mrclab analyze needs none",
+                    counted_noun(unplaced.other_hosts, "packet"), qp.value, topology_.name));
   }
   if (unplaced.no_port > 0) {
     throw InputError(
-        fmt::format("found {} packets of QP 0x{:x}, captured at interfaces that are no ports of "
-                    "the fabric {}: expected names such "
-                    "as {}; mrclab analyze needs none",
-                    unplaced.no_port, qp.value, topology_.name,
+        fmt::format("found {} of QP 0x{:x}, captured at interfaces that are no ports of the fabric "
+                    "{}: expected names such as {}; mrclab analyze needs none",
+                    counted_noun(unplaced.no_port, "packet"), qp.value, topology_.name,
                     topology_.port_name({topology_.host(0), PortId{0}})));
   }
   if (unplaced.not_ethernet > 0) {
     throw InputError(
-        fmt::format("found no data of QP 0x{:x} in Ethernet frames; {} records are of another link "
-                    "type, which trace does not look "
-                    "at: mrclab analyze does",
-                    qp.value, unplaced.not_ethernet));
+        fmt::format("found no data of QP 0x{:x} in Ethernet frames; {} of another link type, which "
+                    "trace does not look at: mrclab analyze does",
+                    qp.value, counted_noun(unplaced.not_ethernet, "record")));
   }
 }
 
@@ -152,8 +149,8 @@ analysis::FoundPacket PacketTrace::choose(const std::vector<analysis::FoundPacke
   }
   if (fit.size() == 1) return fit.front();
   if (fit.size() > 1) {
-    throw InputError(fmt::format("QP 0x{:x} with PSN {} fits {} flows: add {}", request.qp.value,
-                                 request.psn.value(), fit.size(), choices));
+    throw InputError(fmt::format("QP 0x{:x} with PSN {} fits {}: add {}", request.qp.value,
+                                 request.psn.value(), counted_noun(fit.size(), "flow"), choices));
   }
   if (const auto seen = search.psns_seen()) {
     throw InputError(fmt::format("found no packet with PSN {} of QP 0x{:x}: its PSNs are {} to {}",

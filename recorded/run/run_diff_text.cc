@@ -8,6 +8,7 @@
 #include "console/shell_word.h"
 #include "console/terminal.h"
 #include "fabric/packet/headers.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 #include "recorded/run/run_diff.h"
 
@@ -78,7 +79,7 @@ std::vector<Field> fields_of(const RecordedRun& run, const CompactRecord& record
           {"PSN", mrc ? std::to_string(record.psn.value()) : "-"},
           {"path", mrc ? path_text(record) : "-"},
           {"entropy", mrc ? fmt::format("0x{:08x}", record.ev.value) : "-"},
-          {"wire length", fmt::format("{} bytes", record.wire_length)},
+          {"wire length", counted_noun(record.wire_length, "byte")},
           {"DSCP", dscp_text(run, record.traffic_class >> 2)},
           {"ECN", ecn_text(record.traffic_class)},
           {"queue", queue_text(record.queue)},
@@ -112,8 +113,8 @@ std::string faith_of(const RecordedRun& run) {
 }
 
 std::string run_lines(const char* name, const RecordedRun& run) {
-  return fmt::format("{}  {}\n   {}, seed {}, {}, {} records, {}\n", name, run.folder.string(),
-                     run.world, run.scenario.seed, faith_of(run), run.records(),
+  return fmt::format("{}  {}\n   {}, seed {}, {}, {}, {}\n", name, run.folder.string(), run.world,
+                     run.scenario.seed, faith_of(run), counted_noun(run.records(), "record"),
                      run.history_sha256.substr(0, 16));
 }
 

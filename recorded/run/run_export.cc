@@ -9,6 +9,7 @@
 #include "analysis/judge/analyze.h"
 #include "analysis/trace/perfetto_trace.h"
 #include "analysis/trace/qlog.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/output_folder.h"
 #include "netio/system/system_error.h"
@@ -72,12 +73,13 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   for (const std::string& note : packets.notes()) result.notes.push_back(note);
   if (captures.empty()) result.notes.emplace_back("the run has no captures: no packets");
   if (const uint64_t over = packets.counters().over_limit; over > 0) {
-    result.notes.push_back(fmt::format("{} records of the captures are too many", over));
+    result.notes.push_back(
+        fmt::format("{} of the captures too many", counted_noun(over, "record")));
   }
   const analysis::RunEvents events = analysis::read_run_events(run.folder / "events.jsonl");
   if (events.malformed + events.left_out > 0) {
-    result.notes.push_back(fmt::format("events.jsonl: {} lines cannot be read, {} are too many",
-                                       events.malformed, events.left_out));
+    result.notes.push_back(fmt::format("events.jsonl: {} cannot be read, {} too many",
+                                       counted_noun(events.malformed, "line"), events.left_out));
   }
   const bool qlog = format == RunFormat::kQlog;
   analysis::RunAnswers answers;
@@ -106,9 +108,9 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   result.events = bounded.pieces();
   result.bytes = bounded.bytes();
   if (bounded.left_out() > 0) {
-    result.notes.push_back(
-        fmt::format("{} events from {:.3f} us on did not fit into --limit and are left out",
-                    bounded.left_out(), static_cast<double>(bounded.complete_until().ps()) * 1e-6));
+    result.notes.push_back(fmt::format("{} from {:.3f} us on did not fit into --limit: left out",
+                                       counted_noun(bounded.left_out(), "event"),
+                                       static_cast<double>(bounded.complete_until().ps()) * 1e-6));
   }
   return result;
 }

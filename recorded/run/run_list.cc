@@ -9,6 +9,7 @@
 
 #include "console/json_print.h"
 #include "console/progress.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
@@ -164,7 +165,8 @@ int runs_command(const RunListOptions& options) {
     return left > 0 ? 1 : 0;
   }
   print_runs(shown);
-  fmt::print("{} runs, {} in {}\n", runs.size(), byte_text(sum_of(runs)), options.folder.string());
+  fmt::print("{}, {} in {}\n", counted_noun(runs.size(), "run"), byte_text(sum_of(runs)),
+             options.folder.string());
   if (choice) {
     fmt::print("{} of them, {}, {}\n", chosen.size(), byte_text(sum_of(chosen)),
                options.erase ? "were deleted" : "would be deleted: add --delete");

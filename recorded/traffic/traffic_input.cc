@@ -5,6 +5,7 @@
 #include "analysis/judge/analyze.h"
 #include "analysis/verdict/pause_report.h"
 #include "console/all_cores.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/text/visible_text.h"
@@ -214,8 +215,8 @@ TrafficRequest traffic_request(const TrafficWords& words) {
   }
   for (const std::string& word : words.sources) add_source(word, request);
   if (request.input.files.size() > kMaxFiles) {
-    throw InputError(
-        fmt::format("{} files: expected at most {}", request.input.files.size(), kMaxFiles));
+    throw InputError(fmt::format("{}: expected at most {}",
+                                 counted_noun(request.input.files.size(), "file"), kMaxFiles));
   }
   const Topology* topology = request.topology.get();
   request.context.topology = topology;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "fabric/text/counted_noun.h"
 #include "recorded/traffic/traffic_names.h"
 #include "recorded/traffic/traffic_tables.h"
 
@@ -95,8 +96,9 @@ CountedAt counted_at(const Traffic& traffic) {
   const auto said = [](const std::map<std::string, uint64_t>& places) {
     std::string text;
     for (const auto& [place, flows] : places) {
-      text += fmt::format("{}{}{}", text.empty() ? "" : "; ", place,
-                          places.size() > 1 ? fmt::format(" ({} flows)", flows) : "");
+      text +=
+          fmt::format("{}{}{}", text.empty() ? "" : "; ", place,
+                      places.size() > 1 ? fmt::format(" ({})", counted_noun(flows, "flow")) : "");
     }
     return text;
   };
@@ -108,42 +110,57 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
   std::vector<std::string> notes = context.notes;
   notes.insert(notes.end(), traffic.notes.begin(), traffic.notes.end());
   const auto& c = traffic.counters;
-  const auto note = [&notes](uint64_t count, const char* what) {
-    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
+  const auto note = [&notes](uint64_t count, const Noun& what) {
+    if (count > 0) notes.push_back(counted_noun(count, what));
   };
   uint64_t unplaced = 0;
   for (const analysis::CapturedWay& way : traffic.format.places.ways()) {
     if (way.place.reason == analysis::PlaceReason::kNothing) unplaced += way.data + way.control;
   }
   note(unplaced,
-       "packets were captured where nothing tells: they count as sent, see --captured-at");
-  note(c.passing, "records show frames that are counted at another point");
-  note(c.repeats, "records are in more than one of the files, and count once");
-  note(c.copies, "records are of a frame that was seen there already");
-  note(c.unmatched, "arrivals were never seen to leave");
-  note(c.not_mrc, "records are no MRC");
+       {"packet was captured where nothing tells: it counts as sent, see --captured-at",
+        "packets were captured where nothing tells: they count as sent, see --captured-at"});
+  note(c.passing, {"record shows a frame that is counted at another point",
+                   "records show frames that are counted at another point"});
+  note(c.repeats, {"record is in more than one of the files, and counts once",
+                   "records are in more than one of the files, and count once"});
+  note(c.copies, {"record is of a frame that was seen there already",
+                  "records are of a frame that was seen there already"});
+  note(c.unmatched, {"arrival was never seen to leave", "arrivals were never seen to leave"});
+  note(c.not_mrc, {"record is no MRC", "records are no MRC"});
   if (c.roce > 0) notes.push_back(roce_note(traffic));
   note(c.other_opcodes,
-       "records to RoCEv2's port have a vendor's or a reserved opcode: --section opcodes");
-  note(c.malformed, "MRC records contradict themselves");
-  note(c.bad_roce, "records of RoCEv2 contradict themselves or end before their headers do");
-  note(c.pauses, "records are pause frames: --section pause_frames");
-  note(
-      c.checksum_open,
-      "records have no IPv4 checksum, as their sender's NIC was to compute it: read as they stand");
+       {"record to RoCEv2's port has a vendor's or a reserved opcode: --section opcodes",
+        "records to RoCEv2's port have a vendor's or a reserved opcode: --section opcodes"});
+  note(c.malformed, {"MRC record contradicts itself", "MRC records contradict themselves"});
+  note(c.bad_roce, {"record of RoCEv2 contradicts itself or ends before its headers do",
+                    "records of RoCEv2 contradict themselves or end before their headers do"});
+  note(c.pauses, {"record is a pause frame: --section pause_frames",
+                  "records are pause frames: --section pause_frames"});
+  note(c.checksum_open,
+       {"record has no IPv4 checksum, as its sender's NIC was to compute it: read as it stands",
+        "records have no IPv4 checksum, as their sender's NIC was to compute it: read as they "
+        "stand"});
   note(c.checksum_wrong,
-       "records have a wrong IPv4 checksum, which a receiver would drop: read as they stand");
-  note(c.damaged, "records have a wrong IPv4 checksum: damaged on a wire, and not read");
+       {"record has a wrong IPv4 checksum, which a receiver would drop: read as it stands",
+        "records have a wrong IPv4 checksum, which a receiver would drop: read as they stand"});
+  note(c.damaged, {"record has a wrong IPv4 checksum: damaged on a wire, and not read",
+                   "records have a wrong IPv4 checksum: damaged on a wire, and not read"});
   note(c.cut_short,
-       "records were cut before their headers end: capture 192 bytes of a frame, or all");
-  note(c.untimed, "records have no trailer, so no time");
-  note(c.skipped, "records could not be read");
-  note(c.out_of_order, "records lay too far from their place in time");
-  note(c.behind + c.over_limit, "records fell out of bounds and are not counted");
+       {"record was cut before its headers end: capture 192 bytes of a frame, or all",
+        "records were cut before their headers end: capture 192 bytes of a frame, or all"});
+  note(c.untimed, {"record has no trailer, so no time", "records have no trailer, so no time"});
+  note(c.skipped, {"record could not be read", "records could not be read"});
+  note(c.out_of_order, {"record lay too far from its place in time",
+                        "records lay too far from their place in time"});
+  note(c.behind + c.over_limit, {"record fell out of bounds and is not counted",
+                                 "records fell out of bounds and are not counted"});
   note(c.answers_unmatched,
-       "SACKs and NACKs answer no packet of the capture: --section matches says why");
-  note(c.rtx_bit_wrong, "retransmissions do not say that they are");
-  note(traffic.changes_cut ? 1 : 0, "list of path changes is cut");
+       {"SACK or NACK answers no packet of the capture: --section matches says why",
+        "SACKs and NACKs answer no packet of the capture: --section matches says why"});
+  note(c.rtx_bit_wrong,
+       {"retransmission does not say that it is", "retransmissions do not say that they are"});
+  if (traffic.changes_cut) notes.emplace_back("the list of path changes is cut");
   return notes;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "fabric/text/counted_noun.h"
 #include "recorded/traffic/traffic_names.h"
 #include "recorded/traffic/traffic_tables.h"
 
@@ -64,7 +65,7 @@ void add_carriers(TrafficTable& table, const LearnedFormat& format) {
                                              : "no packet was seen at two places: F3216 (RFC 9800)";
   table.rows.push_back({"blocks", blocks_text(format), name_of(known), why});
   table.rows.push_back(
-      {"uSID length", fmt::format("{} bits", format.carriers.usid_bits), name_of(known), why});
+      {"uSID length", counted_noun(format.carriers.usid_bits, "bit"), name_of(known), why});
 }
 
 void add_paths(TrafficTable& table, const LearnedFormat& format) {
@@ -138,7 +139,7 @@ TrafficTable formats_table(const Traffic& traffic, const TrafficContext&) {
     table.notes.push_back(
         fmt::format("{}: {}", row[0].get<std::string>(), row[3].get<std::string>()));
   }
-  table.notes.push_back(fmt::format("from {} packets{}", format.packets,
+  table.notes.push_back(fmt::format("from {}{}", counted_noun(format.packets, "packet"),
                                     format.whole ? "" : ", the first of the capture"));
   return table;
 }

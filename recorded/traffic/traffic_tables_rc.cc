@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text/counted_noun.h"
 #include "recorded/traffic/traffic_tables.h"
 
 namespace mrclab::lab {
@@ -12,8 +13,10 @@ std::string no_rows_of_rc(const analysis::Traffic& traffic, const RcSource& rc) 
   const uint64_t roce = traffic.counters.roce;
   if (roce == 0) return "no record is of RoCEv2";
   if (!rc.looked)
-    return fmt::format("not looked at: {} records of RoCEv2, and no fabric to read them by", roce);
-  return fmt::format("no flow of RC between hosts of this fabric in {} records of RoCEv2", roce);
+    return fmt::format("not looked at: {} of RoCEv2, and no fabric to read them by",
+                       counted_noun(roce, "record"));
+  return fmt::format("no flow of RC between hosts of this fabric in {} of RoCEv2",
+                     counted_noun(roce, "record"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "fabric/packet/ibta_opcodes.h"
+#include "fabric/text/counted_noun.h"
 #include "recorded/traffic/traffic_tables.h"
 
 namespace mrclab::lab {
@@ -38,18 +39,18 @@ std::string transports_text(const analysis::TrafficCounters& c) {
 
 std::string roce_note(const Traffic& traffic) {
   return fmt::format(
-      "{} records are of RoCEv2 ({}), which only --section opcodes, losses and rc look at: the "
-      "other tables are of "
-      "MRC alone",
-      traffic.counters.roce, transports_text(traffic.counters));
+      "{} {} of RoCEv2 ({}), which only --section opcodes, losses and rc look at: the other tables "
+      "are of MRC alone",
+      counted_noun(traffic.counters.roce, "record"), traffic.counters.roce == 1 ? "is" : "are",
+      transports_text(traffic.counters));
 }
 
 std::string no_rows_of_mrc(const Traffic& traffic, std::string_view none) {
   const analysis::TrafficCounters& c = traffic.counters;
   if (c.roce > 0 && !any_data_of_mrc(traffic)) {
     return fmt::format(
-        "not looked at: the captures have {} records of RoCEv2, and this section is of MRC's data",
-        c.roce);
+        "not looked at: the captures have {} of RoCEv2, and this section is of MRC's data",
+        counted_noun(c.roce, "record"));
   }
   if (!any_data_of_mrc(traffic)) {
     return c.data_frames + c.answer_frames + c.probe_frames > 0

@@ -7,6 +7,7 @@
 
 #include "console/json_print.h"
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/plain_text.h"
 #include "fabric/text/yaml_write.h"
 #include "scenario/import/incident_import.h"
@@ -67,11 +68,11 @@ bool too_short(const ImportedIncident& in, FabricTime rtt) {
 }
 
 std::string events_sentence(const ImportedIncident& in) {
-  std::string text = fmt::format("{} link events in {}{}: {} outages of links", in.events,
+  std::string text = fmt::format("{} in {}{}: {}", counted_noun(in.events, "link event"),
                                  span_text(in.last_ns - in.first_ns), start_text(in),
-                                 count(in, LinkEventKind::kDown));
+                                 counted_noun(count(in, LinkEventKind::kDown), "outage of links"));
   if (const size_t errors = count(in, LinkEventKind::kErrors); errors > 0) {
-    text += fmt::format(", {} spells of errors", errors);
+    text += fmt::format(", {}", counted_noun(errors, "spell of errors"));
   }
   if (const size_t open = open_at_end(in); open > 0) {
     text += fmt::format(", {} of them open at the end", open);
@@ -97,14 +98,18 @@ std::string compression_sentence(const ImportedIncident& in, FabricTime rtt) {
 
 std::vector<std::string> oddities(const ImportedIncident& in) {
   std::vector<std::string> lines;
-  const auto note = [&](size_t number, std::string_view what) {
-    if (number > 0) lines.push_back(fmt::format("{} {}", number, what));
+  const auto note = [&](size_t number, const Noun& what) {
+    if (number > 0) lines.push_back(counted_noun(number, what));
   };
-  note(in.unsorted, "lines are earlier than the line above them: sorted by time");
-  note(in.doubled, "downs of a port that was down: left out");
-  note(in.ups_alone, "ups of a port that was not down: left out");
-  note(in.within_a_tick, "events of a port at one and the same time: spread over the tick");
-  note(in.other_lines, "lines say nothing about a link");
+  note(in.unsorted, {"line is earlier than the line above it: sorted by time",
+                     "lines are earlier than the line above them: sorted by time"});
+  note(in.doubled,
+       {"down of a port that was down: left out", "downs of a port that was down: left out"});
+  note(in.ups_alone,
+       {"up of a port that was not down: left out", "ups of a port that was not down: left out"});
+  note(in.within_a_tick, {"event of a port at the time of another: spread over the tick",
+                          "events of a port at one and the same time: spread over the tick"});
+  note(in.other_lines, {"line says nothing about a link", "lines say nothing about a link"});
   return lines;
 }
 
@@ -165,8 +170,8 @@ std::string about(const ImportedIncident& in, const Topology& topology, const Im
     result += fmt::format(" Errors without a rate are {} of frames lost.", kLossOfErrors);
   }
   if (!in.unknown.empty()) {
-    result +=
-        fmt::format(" Events of {} ports that the map lacks are left out.", in.unknown.size());
+    result += fmt::format(" Events of {} that the map lacks are left out.",
+                          counted_noun(in.unknown.size(), "port"));
   }
   return result + " The transport's timers are multiples of the base RTT.";
 }
@@ -189,11 +194,12 @@ std::string summary(const ImportedIncident& in, const Topology& topology) {
   text += fmt::format("The scenario ends at {}.\n", to_string(in.end));
   for (const std::string& line : oddities(in)) text += indented(line, "  ", kTerminalColumns);
   if (!in.unknown.empty()) {
-    text += fmt::format("  {} ports that the map lacks are left out:\n", in.unknown.size());
+    text +=
+        fmt::format("  left out: {} that the map lacks\n", counted_noun(in.unknown.size(), "port"));
     size_t shown = 0;
     for (const auto& [port, events] : in.unknown) {
       if (++shown > kNamesShown) break;
-      text += fmt::format("    {:<40} {} events\n", in_quotes(port), events);
+      text += fmt::format("    {:<40} {}\n", in_quotes(port), counted_noun(events, "event"));
     }
     if (in.unknown.size() > kNamesShown) {
       text += fmt::format("    and {} more\n", in.unknown.size() - kNamesShown);

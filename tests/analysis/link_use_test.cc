@@ -71,7 +71,7 @@ TEST_CASE("flows that keep to one uplink are counted where they share it") {
   CHECK(spread->most == 3);
   CHECK(spread->shared == 1);
   CHECK(flows_per_uplink(*spread) ==
-        "flows per uplink: none on 2, one on 1, 3 on 1; 1 of 4 uplinks carry more than one");
+        "flows per uplink: none on 2, one on 1, 3 on 1; 1 of 4 uplinks carries more than one");
   CHECK(spread->uplinks == 4);
   CHECK(spread->used == 2);
   CHECK(spread->busiest == "p0.t0-0:u1");

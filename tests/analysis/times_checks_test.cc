@@ -185,12 +185,12 @@ TEST_CASE("no check can be made to pass without what it looked at") {
   static_assert(!std::is_default_constructible_v<Looked>);
   CheckResult check;
   check.measured = 0;
-  const Looked nothing(0, "pings", us(1), us(2), Source::kPackets);
+  const Looked nothing(0, "ping", us(1), us(2), Source::kPackets);
   const CheckResult open = passed(check, nothing);
   CHECK(open.result == Result::kInconclusive);
   CHECK_FALSE(open.measured);
   CHECK(open.note == "nothing was looked at: there were no pings by packets, 1us to 2us");
-  CHECK(passed(check, {1, "pings", us(1), us(2), Source::kPackets}).result == Result::kPass);
+  CHECK(passed(check, {1, "ping", us(1), us(2), Source::kPackets}).result == Result::kPass);
 }
 
 }  // namespace mrclab::analysis

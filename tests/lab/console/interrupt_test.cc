@@ -216,7 +216,7 @@ TEST_CASE("chaos that is interrupted prints the seeds that are done") {
   const size_t done = report.at("results").size();
   CHECK(done > 0);
   CHECK(done < 1'000'000);
-  CHECK(chaos.err().find(std::to_string(done) + " of 1000000 seeds are done") != std::string::npos);
+  CHECK(chaos.err().find(std::to_string(done) + " of 1000000 seeds done") != std::string::npos);
 }
 
 }  // namespace mrclab::lab

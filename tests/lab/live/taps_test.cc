@@ -142,7 +142,7 @@ TEST_SUITE("root: taps") {
     };
     const CheckResult at_host = without("h4:p2", 1);
     CHECK(at_host.result == Result::kFail);
-    CHECK(at_host.note.find("1 wires whose ends differ") != std::string::npos);
+    CHECK(at_host.note.find("1 wire whose ends differ") != std::string::npos);
     CHECK(at_host.measured.value_or(0) >= 1);
     const CheckResult at_switch = without("p2.t0-1:u0", 0);
     CHECK(at_switch.result == Result::kFail);
