@@ -108,6 +108,7 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.at = fault.start;
   result.note = unmeasured_because(coverage);
   if (!result.note.empty()) {
+    result.measured = false;
     result.healed = fault.healed();
     if (fault.healed()) result.healed_at = fault.healed_at;
     return result;

@@ -100,7 +100,9 @@ function evMatrix(run) {
     matrix.each((r, c, state) => {
       if (state !== matrix.good && state !== matrix.skip) out.push(`${evs.rows[r].host} → ${evs.rows[r].peer} ${evs.columns[c].path}`);
     });
-    says.textContent = `At ${time(now)}: ${out.length} of ${matrix.all()} out of use` +
+    const known = evs.shown_until_us === null || now < evs.shown_until_us;
+    says.textContent = !known ? `Not known at ${time(now)}: changes from ${time(evs.shown_until_us)} on are not shown.` :
+        `At ${time(now)}: ${out.length} of ${matrix.all()} out of use` +
         (out.length ? ": " + out.slice(0, 4).join(", ") + (out.length > 4 ? ", …" : "") : "") + ".";
     drawMatrix(canvas, matrix, holder.clientWidth || page.clientWidth - 40);
   }
@@ -121,7 +123,7 @@ function evMatrix(run) {
            (evs.left_out ? ` ${evs.left_out} later changes are not shown.` : "")));
   canvases.push(canvas);
   // The instant at which most is out of use says most.
-  const counts = outOfUse(evs, end);
+  const counts = outOfUse(evs, evs.shown_until_us ?? end);
   show(counts.reduce((best, row) => row[1] > best[1] ? row : best, [0, 0])[0]);
   addEventListener("resize", () => show(now));
   redraws.push(() => show(now));

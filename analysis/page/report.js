@@ -131,7 +131,7 @@ function timeline(run) {
           at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
           {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
   } else {
-    nothing("Packets lost, trimmed and sent again", "None.");
+    nothing("Packets lost, trimmed and sent again", s.unseen ? "None was seen, but evidence is missing: " + prose(s.unseen) + "." : "None.");
   }
   if (s.queues.kib) {
     chart(box, "Deepest data queue of each plane", "KiB", planes,
@@ -139,10 +139,11 @@ function timeline(run) {
   } else {
     nothing("Queue depths", "Unknown: " + s.queues.unknown + ".");
   }
-  if (p.evs.heard && p.evs.rows.length && !outOfUse(p.evs, end).some(([, count]) => count > 0)) {
-    nothing("Entropy values out of use", `None of ${new Matrix(p.evs).all()} ever was.`);
+  if (p.evs.heard && p.evs.rows.length && !outOfUse(p.evs, p.evs.shown_until_us ?? end).some(([, count]) => count > 0)) {
+    nothing("Entropy values out of use", p.evs.unseen ? "None was reported, but reports are missing: " + prose(p.evs.unseen) + "." :
+        `None of ${new Matrix(p.evs).all()} ever was.` + (p.evs.rows_left_out ? ` ${p.evs.rows_left_out} queue pairs are not in it.` : ""));
   } else if (p.evs.heard && p.evs.rows.length) {
-    chart(box, "Entropy values out of use", `of ${new Matrix(p.evs).all()}`, ["out of use"], outOfUse(p.evs, end),
+    chart(box, "Entropy values out of use", `of ${new Matrix(p.evs).all()}`, ["out of use"], outOfUse(p.evs, p.evs.shown_until_us ?? end),
           {low: true, step: true, fill: true, end, regions, colours: [css("--port")]});
   }
   box.append(note(`Goodput is payload of first deliveries at the receivers, read from the captures, in ` +
@@ -265,10 +266,10 @@ function pace(run) {
 }
 
 function packets(run) {
-  const list = run.picture && run.picture.packets;
+  const list = run.picture && run.picture.packets, unseen = run.picture && run.picture.series.unseen;
   if (!list) return;
   if (!list.rows.length) {
-    section("Packets that did not make it at once", note("No packet was lost, trimmed or refused."));
+    section("Packets that did not make it at once", note(unseen ? "None was seen, but evidence is missing: " + prose(unseen) + "." : "No packet was lost, trimmed or refused."));
     return;
   }
   const seen = new Set();
@@ -278,7 +279,7 @@ function packets(run) {
     return {id, cells: [time(r.t_us), `${r.what}: ${r.cause.replaceAll("_", " ")}`, r.where || "–",
       `${r.source} → ${r.destination}`, r.qp, String(r.psn), r.path, time(r.sent_us),
       r.again_us === null ? "–" : `${time(r.again_us)} on ${r.again_path}`,
-      r.delivered_us === null ? "never" : time(r.delivered_us),
+      r.delivered_us === null ? (unseen ? "not seen" : "not by the end") : time(r.delivered_us),
       traceCommand(run, r)]};
   });
   section("Packets that did not make it at once",

@@ -71,7 +71,7 @@ function windows(run) {
             String(times), trimmed(taken, 1) + " KiB",
             el("span", {class: "bar", style: `width:${Math.max(160 * taken / Math.max(all, 1e-9), 1)}px`})]);
     cuts.replaceChildren(el("h3", {}, `What cut the window of ${name(flow)}`),
-        rows.length ? table(["cause", "times", "taken", ""], rows, [1, 2]) : note("Nothing."));
+        rows.length ? table(["cause", "times", "taken", ""], rows, [1, 2]) : note(w.until_us === null ? "Nothing." : `Nothing up to ${time(w.until_us)}.`));
   };
   choice.addEventListener("change", () => {
     flow = w.flows[Number(choice.value)];

@@ -84,6 +84,7 @@ class Picture {
             {"lost", lost},
             {"trimmed", trimmed},
             {"again", again},
+            {"unseen", in_.story.evidence.coverage().why(Witness::kPackets)},
             {"queues", queues()}};
   }
 
@@ -193,6 +194,7 @@ class Picture {
       PathWord word = PathWord::kGood;       ///< shown by now
     };
     std::map<std::pair<size_t, size_t>, Cell> cells;  // by row and column
+    Json shown_until = nullptr;
     for (const PathNews& news : in_.story.evidence.events().paths()) {
       known.take(news);
       const auto row = row_of.find({news.host, news.qp});
@@ -209,7 +211,7 @@ class Picture {
         const PathWord word = down ? PathWord::kPortDown : own;
         if (word == cell.word) continue;
         if (changes.size() >= kMaxChangesShown) {
-          ++left_out;
+          if (++left_out == 1) shown_until = micros(news.t);
           continue;
         }
         cell.word = word;
@@ -217,11 +219,13 @@ class Picture {
       }
     }
     return {{"heard", in_.story.evidence.events().heard()},
+            {"unseen", in_.story.evidence.coverage().why(Witness::kEvents)},
             {"rows", std::move(rows)},
             {"columns", std::move(columns)},
             {"states", std::move(states)},
             {"changes", std::move(changes)},
             {"left_out", left_out},
+            {"shown_until_us", shown_until},
             {"rows_left_out", spraying_pairs() - names.size()},
             {"one_path", in_.story.queue_pairs.size() - spraying_pairs()}};
   }

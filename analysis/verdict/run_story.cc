@@ -2,18 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "analysis/history/path_wires.h"
 #include "analysis/verdict/pause_report.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
 namespace mrclab::analysis {
 namespace {
-
-std::string counted(uint64_t n, const char* one, const char* many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
-}
 
 std::string hex(uint32_t value) {
   char text[16];
@@ -95,13 +93,19 @@ class Teller {
       if (in_.faults.size() > 1) about_ = "Fault " + std::to_string(i + 1) + ": ";
       struck(i);
       noticed(i);
-      moved(i);
+      if (in_.results[i].measured) moved(i);
       lost(lost_[i], "lost", "lost on its paths");
       lost(refused_[i], "refused", "refused, because the receiver's buffer was full");
       settled(i);
       undone(i);
       returned(i);
-      recovered(i);
+      if (in_.results[i].measured) {
+        recovered(i);
+      } else {
+        add(in_.faults[i].start, "unknown",
+            "What became of traffic is not known, for evidence is missing: " + in_.results[i].note +
+                ".");
+      }
     }
     about_.clear();
     lost(elsewhere_, "lost", "lost that no fault explains");
@@ -113,10 +117,15 @@ class Teller {
     trimmed();
     paused();
     failures();
+    if (first_untold_) {
+      add(*first_untold_, "unknown",
+          "The story looks at the first " + std::to_string(kMaxLossesTold) +
+              " transmissions that were dropped; those from here on are in no count of it.");
+    }
     if (struck_.size() < in_.faults.size()) {
       const uint64_t more = in_.faults.size() - struck_.size();
       add(in_.faults[struck_.size()].start, "struck",
-          counted(more, "more fault struck; it is", "more faults struck; they are") +
+          counted_noun(more, {"more fault struck; it is", "more faults struck; they are"}) +
               " in the table below.");
     }
     std::stable_sort(lines_.begin(), lines_.end(),
@@ -136,9 +145,12 @@ class Teller {
   void assign_losses() {
     const auto& attempts = packets().attempts();
     size_t seen = 0;
-    for (uint32_t a = 0; a < attempts.size() && seen < kMaxLossesTold; ++a) {
+    for (uint32_t a = 0; a < attempts.size(); ++a) {
       if (attempts[a].fate != Fate::kDropped) continue;
-      ++seen;
+      if (++seen > kMaxLossesTold) {
+        first_untold_ = std::min(first_untold_.value_or(attempts[a].ended), attempts[a].ended);
+        continue;
+      }
       if (attempts[a].refused()) {
         refusals_of(attempts[a]).push_back(a);
         continue;
@@ -184,7 +196,7 @@ class Teller {
     if (struck_[i].wires() > 0) {
       const size_t more = struck_[i].wires() - 1;
       text += " It impaired " + in_.topology.wire_name(struck_[i].first()) +
-              (more > 0 ? " and " + counted(more, "more wire", "more wires") : "");
+              (more > 0 ? " and " + counted_noun(more, "more wire") : "");
       text += fault.healed() ? ", until " + to_string(fault.healed_at) + "." : ", to the end.";
     }
     for (const SlowedReceiver& slow : fault.receivers) {
@@ -229,8 +241,8 @@ class Teller {
             ": " +
             (path ? to_string(*path) + " is " + word + " for QP " + hex(first.qp.value)
                   : "a port in plane " + std::to_string(first.plane) + " is down") +
-            ". In all " + counted(queue_pairs.size(), "queue pair", "queue pairs") + " of " +
-            counted(hosts.size(), "host", "hosts") + " took such paths out of use, the last one " +
+            ". In all " + counted_noun(queue_pairs.size(), "queue pair") + " of " +
+            counted_noun(hosts.size(), "host") + " took such paths out of use, the last one " +
             later(news.back()->t - in_.faults[i].start) + ".");
   }
 
@@ -266,17 +278,17 @@ class Teller {
       ++arrived;
       longest = std::max(longest, packet.delivered - attempt.ended);
     }
-    std::string text = counted(attempts.size(), "transmission", "transmissions") + " of " +
-                       counted(flows.size(), "flow", "flows") +
+    std::string text = counted_noun(attempts.size(), "transmission") + " of " +
+                       counted_noun(flows.size(), "flow") +
                        (attempts.size() == 1 ? " was " : " were ") + how + ". ";
     if (arrived == packets_lost.size()) {
       text += arrived == 1 ? "The packet" : "All " + std::to_string(arrived) + " packets";
     } else {
-      text +=
-          std::to_string(arrived) + " of the " + counted(packets_lost.size(), "packet", "packets");
+      text += std::to_string(arrived) + " of the " + counted_noun(packets_lost.size(), "packet");
     }
     text += " arrived when sent again";
     if (arrived > 0) text += ", at the latest " + to_string(longest) + " later";
+    if (!in_.evidence.coverage().whole(Witness::kPackets)) text += ", as far as packets were seen";
     constexpr size_t kLinks = 3;
     add(first, kind, text + ".",
         {attempts.begin(),
@@ -302,7 +314,7 @@ class Teller {
     std::set<std::pair<uint32_t, Qpn>> queue_pairs;
     for (const PathNews* n : news) queue_pairs.insert({n->host, n->qp});
     add(news.front()->t, "returned",
-        "Paths of " + counted(queue_pairs.size(), "queue pair", "queue pairs") +
+        "Paths of " + counted_noun(queue_pairs.size(), "queue pair") +
             " came back into use from here on, the last one at " + to_string(news.back()->t) + ".");
   }
 
@@ -358,7 +370,7 @@ class Teller {
         std::max_element(ports.begin(), ports.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     add(at, "trimmed",
-        "Switches began to trim: " + counted(count, "packet", "packets") + " in all, most at " +
+        "Switches began to trim: " + counted_noun(count, "packet") + " in all, most at " +
             in_.topology.port_name(most->first) + ".",
         first);
   }
@@ -380,7 +392,7 @@ class Teller {
     }
     if (failed.size() > kMost) {
       add(failed[kMost].t, "failed",
-          counted(failed.size() - kMost, "more queue pair", "more queue pairs") + " failed.");
+          counted_noun(failed.size() - kMost, "more queue pair") + " failed.");
     }
   }
 
@@ -392,6 +404,7 @@ class Teller {
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
   std::vector<uint32_t> refused_elsewhere_, out_of_turn_, not_ready_;
   std::vector<uint32_t> congested_, given_up_;  // whatever the faults: a queue was full
+  std::optional<FabricTime> first_untold_;      // of the losses that no line counts
   std::string about_;                           // which fault, where there are several
   std::vector<StoryLine> lines_;
 };

@@ -31,6 +31,8 @@ struct FaultResult {
   std::optional<FabricTime> recovered;  ///< empty: not recovered before the end
   bool still_used = false;              ///< an affected path was in use until it healed or the end
   bool healed = false;
+  bool measured =
+      true;  ///< false: evidence is missing, which `note` names; nothing above says anything then
   std::string note;
   std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be told apart
   FaultLosses losses = {};                ///< nothing where captures are missing

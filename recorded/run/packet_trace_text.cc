@@ -4,6 +4,7 @@
 
 #include "console/terminal.h"
 #include "fabric/packet/drop_kind.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 #include "recorded/run/packet_trace.h"
 
@@ -89,7 +90,7 @@ void append_attempt(std::string& text, const PacketTrace& trace, const LifeAttem
     text += fmt::format("  reported by {}{}\n", answer_text(topology, *attempt.reported),
                         gap ? ": later ones had arrived" : "");
   } else if (attempt.fate != analysis::Fate::kDelivered && attempt.declared == nullptr) {
-    text += "  reported by no node\n";
+    text += "  no report of it in the captures\n";
   }
   if (attempt.declared != nullptr) {
     text += fmt::format("  {} gave it up at {} ({})\n", host_text(topology, trace.packet().source),
@@ -157,7 +158,7 @@ std::string to_text(const PacketTrace& trace) {
       fmt::format("packet PSN {} of QP 0x{:x}: {} to {}, {}", packet.psn.value(),
                   packet.destination_qp.value, host_text(trace.topology(), packet.source),
                   host_text(trace.topology(), packet.destination), name_of(first.opcode));
-  if (first.payload > 0) text += fmt::format(", {} bytes", first.payload);
+  if (first.payload > 0) text += fmt::format(", {}", counted_noun(first.payload, "byte"));
   if (first.msn) text += fmt::format(", message {}", *first.msn);
   text += "\n";
   for (const std::string& source : trace.sources()) text += source + "\n";

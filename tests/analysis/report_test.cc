@@ -218,5 +218,21 @@ TEST_CASE("the story tells when a fault struck, who noticed, when traffic moved,
   }
 }
 
+TEST_CASE("where evidence is missing the story says so, and not that nothing happened") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "unmeasured");
+  run.keeps_events = false;
+  const Analysis a = link_fault(run);
+  REQUIRE(a.verdict.faults.size() == 1);
+  CHECK_FALSE(a.verdict.faults[0].measured);
+  const json picture = json::parse(a.picture);
+  CHECK(sentences(picture, "unknown")
+            .find("What became of traffic is not known, for evidence is missing: ") == 0);
+  // Before this it had: "Goodput had not come back when the run ended."
+  CHECK(sentences(picture, "recovered") == "");
+  CHECK(sentences(picture, "moved") == "");
+  CHECK(picture["evs"]["unseen"] != "");
+}
+
 }  // namespace
 }  // namespace mrclab::analysis
