@@ -1,8 +1,8 @@
 // Which of a queue pair's latest packets have arrived, as records of packets at both hosts show: what the bitmap of
 // the next SACK will say. A square is a PSN, the newest at the right below.
 
-import {el, note, sized} from "./dom.js";
-import {kDropped, kTrimmed} from "./world.js";
+import {el, note, sentence, sized} from "./dom.js";
+import {kAsking, kDropped, kTrimmed} from "./world.js";
 
 const kSpan = 24e6;    // ps of packets that it looks at: two base RTTs of the paper's fabric
 const kSquares = 256;  // PSNs that are shown (our choice)
@@ -25,7 +25,7 @@ function statesOf(page, end, from, to, t) {
 
 export function arrivedStrip(page, end, from, to, t) {
   const states = statesOf(page, end, from, to, t), {colours} = page;
-  if (!states.size) return [note("No data packet of it in the last microseconds.")];
+  if (!states.size) return [note(sentence(page.world.unseen(Math.max(0, t - kSpan), t) ?? `no data packet of it in the last ${kSpan / 1e6} µs`))];
   const newest = Math.max(...states.keys()), first = Math.max(newest - kSquares + 1, Math.min(...states.keys()));
   const rows = Math.ceil((newest - first + 1) / kAcross), size = Math.min(kSize, Math.floor(page.panels.panel.clientWidth / (kAcross + 3)));
   const canvas = el("canvas", {"aria-label": "latest packets: sent, arrived, trimmed, refused, lost"});
@@ -41,8 +41,9 @@ export function arrivedStrip(page, end, from, to, t) {
       c.fillRect(i % kAcross * size, Math.floor(i / kAcross) * size, size - 1.5, size - 1.5);
     }
   });
+  const unseen = page.world.unseen(Math.max(0, t - kSpan), t);
   const count = (word) => [...states.values()].filter((s) => s === word).length;
   return [canvas, note(`PSN ${first} to ${newest}: ${count("arrived")} arrived, ${count("sent") + count("again")} on the way ` +
                        `(${count("again")} of them sent again), ` +
-                       `${count("trimmed")} trimmed, ${count("refused")} refused by the receiver, ${count("lost")} lost. What has no colour is older than these microseconds.`)];
+                       `${count("trimmed")} trimmed, ${count("refused")} refused by the receiver, ${count("lost")} lost. What has no colour is older than these microseconds.` + (unseen && unseen !== kAsking ? " " + sentence(unseen) : ""))];
 }

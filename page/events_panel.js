@@ -1,7 +1,8 @@
 // The list of events around the instant: packets at every port, what hosts say, and faults, filtered by kind and by
 // words. A click goes to the event; the keys , and . go through what the filter leaves.
 
-import {el, note} from "./dom.js";
+import {el, note, sentence} from "./dom.js";
+import {time} from "./world.js";
 import {isDatagram, kindOf, kKinds, kKindWords} from "./colours.js";
 
 const kBefore = 8, kAfter = 60;            // rows that are shown of what was and of what comes
@@ -68,7 +69,7 @@ export class EventsPanel {
       note("Click: go there, and follow the packet. ", el("kbd", {}, ","), " and ", el("kbd", {}, "."), ": the event before and after, of those shown."),
       el("ol", {class: "events"}, seen.map((row) => el("li", {class: row.t <= t ? "now" : null, onclick: () => this.go(row)},
         el("span", {class: "when"}, (row.t / 1e6).toFixed(3) + " µs"), el("i", {"data-colour": row.kinds[0]}), row.text, row.kinds[0] === "word" ? " (its own word)" : null))),
-      seen.length ? null : note("None of these within 2 µs of the instant.")];
+      seen.length ? null : note(sentence(this.unknown(from, to) ?? "none of these within 2 µs of the instant"))];
     for (const part of parts) {
       for (const mark of part?.querySelectorAll?.("[data-colour]") ?? []) {
         const kind = mark.dataset.colour;
@@ -77,6 +78,9 @@ export class EventsPanel {
     }
     return parts;
   }
+
+  /// Why events in [from, to) need not all be here; null: they are.
+  unknown(from, to) { return this.page.world.unseen(from, to) ?? this.page.world.unheard(to); }
 
   go(row) {
     if (row.packet && !isDatagram(row.packet)) this.page.fabric.selected = row.packet;
@@ -89,6 +93,7 @@ export class EventsPanel {
     if (world.playing) await this.page.command({do: "pause"});
     if (this.stepping) return;
     this.stepping = true;
+    let looked = start;
     try {
       for (let i = 0; i < kMostPieces; ++i) {
         const from = Math.max(0, back ? start - (i + 1) * kPiece : start + i * kPiece), to = back ? start - i * kPiece : from + kPiece;
@@ -98,9 +103,13 @@ export class EventsPanel {
         const rows = this.left(packets, from, to + 1).filter((row) => back ? row.t < start : row.t > start);
         const row = back ? rows[rows.length - 1] : rows[0];
         if (row) return this.go(row);
+        looked = back ? from : Math.min(to, world.reached);
+        if (!back && world.cut && to > world.reached) break;
       }
       this.page.seek(start);
-      this.page.say(back ? "None of the events that the list shows is before." : "None of the events that the list shows comes soon.");
+      const heard = world.unheard(Math.max(looked, start)), cut = !back && world.cut && looked >= world.reached ? world.cut.why : null;
+      this.page.say(`None of the events that the list shows is from ${time(Math.min(looked, start))} to ${time(Math.max(looked, start))}.` +
+                    [cut, heard].filter(Boolean).map((why) => " " + sentence(why)).join(""));
     } catch (problem) {
       this.page.say(problem.message);
     } finally {

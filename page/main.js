@@ -1,6 +1,6 @@
 // The page: joins world, fabric, time line and panels, and turns keys and clicks into commands.
 
-import {$, copy, el, fill} from "./dom.js";
+import {$, copy, el, fill, sentence} from "./dom.js";
 import {Link} from "./link.js";
 import {time, us, World} from "./world.js";
 import {Colours, kKindWords} from "./colours.js";
@@ -101,11 +101,12 @@ class Page {
     const {world} = this, t = world.now();
     if (!world.future) return;
     const open = world.future.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
-    const key = world.future.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork;
+    const key = world.future.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
     if (key === this.badgeKey) return;
     this.badgeKey = key;
     fill($("badges"), world.future.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.future.lab}-${world.nodes[0].name} tcpdump`}, "live") :
            world.future.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
+         world.cut ? el("span", {class: "badge hot", id: "cut", title: world.cut.why}, `recorded up to ${time(world.cut.from_ps)}`) : null,
          open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
          world.other !== null ? el("span", {class: "badge on"}, "two futures") : null,
          world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
@@ -117,7 +118,8 @@ class Page {
 
   async command(command) {
     try {
-      await this.acknowledged(command);
+      const answer = await this.acknowledged(command);
+      if (answer.say === "note") this.say(answer.text);
     } catch (problem) {
       this.say(problem.message);
     }
@@ -206,7 +208,7 @@ class Page {
       const link = el("a", {href: URL.createObjectURL(new Blob([text], {type: "text/yaml"})), download: name + "-session.yaml"}, "Download");
       const dialog = $("dialog");
       const done = el("span", {class: "note"});
-      fill(dialog, el("h2", {}, "This session as a scenario"), el("p", {class: "note"}, "It has the same history, to the picosecond: mrclab run FILE --world sim"),
+      fill(dialog, el("h2", {}, "This session as a scenario"), el("p", {class: "note"}, answer.cut ? sentence(answer.cut) + " What the scenario says of later was not seen." : "It has the same history, to the picosecond: mrclab run FILE --world sim"),
            el("pre", {id: "yaml"}, text), el("div", {class: "row"}, done, el("button", {type: "button", onclick: async () => { done.textContent = await copy(text) ? "copied" : "select it above"; }}, "Copy"),
            link, el("button", {type: "button", class: "main", onclick: () => dialog.close()}, "Close")));
       link.className = "button";

@@ -1,10 +1,11 @@
 // The matrix of entropy values: rows are flows, columns paths by plane; a cell says how much data went that
 // way lately, what was lost there, and what the host says of the path.
 
-import {el, note, sized} from "./dom.js";
+import {counted, el, note, sized} from "./dom.js";
 import {time} from "./world.js";
 
 export const kMatrixSpan = 40e6;  // ps of packets that it looks at
+const kMaxFlows = 128;           // that it shows
 
 /// What hosts say of the paths that they do not use, by "host qp path" ("host qp plane" while a plane's ports are down): the
 /// server's answer, whose states are the judge's.
@@ -14,7 +15,7 @@ export function pathWords(use) {
 
 export function matrixPanel(use, world, t, colours, hover, choose) {
   const paths = [...new Set(use.cells.map((c) => c[4]))].sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
-  const flows = [...new Map(use.cells.map((c) => [c[0] + " " + c[1] + " " + c[2], c])).values()].slice(0, 128);
+  const all = [...new Map(use.cells.map((c) => [c[0] + " " + c[1] + " " + c[2], c])).values()], flows = all.slice(0, kMaxFlows);
   const canvas = el("canvas", {class: "matrix", tabindex: 0, "aria-label": "matrix of entropy values"});
   const info = el("p", {class: "note", "aria-live": "polite"}, "Hover a cell: its path lights up in the fabric. Click: its queue pair.");
   const words = pathWords(use);
@@ -78,7 +79,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
     if (!found) return;
     const cell = cells.get(found.flow.slice(0, 3).join(" ") + " " + found.path);
     info.textContent = `h${found.flow[0]} → h${found.flow[1]} over ${found.path}: ` +
-        (cell ? `${cell[5]} sent, ${cell[6]} lost, ${cell[7]} trimmed, ${cell[8]} marked` : "nothing sent");
+        (cell ? `${cell[5]} sent, ${cell[6]} lost, ${cell[7]} trimmed, ${cell[8]} marked` : "no data in this time");
   });
   canvas.addEventListener("pointerleave", () => hover(null));
   canvas.addEventListener("click", (e) => { const found = at(e); if (found) choose(found.flow); });
@@ -86,5 +87,8 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
   return [el("h2", {}, "Entropy values"),
           note(`Data packets sent from ${time(use.from_ps)} to ${time(use.to_ps)}: the darker, the more. Red below: lost. ` +
                "Struck through: the host says that it does not use the path (its own word)."),
+          all.length > flows.length ? note(`The first ${kMaxFlows} of ${all.length} flows.`) : null,
+          use.unknown > 0 ? note(`${counted(use.unknown, "record of a data packet is", "records of data packets are")} not in it: the hosts are not known.`) : null,
+          all.length ? null : note("No data packet was sent in this time."),
           el("div", {style: null}, canvas), info];
 }

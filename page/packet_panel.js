@@ -1,6 +1,6 @@
 // One packet: its way as a row of places, every header there, and what each hop changed.
 
-import {el, note} from "./dom.js";
+import {counted, el, note} from "./dom.js";
 import {time} from "./world.js";
 
 /// The uSIDs of a carrier, with the active one marked.
@@ -40,7 +40,7 @@ function sentence(place, before, changes) {
 
 export function packetPanel(life, shown, show, seek) {
   const places = life.places;
-  if (!places.length) return [note("No place has a record of this packet up to here.")];
+  if (!places.length) return [note(`No place has a record of this packet up to ${time(life.until_ps)}.`)];
   const at = Math.min(shown, places.length - 1), place = places[at];
   const before = at > 0 && places[at - 1].attempt === place.attempt ? places[at - 1] : null;
   const now = fieldsOf(place), then = before ? fieldsOf(before) : now;
@@ -63,6 +63,7 @@ export function packetPanel(life, shown, show, seek) {
         el("table", {}, layer.fields.map((f) => el("tr", {class: changes.includes(i + "." + f.name) ? "changed" : null, title: f.about},
           el("td", {}, f.label), el("td", {}, f.value, changes.includes(i + "." + f.name) ? el("span", {class: "note"}, "  was " + then.get(i + "." + f.name)) : null)))));
     }),
-    note("Switch places are records of the node; the bytes are those on the wire, without payload."),
+    life.left_out > 0 ? note(`${counted(life.left_out, "later place is", "later places are")} left out for lack of room.`) : null,
+    note((life.simulated ? "Simulated again from this session's scenario. " : "") + "Switch places are records of the node; the bytes are those on the wire, without payload."),
   ];
 }

@@ -1,7 +1,7 @@
 // The tabs beside the fabric: story, entropy values, one queue pair, one packet, one switch or host, faults
 // and futures. Each is drawn from what is known at the instant that is shown.
 
-import {el, fill, note, sized, table} from "./dom.js";
+import {counted, el, fill, note, sentence, sized, table} from "./dom.js";
 import {bytes, time, us} from "./world.js";
 import {kMatrixSpan, matrixPanel} from "./matrix.js";
 import {packetPanel} from "./packet_panel.js";
@@ -12,6 +12,7 @@ import {EventsPanel} from "./events_panel.js";
 
 export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Switch"],
                       ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"]];
+const kStoryLines = 60, kToCome = 8, kQueuePairs = 40;
 const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host says so itself"}, "host's word");
 
 export class Panels {
@@ -76,8 +77,10 @@ export class Panels {
         onclick: () => this.page.seek(line.t_ps)}, el("span", {class: "when"}, time(line.t_ps)), line.text)))
         : el("ol", {class: "story"}, told.map((line) => el("li", {class: line.kind, onclick: () => this.page.seek(line.t)},
           el("span", {class: "when"}, time(line.t)), line.text, line.count > 1 ? ` (${line.count} times)` : null, line.said ? [" ", hostsWord()] : null))),
+      fresh || !told.earlier ? null : note(`${counted(told.earlier, "earlier line is", "earlier lines are")} not shown.`),
+      fresh || !told.length || !world.unheard(t) ? null : note(sentence(world.unheard(t))),
       fresh ? null : this.toCome(world, t),
-      fresh || told.length || world.future.faults.length ? null : note("Nothing has happened yet. Right-click a link, a switch, a host or an optic to break it."),
+      fresh || told.length || world.future.faults.length ? null : note(sentence(world.unheard(t) ?? "no fault has begun, and no host has reported a loss, a path or a failure up to here") + " Right-click a link, a switch, a host or an optic to break it."),
     ];
   }
 
@@ -124,15 +127,17 @@ export class Panels {
       recent.set(text, line);
       lines.push(line);
     }
-    return lines.sort((a, b) => a.t - b.t).slice(-60);
+    lines.sort((a, b) => a.t - b.t);
+    return Object.assign(lines.slice(-kStoryLines), {earlier: Math.max(0, lines.length - kStoryLines)});
   }
 
   /// What the schedule has in store, so that one knows what to look at.
   toCome(world, t) {
-    const faults = world.future.faults.filter((f) => f.from_ps > t).slice(0, 8);
+    const all = world.future.faults.filter((f) => f.from_ps > t), faults = all.slice(0, kToCome);
     if (!faults.length) return null;
     return [el("h3", {}, "To come"), el("ol", {class: "story"}, faults.map((f) => el("li", {class: "later", onclick: () => this.page.seek(f.from_ps)},
               el("span", {class: "when"}, time(f.from_ps)), f.text))),
+            all.length > faults.length ? note(`And ${all.length - faults.length} more, in the tab Faults.`) : null,
             note(el("kbd", {}, "Space"), " plays, ", el("kbd", {}, "+"), " and ", el("kbd", {}, "−"), " change the speed, ", el("kbd", {}, "G"), " and others set more up (", el("kbd", {}, "?"), " lists them). Right-click anything to break it.")];
   }
 
@@ -175,7 +180,10 @@ export class Panels {
       if (this.tab !== "evs" || this.panel.matches(":hover") && this.panel.querySelector("canvas.matrix") && world.playing) return;
       fill(this.panel, matrixPanel(use, world, at, this.page.colours, (found) => this.page.light(found),
                                    (flow) => { this.qp = flow[2]; this.qpHost = flow[1]; this.show("qp"); }));
-    }, () => { this.asking = false; });
+    }, (problem) => {
+      this.asking = false;
+      if (this.tab === "evs") fill(this.panel, [el("h2", {}, "Entropy values"), note(sentence(problem.message))]);
+    });
     return null;
   }
 
@@ -211,17 +219,17 @@ export class Panels {
         ["queue delay", now.delay_ps === undefined ? "–" : `${time(now.delay_ps)} (target ${time(now.target_ps ?? null)})`],
         ["RTT, base and now", `${time(now.base_ps ?? world.fabric.base_rtt_ps)}, ` +
           (now.delay_ps === undefined ? "–" : time((now.base_ps ?? world.fabric.base_rtt_ps) + now.delay_ps))], ["NSCC quadrant", (now.quadrant ?? "–").replace("_", " and ")],
-        ["last cut", (now.cut ?? "none").replaceAll("_", " ")]], [1]) : note("The sender has said nothing of its window yet."),
+        ["last cut", (now.cut ?? "none up to then").replaceAll("_", " ")]], [1]) : note(sentence(world.unheard(t) ?? "the sender has reported no window up to here (RC has none)")),
       el("p", {class: "note"}, "window and flight ", hostsWord()), canvas,
       el("h3", {}, "What the last SACK told the sender"), ...this.sacks.parts(from, senderQp, t),
       el("h3", {}, "What the receiver has"), ...arrivedStrip(this.page, end, from, to, t),
       el("h3", {}, "What the sender said"),
       events.length ? el("ol", {class: "story"}, events.slice(-8).reverse().map((e) => el("li", {onclick: () => this.page.seek(e.t_ps)},
         el("span", {class: "when"}, time(e.t_ps)), `${e.kind.replaceAll("_", " ")} ${e.path ?? ""} ${(e.cause ?? "").replaceAll("_", " ")}`)))
-        : note("Nothing: no path changed, no loss was noticed."),
+        : note(sentence(world.unheard(t) ?? "it reported no change of a path and no loss up to here")),
       el("h3", {}, "Packets that it sends around now"),
       packets.length ? el("div", {class: "hops"}, packets.slice(-24).map((p) => el("button", {type: "button", title: time(p.t), onclick: () => this.page.follow(p)},
-        (p.flags & 1 ? "↻ " : "") + p.psn))) : note("None in these microseconds."),
+        (p.flags & 1 ? "↻ " : "") + p.psn))) : note(sentence(world.unseen(Math.max(0, t - 3e6), t + 1e6) ?? "none from 3 µs before to 1 µs after the instant")),
     ];
   }
 
@@ -300,10 +308,11 @@ export class Panels {
     const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
     if (this.switchKey !== key) {
       this.switchKey = key;
-      this.page.link.ask({do: "inspect", node: node.id}).then((answer) => { this.inspected = answer; this.draw(); }, () => {});
+      this.page.link.ask({do: "inspect", node: node.id}).then((answer) => { this.inspected = answer; this.draw(); }, (problem) => { this.inspected = {node: node.id, problem: problem.message}; this.draw(); });
     }
     const told = this.inspected?.node === node.id ? this.inspected : null;
     if (!told) return null;
+    if (told.problem) return note(sentence(told.problem));
     return [el("h3", {}, "Its table "), el("p", {}, el("code", {}, `mrclab inspect ${node.name}`), ` at ${time(told.at_ps)}`),
             el("pre", {id: "inspected"}, told.text), el("h3", {}, "Counters that are not zero"),
             table(["counter", "value"], Object.entries(told.counters), [1])];
@@ -313,13 +322,15 @@ export class Panels {
     const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
     if (this.hostKey !== key) {
       this.hostKey = key;
-      this.page.link.ask({do: "host", host: node.index}).then((answer) => { this.account = answer; this.draw(); }, () => {});
+      this.page.link.ask({do: "host", host: node.index}).then((answer) => { this.account = answer; this.draw(); }, (problem) => { this.account = {host: node.index, problem: problem.message}; this.draw(); });
     }
     const a = this.account?.host === node.index ? this.account : null;
     if (!a) return null;
+    if (a.problem) return note(sentence(a.problem));
     return [el("h3", {}, "Queue pairs ", hostsWord()),
-            table(["QP", "posted", "completed", "state"], a.queues.slice(0, 40).map((q) => ["0x" + q.qp.toString(16), q.posted, q.completed, q.in_error ? "in error" : "works"]), [1, 2]),
-            note(`At ${time(a.at_ps)}: ${a.retransmissions} sent again, ${a.losses_detected} losses noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
+            table(["QP", "posted", "completed", "state"], a.queues.slice(0, kQueuePairs).map((q) => ["0x" + q.qp.toString(16), q.posted, q.completed, q.in_error ? "in error" : "works"]), [1, 2]),
+            a.queues.length > kQueuePairs ? note(`The first ${kQueuePairs} of ${a.queues.length}.`) : null,
+            note(`At ${time(a.at_ps)}: ${a.retransmissions} sent again, ${counted(a.losses_detected, "loss", "losses")} noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
   }
 
   // --- faults and futures ------------------------------------------------------------------------------
@@ -337,7 +348,7 @@ export class Panels {
         stage(f) === "in force" || stage(f) === "to come" ? el("button", {type: "button", onclick: () => this.page.heal(String(f.number))}, stage(f) === "in force" ? "heal" : "call off") : null,
         el("button", {type: "button", title: "go there", onclick: () => this.page.seek(f.from_ps)}, "go"),
         el("b", {}, f.kind.replaceAll("_", " ")), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
-        el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None. Right-click something in the fabric."),
+        el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None is scheduled, and none was made by hand. Right-click something in the fabric."),
       el("h2", {}, "Futures"),
       world.other === null ? note("Press Fork (F): the next change keeps this future, and both are shown side by side on the time line.")
         : [el("p", {}, `They part at ${time(world.forkedAt)}. The other one is the dashed line.`),
@@ -353,7 +364,7 @@ export class Panels {
     try {
       const d = await this.page.link.ask({do: "difference"});
       const words = (p) => p ? `${p.packet} PSN ${p.psn} from h${p.source} to h${p.destination} on ${p.wire}${p.dropped ? ", dropped: " + p.dropped.replaceAll("_", " ") : ""}` : "nothing";
-      this.difference = {key: world.number + "d", text: d.found ? `At ${us(d.t_ps)}: here ${words(d.here)}; there ${words(d.there)}.` : "No difference so far."};
+      this.difference = {key: world.number + "d", text: d.found ? `At ${us(d.t_ps)}: here ${words(d.here)}; there ${words(d.there)}.` : `No difference from ${time(d.from_ps)} to ${time(d.until_ps)}.`};
       if (d.found) this.page.seek(d.t_ps);
     } catch (problem) {
       this.page.say(problem.message);

@@ -1,6 +1,6 @@
 // What pointing means: hover, click, drag, the menu of what is under the pointer. Methods of the page (main.js).
 
-import {$, el, fill} from "./dom.js";
+import {$, counted, el, fill} from "./dom.js";
 import {isDatagram} from "./colours.js";
 import {time} from "./world.js";
 
@@ -121,12 +121,12 @@ export const kPointing = {
       if (isDatagram(p)) return ["datagram", `h${p.source} → h${p.destination}, ${p.length} bytes, of no queue pair`, `${world.portName(w.from)} → ${world.portName(w.to)}`];
       return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", sent again" : ""}`,
               `h${p.source} → h${p.destination}, PSN ${p.psn}, ${p.length} bytes`, `${world.portName(w.from)} → ${world.portName(w.to)}`,
-              p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : "did not wait"];
+              p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : p.flags & 4 ? "did not wait" : "its wait was not seen here"];
     }
-    if (found.what === "optic") return ["optic " + found.optic.name, `${found.optic.links.length} links share it`, "click to break it"];
+    if (found.what === "optic") return ["optic " + found.optic.name, `${counted(found.optic.links.length, "link shares", "links share")} it`, "click to break it"];
     if (found.what === "node" || found.what === "host") {
       const troubles = world.troubles(t).nodes.get(found.node.id) ?? [];
-      return [found.node.name, `${found.node.word}, ${found.node.ports.length} ports`, ...troubles.map((x) => x.fault.text)];
+      return [found.node.name, `${found.node.word}, ${counted(found.node.ports.length, "port")}`, ...troubles.map((x) => x.fault.text)];
     }
     const link = found.link, [a, b] = link.wires.map((w) => world.load(w, t));
     const bad = new Set(link.wires.flatMap((w) => (world.troubles(t).wires.get(w) ?? []).map((x) => x.fault.text)));

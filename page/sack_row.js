@@ -1,7 +1,7 @@
 // What a sender knows of its receiver: the newest SACK that has come in at its host, as its bytes say. A cell is a
 // PSN of the bitmap; whatever the receiver does not mention there is not known to the sender either.
 
-import {el, note, sized} from "./dom.js";
+import {el, note, sentence, sized} from "./dom.js";
 import {time} from "./world.js";
 
 const kHigh = 14, kLabel = 14, kEvery = 150;  // pixels, pixels, ms between two questions
@@ -16,6 +16,8 @@ export class SackRow {
     this.ask(host, qp, Math.round(t));
     const sack = this.said;
     if (!sack || sack.who !== `${host} ${qp}`) return [note("…")];
+    if (sack.problem) return [note(sentence(sack.problem))];
+    if (!sack.found && sack.kept_from_ps !== undefined) return [note(`No SACK since ${time(sack.kept_from_ps)}; what came before is no longer kept.`)];
     if (!sack.found) return [note("No SACK has come back yet. (RC has none: it acknowledges with one number.)")];
     const states = statesOf(sack.bits), count = (word) => states.filter((s) => s === word).length, last = psn(sack.first + states.length - 1);
     const told = `PSN ${sack.first} to ${last}: ${count("received")} received, ${count("missing")} missing, ${count("beyond")} beyond the newest that it has`;
@@ -34,7 +36,10 @@ export class SackRow {
       this.asking = false;
       this.said = {...said, who: `${host} ${qp}`};
       if (this.page.panels.tab === "qp") this.page.panels.draw();
-    }, () => { this.asking = false; });
+    }, (problem) => {
+      this.asking = false;
+      this.said = {problem: problem.message, who: `${host} ${qp}`};
+    });
   }
 
   paint(canvas, sack, states, last) {

@@ -39,6 +39,7 @@ export class TimeLine {
     c.globalAlpha = 0.6;
     if (world.reached < world.end) c.fillRect(x(world.reached), 0, w - x(world.reached), h - kAxis);
     c.globalAlpha = 1;
+    if (world.cut) this.cutOff(c, x(world.cut.from_ps), w, h - kAxis);
     if (world.other !== null && world.forkedAt !== undefined) this.vertical(c, x(world.forkedAt), h - kAxis, colours.soft, [3, 3]);
     this.vertical(c, x(t), h - kAxis, colours.ink, []);
     c.fillStyle = colours.ink;
@@ -50,6 +51,17 @@ export class TimeLine {
     if (w > 600) this.title(c, w);
     if (this.hover !== null) this.label(c, w, h);
     this.dirty = false;
+  }
+
+  /// Where the records end: the line ends there, and says so.
+  cutOff(c, left, w, h) {
+    const {colours} = this, text = "not recorded";
+    this.vertical(c, left, h, colours.bad, []);
+    c.font = "10.5px system-ui, sans-serif";
+    c.textBaseline = "middle";
+    c.textAlign = w - left < 90 ? "right" : "left";
+    c.fillStyle = colours.bad;
+    c.fillText(text, w - left < 90 ? left - 4 : left + 4, h / 2);
   }
 
   regions(c, x, h) {
@@ -193,6 +205,7 @@ export class TimeLine {
       const sum = bin.planes.reduce((s, p) => s + p.received, 0), lost = bin.planes.reduce((s, p) => s + p.lost, 0);
       text += `  received ${rate(sum * 8 / (world.bin / 1e12))}` + (lost ? `, ${lost} lost` : "");
     }
+    else text += world.cut && t >= world.cut.from_ps ? "  not recorded" : t > world.reached ? "  not yet there" : "";
     for (const f of world.future?.faults || []) if (f.from_ps <= t && (f.until_ps ?? Infinity) > t) text += `  ·  ${f.kind}`;
     c.font = "12px system-ui, sans-serif";
     const width = c.measureText(text).width + 14, x = Math.max(0, Math.min(w - width, this.hover - width / 2));

@@ -5,6 +5,7 @@ export const kPassed = 0;
 export const kTrimmed = 1;
 export const kDropped = 2;
 const kChunk = 2e6;           // packets are asked for in pieces of so much fabric time (2 us)
+export const kAsking = "asking …";
 const kMaxChunks = 48;        // that are kept
 const kWords = {host: "host", t0: "T0", t1: "T1"};
 
@@ -122,6 +123,9 @@ export class World {
     this.playing = message.playing;
     this.perSecond = message.per_second_ps;
     this.reached = message.reached_ps;
+    this.cut = message.cut;  // {from_ps, why}: nothing is recorded from there on; null: no bound was met
+    this.keptFrom = message.kept_from_ps;
+    this.toldUntil = message.told_until_ps;
     this.asOf = performance.now();
   }
 
@@ -188,15 +192,35 @@ export class World {
     return found;
   }
 
+  /// Why packets in [from, to) need not all be known here, as half a sentence; null: they are. A panel says that there
+  /// are none only where this is null.
+  unseen(from, to) {
+    if (from < this.keptFrom) return `packets before ${time(this.keptFrom)} are no longer kept`;
+    const known = Math.min(to, this.end, this.reached), future = this.future;
+    for (let i = Math.floor(Math.max(from, 0) / kChunk); i * kChunk < known; ++i) {
+      const chunk = future.chunks.get(i);
+      if (chunk?.problem) return chunk.problem;
+      if (!chunk?.packets || chunk.until < Math.min(known, (i + 1) * kChunk)) return kAsking;
+    }
+    if (known >= Math.min(to, this.end)) return null;
+    return this.cut ? this.cut.why : `the world has come to ${time(this.reached)} so far`;
+  }
+
+  /// Why what hosts reported up to t need not all be known; null: it is.
+  unheard(t) {
+    return this.toldUntil !== null && t >= this.toldUntil ? `reports of hosts from ${time(this.toldUntil)} on were left out for lack of room` : null;
+  }
+
   fetch(link, future, index, whole) {
     if (index * kChunk > this.reached) return;
     const before = future.chunks.get(index);
-    const chunk = {packets: before?.packets, whole: false, asking: true, used: performance.now()};
+    const until = Math.min((index + 1) * kChunk, this.reached);  // at least so far goes the answer
+    const chunk = {packets: before?.packets, until: before?.until ?? 0, whole: false, asking: true, used: performance.now()};
     future.chunks.set(index, chunk);
     const from = index * kChunk;
     link.ask({do: "packets", future: future.number, from_ps: from, to_ps: from + kChunk})
-      .then((answer) => { chunk.packets = answer.packets; chunk.whole = whole; chunk.asking = false; ++this.packetsAsOf; },
-            () => { chunk.asking = false; chunk.packets = chunk.packets || []; chunk.used = performance.now(); });
+      .then((answer) => { Object.assign(chunk, {packets: answer.packets, until, whole, asking: false, problem: null}); ++this.packetsAsOf; },
+            (problem) => { Object.assign(chunk, {packets: chunk.packets || [], problem: problem.message, asking: false, used: performance.now()}); ++this.packetsAsOf; });
     if (future.chunks.size > kMaxChunks) {
       const oldest = [...future.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];
       future.chunks.delete(oldest);

@@ -200,8 +200,10 @@ void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, b
   scenario = with_faults(std::move(scenario), faults);
   auto next = future_->another(scenario);
   next->reach(at_ + kAhead, go_on);
-  if (next->reached() < std::min(at_ + kAhead, next->end()))
-    return;  // told to stop: nothing changed
+  if (next->reached() < std::min(at_ + kAhead, next->end())) {
+    const std::optional<RecordsCut> cut = next->records_cut();
+    throw InputError((cut ? cut->why : "told to stop") + ": nothing was changed");
+  }
   if (fork) {
     other_ = std::move(future_);
     other_scenario_ = std::move(scenario_);
@@ -233,8 +235,15 @@ void FabricSession::take_faults_of_now(FabricTime moved_to, const GoOn& go_on) {
   seek(moved_to, go_on);
 }
 
+void FabricSession::require_open() const {
+  if (const std::optional<RecordsCut> cut = future_->records_cut()) {
+    throw InputError(cut->why + ": go back before you change anything");
+  }
+}
+
 uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn& go_on) {
   if (OpenFaults* now = faults_now()) {
+    require_open();
     if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
     if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was broken");
     const uint32_t number = now->break_now(order);
@@ -260,6 +269,7 @@ uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn&
 
 std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, const GoOn& go_on) {
   if (OpenFaults* now = faults_now()) {
+    require_open();
     if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was healed");
     const std::vector<uint32_t> healed = now->heal_now(word);
     take_faults_of_now(future_->reached(), go_on);

@@ -107,6 +107,8 @@ class FabricSession {
   void keep_packets_of(FabricTime t, const GoOn& go_on);
   /// The faults of the world that happens now, where at() is at its newest instant; null otherwise.
   OpenFaults* faults_now() const { return at_newest_ ? future_->open_faults() : nullptr; }
+  /// Throws InputError if what is done to the world that happens now would not be recorded.
+  void require_open() const;
   /// Keeps what the future that happens now would have been, simulated; false if told to stop.
   bool keep_other_of_now(const GoOn& go_on);
   void take_faults_of_now(FabricTime moved_to, const GoOn& go_on);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,12 @@ class OpenFaults {
   virtual std::vector<BookedFault> booked() const = 0;
 };
 
+/// A world that went on, or would, where its records end.
+struct RecordsCut {
+  FabricTime from;  ///< nothing is known from here on
+  std::string why;  ///< a sentence that names the instant and the bound
+};
+
 class Future {
  public:
   using GoOn = SimWorld::GoOn;
@@ -55,6 +62,9 @@ class Future {
   FabricTime end() const { return scenario_.stop(); }
   /// Everything up to here has happened, and is recorded.
   FabricTime reached() const { return reached_; }
+
+  /// Where the records end for lack of room, and reach() with them; empty: no bound was met.
+  virtual std::optional<RecordsCut> records_cut() const { return std::nullopt; }
 
   /// "sim", "live", "run".
   virtual std::string_view world() const = 0;

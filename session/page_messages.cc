@@ -282,6 +282,12 @@ std::string sums_message(const Recording& recording, const Topology& topology, u
   return out;
 }
 
+void require_kept(const Recording& recording, FabricTime from) {
+  if (recording.bin_of(from) >= recording.first_kept()) return;
+  throw InputError("packets before " + to_string(recording.kept_from()) +
+                   " are no longer kept: there was no room for them");
+}
+
 std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
                             FabricTime from, FabricTime to) {
   if (from < FabricTime::zero() || to < from || to - from > kMaxSpanAsked) {
@@ -289,8 +295,7 @@ std::string packets_message(const Recording& recording, uint32_t future, uint32_
                      to_string(kMaxSpanAsked));
   }
   const size_t first = recording.bin_of(from);
-  if (first < recording.first_kept())
-    throw InputError("these packets were left out for lack of room");
+  require_kept(recording, from);
   std::string body;
   uint32_t count = 0;
   for (size_t bin = first; bin < recording.bins() && bin <= recording.bin_of(to); ++bin) {

@@ -26,6 +26,8 @@ nlohmann::json future_json(const FabricSession& session);
 /// Bins [from, to) of a recording.
 std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
                          size_t from, size_t to);
+/// Throws InputError if packets at `from` are no longer there.
+void require_kept(const Recording& recording, FabricTime from);
 /// Packets whose record lies in [from, to). Throws InputError where that is too much, or was left out.
 std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
                             FabricTime from, FabricTime to);

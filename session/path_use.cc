@@ -12,18 +12,22 @@ namespace mrclab::lab {
 
 using nlohmann::json;
 
-json paths_used(const Recording& recording, const Topology& topology, FabricTime from,
-                FabricTime to) {
+PathsUsed paths_used(const Recording& recording, const Topology& topology, FabricTime from,
+                     FabricTime to) {
   struct Count {
     uint32_t sent = 0, lost = 0, trimmed = 0, marked = 0;
   };
   using Cell = std::tuple<uint16_t, uint16_t, uint32_t, uint32_t>;  // hosts, QP, EV
   std::map<Cell, Count> cells;
-  for (size_t bin = std::max(recording.bin_of(from), recording.first_kept());
-       bin < recording.bins() && bin <= recording.bin_of(to); ++bin) {
+  PathsUsed used{json::array()};
+  for (size_t bin = recording.bin_of(from); bin < recording.bins() && bin <= recording.bin_of(to);
+       ++bin) {
     for (const SeenPacket& p : recording.packets(bin)) {
       if (p.t < from || p.t > to || !carries_data(static_cast<Opcode>(p.opcode))) continue;
-      if (p.source == SeenPacket::kNoHost || p.destination == SeenPacket::kNoHost) continue;
+      if (p.source == SeenPacket::kNoHost || p.destination == SeenPacket::kNoHost) {
+        if (p.qp.value != 0) ++used.unknown;
+        continue;
+      }
       Count& count = cells[{p.source, p.destination, p.qp.value, p.ev.value}];
       if (p.event == PacketEvent::kDropped) {
         count.lost += drop_kind(p.cause) != DropKind::kRefused ? 1 : 0;
@@ -34,14 +38,13 @@ json paths_used(const Recording& recording, const Topology& topology, FabricTime
       if (p.flags & SeenPacket::kMarkedHere) ++count.marked;
     }
   }
-  json list = json::array();
   for (const auto& [cell, count] : cells) {
     const auto& [source, destination, qp, ev] = cell;
     const auto path = path_of(EntropyValue{ev});
-    list.push_back({source, destination, qp, ev, path ? to_string(*path) : "", count.sent,
-                    count.lost, count.trimmed, count.marked});
+    used.cells.push_back({source, destination, qp, ev, path ? to_string(*path) : "", count.sent,
+                          count.lost, count.trimmed, count.marked});
   }
-  return list;
+  return used;
 }
 
 json paths_out(const Recording& recording, const Topology& topology, FabricTime at) {

@@ -52,6 +52,7 @@ Recording::Recording(const Topology& topology, FabricTime end)
   packets_.resize(bins_);
   inside_.resize(topology.nodes.size());
   sacks_.resize(topology.nodes.size());
+  sacks_forgotten_.resize(topology.nodes.size());
 }
 
 std::span<const Recording::WireSums> Recording::wires(size_t bin) const {
@@ -123,6 +124,7 @@ void Recording::add_stay(SeenPacket& packet, NodeId node, FrameKey frame) {
     const uint64_t queue = bytes_in(wire.rate, waited).value;
     sums.queue = std::max(sums.queue, static_cast<uint32_t>(std::min<uint64_t>(queue, UINT32_MAX)));
   }
+  if (packet.opcode != 0) packet.flags |= SeenPacket::kWaitSeen;
   if (is_marked(packet.traffic_class) && !inside.marked) packet.flags |= SeenPacket::kMarkedHere;
 }
 
@@ -145,26 +147,28 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   add(packet);
 }
 
+void Recording::leave_out(FabricTime t) { told_until_ = std::min(told_until_, t); }
+
+std::optional<FabricTime> Recording::sacks_forgotten(NodeId host) const {
+  return sacks_forgotten_[host.value];
+}
+
 void Recording::add_event(SeenEvent event) {
-  if (events_.size() >= kMaxEvents) {
-    ++left_out_;
-    return;
-  }
+  if (events_.size() >= kMaxEvents) return leave_out(event.t);
   events_.push_back(std::move(event));
 }
 
 void Recording::add_window(const SeenWindow& window) {
-  if (windows_.size() >= kMaxEvents) {
-    ++left_out_;
-    return;
-  }
+  if (windows_.size() >= kMaxEvents) return leave_out(window.record.t);
   windows_.push_back(window);
 }
 
 void Recording::add_sack(NodeId host, const SeenSack& sack) {
   std::deque<SeenSack>& sacks = sacks_[host.value];
   sacks.push_back(sack);
-  if (sacks.size() > kMaxSacks / topology_.host_count()) sacks.pop_front();
+  if (sacks.size() <= kMaxSacks / topology_.host_count()) return;
+  sacks_forgotten_[host.value] = sacks.front().t;
+  sacks.pop_front();
 }
 
 const SeenSack* Recording::last_sack(NodeId host, Qpn qp, FabricTime until) const {

@@ -80,10 +80,16 @@ class Recording {
   /// In the order of time, as far as complete.
   std::span<const SeenEvent> events() const { return std::span(events_).first(events_sorted_); }
   std::span<const SeenWindow> windows() const { return std::span(windows_).first(windows_sorted_); }
-  /// The newest SACK that a queue pair of a host had got by `until`; null: none, or it was left out.
+  /// Packets before this instant are no longer there.
+  FabricTime kept_from() const { return bin_ * static_cast<int64_t>(first_kept_); }
+  /// An event or a window of this instant is known to be missing.
+  void leave_out(FabricTime t);
+  /// The earliest event or window that is missing; never(): none is known to be.
+  FabricTime told_until() const { return told_until_; }
+  /// The newest SACK that a queue pair of a host had got by `until`; null: none, or it is no longer there.
   const SeenSack* last_sack(NodeId host, Qpn qp, FabricTime until) const;
-  /// Events and windows that found no room.
-  uint64_t left_out() const { return left_out_; }
+  /// SACKs that `host` had got up to here are no longer there, but the newest ones; empty: all are.
+  std::optional<FabricTime> sacks_forgotten(NodeId host) const;
 
  private:
   struct Inside {
@@ -114,10 +120,11 @@ class Recording {
   size_t windows_sorted_ = 0;
   std::vector<SeenEvent> events_;
   std::vector<SeenWindow> windows_;
-  uint64_t left_out_ = 0;
+  FabricTime told_until_ = FabricTime::never();
   /// By node: frames that have come in at a switch and not left. Bounded by kMaxInside.
   std::vector<std::unordered_map<FrameKey, Inside>> inside_;
   std::vector<std::deque<SeenSack>> sacks_;  // by node, in order of time; the oldest go first
+  std::vector<std::optional<FabricTime>> sacks_forgotten_;  // by node
 };
 
 /// Where two histories part: the first packet, by (time, wire), that one has and the other has not.

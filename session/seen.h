@@ -18,6 +18,7 @@ struct SeenPacket {
   /// Bits of `flags`.
   static constexpr uint8_t kAgain = 1;       ///< sent again, as its own header says (MRC only)
   static constexpr uint8_t kMarkedHere = 2;  ///< ECN: this switch was the first that marked it
+  static constexpr uint8_t kWaitSeen = 4;    ///< it was seen coming in: `waited_ns` is known
 
   FabricTime t;  ///< its last bit leaves; for a drop: when it was dropped
   WireId wire;   ///< that it leaves by; for a drop on the way in: that it came by

@@ -54,6 +54,7 @@ void ServeLoop::turn(milliseconds at_most) {
   before_ = now;
   for (auto& [client, browser] : browsers_) tell_progress(client, browser);
   tell_other_sums();
+  tell_cut();
   if ((played_.playing && now - told_ >= kTellEvery) || was_playing != played_.playing) {
     told_ = now;
     tell_all(state_json(played_));
@@ -187,6 +188,17 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
     browser.window += some.size();
     tell(client, {{"say", "windows"}, {"future", browser.future}, {"lines", std::move(lines)}});
   }
+}
+
+void ServeLoop::tell_cut() {
+  const std::optional<RecordsCut> cut = played_.session().future().records_cut();
+  const std::string why = cut ? cut->why : std::string();
+  if (why == told_cut_) return;
+  told_cut_ = why;
+  tell_all(state_json(played_));
+  if (!cut) return;
+  tell_all({{"say", "note"}, {"text", why}});
+  if (tell_starter_) tell_starter_(why);
 }
 
 /// The sums of the other future, for the time line, to all.

@@ -15,8 +15,12 @@ namespace mrclab::lab {
 
 class ServeLoop {
  public:
+  /// Tells whoever started it, beside the browsers.
+  using Tell = std::function<void(const std::string&)>;
+
   /// Both outlive it.
-  ServeLoop(PageDoor& door, PlayedSession& played) : door_(door), played_(played) {}
+  ServeLoop(PageDoor& door, PlayedSession& played, Tell tell_starter = {})
+      : door_(door), played_(played), tell_starter_(std::move(tell_starter)) {}
 
   /// Until `interrupted` says so.
   void run(const IsInterrupted& interrupted);
@@ -40,11 +44,14 @@ class ServeLoop {
   void tell_controls();
   void tell_progress(ClientId client, Browser& browser);
   void tell_other_sums();
+  /// Where the records of a future end, once.
+  void tell_cut();
   /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
   FabricSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
 
   PageDoor& door_;
   PlayedSession& played_;
+  Tell tell_starter_;
   IsInterrupted interrupted_ = [] { return false; };
   Clock::time_point before_ = Clock::now(),
                     told_ = before_;  // the last round; when all were told the time
@@ -53,6 +60,7 @@ class ServeLoop {
   ClientId holder_ = 0;  // of the controls; 0: no one
   uint32_t other_future_ = 0;
   size_t other_bin_ = 0;
+  std::string told_cut_;
 };
 
 }  // namespace mrclab::lab

@@ -67,9 +67,38 @@ SessionAnswer pause(const Order& order) {
   return {};
 }
 
+json note(std::string text) { return {{"say", "note"}, {"text", std::move(text)}}; }
+
 SessionAnswer seek(const Order& order) {
-  order.session().seek(order.time("at_ps"), order.go_on);
-  return {};
+  const FabricTime to = order.time("at_ps");
+  order.session().seek(to, order.go_on);
+  const std::optional<RecordsCut> cut = order.session().future().records_cut();
+  if (!cut || to < cut->from) return {};
+  return {note(cut->why)};
+}
+
+/// Why a step found nothing, as far as was looked.
+std::string none_found(const FabricSession& session, StepTo to, bool back) {
+  const Future& future = session.future();
+  const Recording& recording = future.recording();
+  const bool packets = to == StepTo::kPacket || to == StepTo::kLoss;
+  const bool words = to == StepTo::kPath || to == StepTo::kQueuePair;
+  const FabricTime kept = packets ? recording.kept_from() : FabricTime::zero();
+  const FabricTime told = words ? recording.told_until() : FabricTime::never();
+  std::string text = "there is none ";
+  if (back) {
+    text += kept > FabricTime::zero()
+                ? "from " + to_string(kept) + " on, and packets before are no longer kept"
+                : "before";
+  } else if (const std::optional<RecordsCut> cut = future.records_cut()) {
+    text += "before " + to_string(cut->from) + ": " + cut->why;
+  } else if (future.reached() < future.end()) {
+    text += "until " + to_string(future.reached()) + ", and the world has come no further";
+  } else {
+    text += "until the end";
+  }
+  if (told == FabricTime::never()) return text;
+  return text + "; what hosts report from " + to_string(told) + " on was left out for lack of room";
 }
 
 SessionAnswer step(const Order& order) {
@@ -80,8 +109,7 @@ SessionAnswer step(const Order& order) {
   const bool back = order.words.value("back", false);
   const bool found = order.session().step(to, back, qp, order.go_on);
   if (found) return {};
-  return {
-      {{"say", "note"}, {"text", back ? "there is none before" : "there is none until the end"}}};
+  return {note(none_found(order.session(), to, back))};
 }
 
 SessionAnswer break_it(const Order& order) {
@@ -95,8 +123,7 @@ SessionAnswer break_it(const Order& order) {
 SessionAnswer heal(const Order& order) {
   const auto numbers =
       order.session().heal(order.words.at("what").get<std::string>(), order.fork(), order.go_on);
-  if (numbers.empty())
-    return {{{"say", "note"}, {"text", "nothing to heal: no fault is in force"}}};
+  if (numbers.empty()) return {note("nothing to heal: no fault is in force")};
   return changed({{"say", "healed"}, {"numbers", numbers}});
 }
 
@@ -160,8 +187,12 @@ SessionAnswer packet(const Order& order) {
   const PacketName name{
       number("source"), number("destination"), {number("qp")}, Psn{number("psn")}};
   if (name.source >= hosts || name.destination >= hosts) throw InputError("there is no such host");
-  json life = look_at_packet(future_of(order), name, order.go_on);
+  const Future& future = future_of(order);
+  (void)future.simulated(FabricTime::zero());  // throws if no simulation shows what happened
+  json life = look_at_packet(future, name, order.go_on);
   life["say"] = "packet";
+  life["simulated"] = future.world() != "sim";
+  life["until_ps"] = future.reached().ps();
   return {std::move(life)};
 }
 
@@ -172,10 +203,13 @@ SessionAnswer use(const Order& order) {
   const FabricTime to = std::min(order.time("to_ps"), future_of(order).reached());
   const FabricTime from = std::max(std::min(order.time("from_ps"), to), FabricTime::zero());
   if (to - from > kMaxSpanAsked) throw InputError("found too long a time: expected at most 2 ms");
+  require_kept(recording, from);
+  PathsUsed used = paths_used(recording, topology, from, to);
   return {{{"say", "use"},
            {"from_ps", from.ps()},
            {"to_ps", to.ps()},
-           {"cells", paths_used(recording, topology, from, to)},
+           {"unknown", used.unknown},
+           {"cells", std::move(used.cells)},
            {"out", paths_out(recording, topology, to)}}};
 }
 
@@ -186,9 +220,12 @@ SessionAnswer sack(const Order& order) {
   if (number >= topology.host_count()) throw InputError("there is no such host");
   const Future& future = future_of(order);
   const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), future.reached());
-  const SeenSack* found = future.simulated(at).recording().last_sack(topology.host(number),
-                                                                     Qpn{order.number("qp")}, at);
+  const NodeId host = topology.host(number);
+  const Recording& recording = future.simulated(at).recording();
+  const SeenSack* found = recording.last_sack(host, Qpn{order.number("qp")}, at);
   json answer{{"say", "sack"}, {"found", found != nullptr}, {"simulated", future.world() != "sim"}};
+  if (const auto forgotten = recording.sacks_forgotten(host))
+    answer["kept_from_ps"] = forgotten->ps();
   if (found == nullptr) return {std::move(answer)};
   std::string bits;
   for (unsigned i = 0; i < 64; ++i) bits += (found->bitmap >> i & 1) != 0 ? '1' : '0';
@@ -251,10 +288,16 @@ SessionAnswer inspect(const Order& order) {
            {"counters", std::move(counters)}}};
 }
 
+/// The session as a scenario. What it says of later than was recorded is what would happen, and says so.
 SessionAnswer yaml(const Order& order) {
-  return {{{"say", "yaml"},
-           {"name", order.session().scenario().name},
-           {"text", order.session().yaml()}}};
+  std::string text = order.session().yaml();
+  json answer{{"say", "yaml"}, {"name", order.session().scenario().name}};
+  if (const std::optional<RecordsCut> cut = order.session().future().records_cut()) {
+    text = "# Of the session that this was, " + cut->why + ".\n" + text;
+    answer["cut"] = cut->why;
+  }
+  answer["text"] = std::move(text);
+  return {std::move(answer)};
 }
 
 /// The digest of the history. Simulated it goes on to its end for that; what happened in another world is told
@@ -297,7 +340,12 @@ SessionAnswer judge(const Order& order) {
 
 SessionAnswer difference(const Order& order) {
   const auto found = order.session().difference(order.go_on);
-  json answer{{"say", "difference"}, {"found", found.has_value()}};
+  const Future &here = order.session().future(), &there = *order.session().other();
+  json answer{
+      {"say", "difference"},
+      {"found", found.has_value()},
+      {"from_ps", std::max(here.recording().kept_from(), there.recording().kept_from()).ps()},
+      {"until_ps", std::min(here.reached(), there.reached()).ps()}};
   if (!found) return {std::move(answer)};
   const Topology& topology = order.session().scenario().topology;
   answer["t_ps"] = found->t.ps();
@@ -373,7 +421,9 @@ void PlayedSession::advance(int64_t wall_ns, const FabricSession::GoOn& go_on) {
   const bool now = session().future().world() == "live";
   const int64_t ahead = now ? kAheadOfNowPerSecond : kAheadPerSecond;
   session().look_ahead(session().at() + per_second / ahead, go_on);
-  if (session().at() >= session().end()) playing = false;
+  const std::optional<RecordsCut> cut = session().future().records_cut();
+  const FabricTime last = cut ? cut->from - FabricTime::from_ps(1) : session().end();
+  if (session().at() >= last) playing = false;
 }
 
 bool needs_control(const std::string& word) {
@@ -390,11 +440,18 @@ SessionAnswer obey(PlayedSession& played, const json& command, const GoOn& go_on
 }
 
 json state_json(const PlayedSession& played) {
+  const Future& future = played.session().future();
+  const Recording& recording = future.recording();
+  const std::optional<RecordsCut> cut = future.records_cut();
+  const bool told_all = recording.told_until() == FabricTime::never();
   return {{"say", "state"},
           {"t_ps", played.session().at().ps()},
           {"playing", played.playing},
           {"per_second_ps", played.per_second.ps()},
-          {"reached_ps", played.session().future().reached().ps()},
+          {"reached_ps", future.reached().ps()},
+          {"cut", cut ? json{{"from_ps", cut->from.ps()}, {"why", cut->why}} : json()},
+          {"kept_from_ps", recording.kept_from().ps()},
+          {"told_until_ps", told_all ? json() : json(recording.told_until().ps())},
           {"future", played.session().number()}};
 }
 

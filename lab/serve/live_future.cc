@@ -23,7 +23,7 @@ constexpr milliseconds kLook{1};
 constexpr uint64_t kRecordBytes = uint64_t{256} << 20;
 constexpr uint64_t kShareOfFree = 4;
 
-uint64_t record_bytes() {
+uint64_t room_for_records() {
   std::error_code unknown;
   std::filesystem::path root = LabPaths().run_root;
   if (!std::filesystem::exists(root, unknown)) root = root.parent_path();
@@ -31,12 +31,13 @@ uint64_t record_bytes() {
   return unknown ? kRecordBytes : std::min<uint64_t>(kRecordBytes, space.available / kShareOfFree);
 }
 
-LiveLabOptions live_options(const Scenario& scenario, const LiveFuture::Options& wanted) {
+LiveLabOptions live_options(const Scenario& scenario, const LiveFuture::Options& wanted,
+                            uint64_t record_bytes) {
   static std::atomic<uint32_t> labs{0};  // of this process, so that two can be up at once
   LiveLabOptions options = live_options_of(scenario);
   options.name = fmt::format("page_{}_{}", ::getpid(), ++labs);
   options.end = FabricTime::never();  // it stands at the end, and can be looked at
-  options.history_bytes = record_bytes();
+  options.history_bytes = record_bytes;
   options.followed = true;
   options.programs = wanted.programs;
   return options;
@@ -53,7 +54,8 @@ std::vector<std::string> names_of(const ProcessPlan& plan) {
 LiveFuture::LiveFuture(Scenario scenario, Options options)
     : Future(playable(std::move(scenario))),
       options_(std::move(options)),
-      lab_(scenario_.topology, live_options(scenario_, options_),
+      record_bytes_(options_.record_bytes ? *options_.record_bytes : room_for_records()),
+      lab_(scenario_.topology, live_options(scenario_, options_, record_bytes_),
            [this](const BringUpStep&) {
              if (options_.interrupted && options_.interrupted())
                throw Interrupted("the lab was not brought up");
@@ -76,7 +78,14 @@ LiveFuture::LiveFuture(Scenario scenario, Options options)
 void LiveFuture::take_records() {
   // What was recorded up to here is in the files before the instant says so.
   const FabricTime recorded = std::min(lab_.gate().slowest_recorded(), end());
+  const FabricTime cut = lab_.gate().records_cut();
   follower_.read();
+  if (cut <= end() && (!cut_ || cut < cut_->from)) {
+    cut_ = {cut, fmt::format(
+                     "from {} on nothing is recorded: packet records may take {:.1f} MiB of /run "
+                     "here, and the share of a process is full",
+                     to_string(cut), static_cast<double>(record_bytes_) / (1 << 20))};
+  }
   if (recorded == FabricTime::never() || recorded <= reached_) return;
   reached_ = recorded;
   recording_->complete(reached_);
@@ -90,15 +99,20 @@ bool LiveFuture::look_after() {
   return changed;
 }
 
+FabricTime LiveFuture::goal(FabricTime until) const {
+  const FabricTime last = cut_ ? cut_->from - FabricTime::from_ps(1) : end();
+  return std::min(until, last);
+}
+
 void LiveFuture::reach(FabricTime until, const GoOn& go_on) {
-  until = std::min(until, end());
-  if (until <= reached_) return;
-  if (lab_.limit() == FabricTime::never() || lab_.limit() < until) clock_.until(until);
+  if (goal(until) <= reached_) return;
+  const bool further = lab_.limit() == FabricTime::never() || lab_.limit() < goal(until);
+  if (further) clock_.until(goal(until));
   netio::keep_looking([&]() -> netio::Heartbeat::Next {
     loop_.turn();
     take_records();
-    const bool stopped = clock_.standing() && lab_.limit() < until;  // a process was lost
-    if (reached_ >= until || stopped || (go_on && !go_on(reached_))) return std::nullopt;
+    const bool stopped = clock_.standing() && lab_.limit() < goal(until);  // a process was lost
+    if (reached_ >= goal(until) || stopped || (go_on && !go_on(reached_))) return std::nullopt;
     return kLook;
   });
 }
@@ -132,7 +146,14 @@ std::vector<BookedFault> LiveFuture::booked() const {
   return booked;
 }
 
+std::optional<RecordsCut> LiveFuture::records_cut() const { return cut_; }
+
+void LiveFuture::require_recorded() const {
+  if (cut_) throw InputError(cut_->why + ": hosts and switches have gone on since");
+}
+
 nlohmann::json LiveFuture::ask(const NodeSite& node, const char* method) const {
+  require_recorded();
   const uint32_t process = lab_.plan().process_of_node.at(node.id.value);
   if (process >= lab_.plan().processes.size()) throw InputError(node.name + " is not ours to ask");
   return lab_.fleet().ask(process, method, {{"node", node.name}});
@@ -153,6 +174,7 @@ SwitchWords LiveFuture::words_of(const NodeSite& node) const {
 }
 
 std::string LiveFuture::history_sha256() const {
+  require_recorded();
   std::vector<HistoryStream> streams;
   for (uint32_t i = 0; i < lab_.plan().processes.size(); ++i) {
     const nlohmann::json report = lab_.fleet().ask(i, "report");

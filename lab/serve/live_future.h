@@ -17,6 +17,8 @@ class LiveFuture : public Future, private OpenFaults {
   struct Options {
     IsInterrupted interrupted = {};       ///< asked while the lab comes up
     std::filesystem::path programs = {};  ///< where the daemons lie; empty: beside this program
+    /// Bound on the packet records of one lab; empty: 256 MiB, or a quarter of what is free in /run if that is less.
+    std::optional<uint64_t> record_bytes = {};
   };
 
   /// Brings the lab up; its time stands at 0. Throws InputError, SystemError, Interrupted.
@@ -24,12 +26,16 @@ class LiveFuture : public Future, private OpenFaults {
 
   std::string_view world() const override { return "live"; }
   std::string lab() const override { return lab_.fabric().lab(); }
-  /// Returns early when `go_on` says no; the lab then goes on up to `until` by itself.
+  /// Returns early when `go_on` says no; the lab then goes on up to `until` by itself. It is told to go no further once
+  /// packet records found no room.
   void reach(FabricTime until, const GoOn& go_on = {}) override;
   bool look_after() override;
   endpoint::HostAccount account(uint32_t host) const override;
   SwitchWords words_of(const NodeSite& node) const override;
+  /// Throws InputError where the records were cut: the digest goes on beyond them.
   std::string history_sha256() const override;
+  std::optional<RecordsCut> records_cut() const override;
+  std::string unsound() const override { return cut_ ? cut_->why : std::string(); }
   const Future& simulated(FabricTime at_least) const override {
     return twin_.reach(scenario_, std::min(at_least, reached_));
   }
@@ -44,6 +50,10 @@ class LiveFuture : public Future, private OpenFaults {
   std::vector<BookedFault> booked() const override;
 
   void take_records();
+  /// How far it can be asked to go on to reach `until`: not beyond its end, and not to where its records are cut.
+  FabricTime goal(FabricTime until) const;
+  /// Hosts and switches stand where nothing is recorded any more. Throws InputError then.
+  void require_recorded() const;
   /// Comes to the instant up to which the lab was told to go.
   void stand();
   void take_faults();
@@ -51,6 +61,7 @@ class LiveFuture : public Future, private OpenFaults {
   nlohmann::json ask(const NodeSite& node, const char* method) const;
 
   Options options_;
+  uint64_t record_bytes_;
   LiveLab lab_;
   LabClock clock_;
   LabFaults faults_;
@@ -58,6 +69,7 @@ class LiveFuture : public Future, private OpenFaults {
   ToldRecords told_;
   RunFollower follower_;
   bool faults_changed_ = false;
+  std::optional<RecordsCut> cut_;
   mutable SimulatedTwin twin_;
 };
 

@@ -41,7 +41,14 @@ RecordedFuture::RecordedFuture(const RecordedRun& run)
     throw InputError(run.folder.string() +
                      ": found no packet records: expected a run without `--history digest`");
   }
-  reached_ = std::min(complete, end());
+  reached_ = end();
+  if (complete <= end()) {
+    reached_ = complete - FabricTime::from_ps(1);
+    cut_ = {
+        complete,
+        "from " + to_string(complete) +
+            " on nothing is recorded: the packet records of this run met their bound (--history)"};
+  }
   LineFile lines(run.folder / "events.jsonl");
   std::string line;
   while (lines.next(line)) told.take_line(line);

@@ -15,6 +15,7 @@ class RecordedFuture : public Future {
   std::string_view world() const override { return "run"; }
   /// All of it has happened; hosts and switches tell of this instant from now on.
   void reach(FabricTime until, const GoOn& = {}) override { told_at_ = std::min(until, end()); }
+  std::optional<RecordsCut> records_cut() const override { return cut_; }
   FabricTime told_at() const override { return told_at_; }
   endpoint::HostAccount account(uint32_t host) const override;
   SwitchWords words_of(const NodeSite& node) const override;
@@ -32,6 +33,7 @@ class RecordedFuture : public Future {
 
   std::string history_sha256_, unsound_;
   bool exact_;
+  std::optional<RecordsCut> cut_;
   FabricTime told_at_;
   mutable SimulatedTwin twin_;
 };

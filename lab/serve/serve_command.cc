@@ -107,7 +107,11 @@ int serve_command(const ServeCommandOptions& options) {
   std::fflush(stdout);
   std::optional<OpenedLink> opened;
   if (options.open) opened.emplace(server.links().front());
-  ServeLoop(server, played).run(guard.question());
+  const auto print = [](const std::string& text) {
+    fmt::print("{}\n", text);
+    std::fflush(stdout);
+  };
+  ServeLoop(server, played, print).run(guard.question());
   return 0;
 }
 

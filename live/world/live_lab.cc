@@ -44,6 +44,7 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
     gate.slot(i).min_slack_ns.store(INT64_MAX);
     gate.slot(i).waits_for.store(netio::kNoProcess);
     gate.slot(i).recorded_ps.store(netio::kBeforeTime.ps());
+    gate.slot(i).records_cut_ps.store(FabricTime::never().ps());
   }
   return gate;
 }

@@ -35,6 +35,8 @@ class HistoryWriter {
 
   uint64_t written() const { return written_; }
   uint64_t left_out() const { return left_out_; }
+  /// The earliest record that found no room; never(): all did.
+  FabricTime complete() const { return complete_; }
   /// Bytes of `max_bytes` that are free; 0 for records once one had to be left out.
   uint64_t bytes_left() const {
     return left_out_ > 0 ? 0

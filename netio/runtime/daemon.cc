@@ -266,7 +266,11 @@ class Daemon {
     ProcessSlot& slot = gate_.slot(config_.process);
     if (config_.followed) {
       outputs_.flush();
-      slot.recorded_ps.store(driver_.committed().ps(), std::memory_order_release);
+      const FabricTime cut = outputs_.records_cut();
+      const FabricTime before_cut = cut == FabricTime::never() ? cut : cut - FabricTime::from_ps(1);
+      slot.records_cut_ps.store(cut.ps(), std::memory_order_relaxed);
+      slot.recorded_ps.store(std::min(driver_.committed(), before_cut).ps(),
+                             std::memory_order_release);
     }
     for (size_t i = 0; i < progress.size(); ++i) {
       slot.progress[i].store(progress[i], std::memory_order_relaxed);

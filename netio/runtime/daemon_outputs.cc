@@ -64,6 +64,10 @@ uint64_t DaemonOutputs::record_bytes_left() const {
   return records_ ? records_->bytes_left() : record_bytes_;
 }
 
+FabricTime DaemonOutputs::records_cut() const {
+  return records_ ? records_->complete() : FabricTime::never();
+}
+
 void DaemonOutputs::count_in(ProcessReport& report) const {
   report.capture_records = capture_ ? capture_->written() : 0;
   report.capture_skipped = capture_ ? capture_->skipped() : 0;

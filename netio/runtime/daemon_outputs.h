@@ -33,6 +33,8 @@ class DaemonOutputs {
 
   /// What packet records may still take: the lives of a process share its bound.
   uint64_t record_bytes_left() const;
+  /// The earliest packet record that found no room; never(): all did.
+  FabricTime records_cut() const;
   /// Says in the report how much was written, and how much found no room.
   void count_in(ProcessReport& report) const;
 

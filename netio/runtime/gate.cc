@@ -95,6 +95,14 @@ FabricTime GatePage::slowest_done() const { return slowest(&ProcessSlot::done_ps
 
 FabricTime GatePage::slowest_recorded() const { return slowest(&ProcessSlot::recorded_ps); }
 
+FabricTime GatePage::records_cut() const {
+  int64_t earliest = FabricTime::never().ps();
+  for (uint32_t i = 0; i < process_count; ++i) {
+    earliest = std::min(earliest, processes[i].records_cut_ps.load(std::memory_order_acquire));
+  }
+  return FabricTime::from_ps(earliest);
+}
+
 uint64_t GatePage::watched_records() const {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < process_count; ++i) {

@@ -91,6 +91,9 @@ struct alignas(64) ProcessSlot {
   std::atomic<uint64_t> schedule{0};  ///< GatePage::schedule as last read; after next_event_ps
   /// What happened up to here is in the files (DaemonConfig::followed).
   std::atomic<int64_t> recorded_ps{0};
+  /// The earliest packet record that found no room in them, so that recorded_ps stays before it; never(): all did.
+  /// Stored before recorded_ps.
+  std::atomic<int64_t> records_cut_ps{INT64_MAX};
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };
 
@@ -150,6 +153,8 @@ struct GatePage {
   FabricTime slowest_done() const;
   /// The same of ProcessSlot::recorded_ps.
   FabricTime slowest_recorded() const;
+  /// The earliest ProcessSlot::records_cut_ps, also of processes that are out of the gate.
+  FabricTime records_cut() const;
   FabricTime slowest(std::atomic<int64_t> ProcessSlot::*instant) const;
   /// The earliest event in any process, if no frame is under way between two of them: until then
   /// nothing happens in the whole lab unless a frame or change comes from outside. Empty while

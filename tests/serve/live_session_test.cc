@@ -8,16 +8,17 @@
 
 #include "lab/serve/live_future.h"
 #include "session/fabric_session.h"
+#include "session/session_commands.h"
 #include "session/simulated_future.h"
 #include "tests/serve/same_recording.h"
 
 namespace mrclab::lab {
 namespace {
 
-FabricSession live_session() {
+FabricSession live_session(std::optional<uint64_t> record_bytes = {}) {
   Scenario scenario = load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml");
-  auto future =
-      std::make_unique<LiveFuture>(scenario, LiveFuture::Options{.programs = MRCLAB_BINARY_DIR});
+  auto future = std::make_unique<LiveFuture>(
+      scenario, LiveFuture::Options{.programs = MRCLAB_BINARY_DIR, .record_bytes = record_bytes});
   return {std::move(scenario), std::move(future)};
 }
 
@@ -128,6 +129,48 @@ TEST_CASE("a link that another program sets down is a fault of the session") {
   REQUIRE(session.faults().size() == 2);
   CHECK(session.faults()[1].source == FaultSource::kOutside);
   CHECK(faults::name_of(session.faults()[1].fault) == "link_down");
+}
+
+TEST_CASE("where the records of a live world end, the page ends, says so, and judges nothing") {
+  // Some 60 us of traffic; the scenario has 300.
+  PlayedSession played(std::make_unique<FabricSession>(live_session(uint64_t{256} << 10)));
+  FabricSession& session = played.session();
+  const auto answer = obey(played, {{"do", "seek"}, {"at_ps", session.end().ps()}}, {}).text.dump();
+  const auto cut = session.future().records_cut();
+  REQUIRE(cut);
+  CHECK(cut->from > FabricTime::from_us(10));
+  CHECK(cut->from < session.end());
+  CHECK(cut->why.find("from " + to_string(cut->from) + " on nothing is recorded") == 0);
+  CHECK(cut->why.find("0.2 MiB of /run") != std::string::npos);
+  CHECK(answer.find(cut->why) != std::string::npos);
+
+  // The page shows all that is there, and asks the world to go no further.
+  const FabricTime last = cut->from - FabricTime::from_ps(1);
+  CHECK(session.future().reached() == last);
+  CHECK(session.at() == last);
+  CHECK(state_json(played).at("cut").at("from_ps") == cut->from.ps());
+  played.playing = true;
+  played.advance(50'000'000, {});
+  CHECK_FALSE(played.playing);
+  CHECK(session.future().reached() == last);
+  SimulatedFuture twin(session.scenario());
+  twin.reach(last);
+  test::check_same(session.future().recording(), twin.recording(), last);
+
+  // Nothing is said of what comes then, and nothing is done there.
+  CHECK_THROWS_WITH_AS(session.break_it(kLoss),
+                       (cut->why + ": go back before you change anything").c_str(), InputError);
+  CHECK_THROWS_AS(session.heal("all"), InputError);
+  CHECK_THROWS_AS((void)session.future().account(0), InputError);
+  CHECK_THROWS_AS(obey(played, {{"do", "history"}}, {}), InputError);
+  const nlohmann::json verdict = obey(played, {{"do", "judge"}}, {}).text;
+  CHECK(verdict.at("result") == "inconclusive");
+  CHECK(verdict.at("why") == cut->why);
+  const auto saved = obey(played, {{"do", "yaml"}}, {}).text;
+  CHECK(saved.at("text").get<std::string>().find("# Of the session that this was, " + cut->why) ==
+        0);
+  CHECK(obey(played, {{"do", "step"}, {"to", "packet"}}, {}).text.dump().find(cut->why) !=
+        std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -6,12 +6,14 @@
 
 #include <fstream>
 
+#include "fabric/history/window_text.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
 #include "lab/serve/told_records.h"
 #include "scenario/spec/shipped_files.h"
-#include "session/fabric_session.h"
+#include "session/page_messages.h"
+#include "session/session_commands.h"
 #include "session/simulated_future.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/serve/same_recording.h"
@@ -112,6 +114,75 @@ TEST_CASE("a run whose records are gone or were altered is refused") {
     std::filesystem::remove_all(history);
     CHECK_THROWS_WITH_AS(RecordedFuture(read_run(run.folder.path)), doctest::Contains("missing"),
                          InputError);
+  }
+}
+
+TEST_CASE("where the records of a run met their bound the page of it ends, and says so") {
+  const test::TemporaryRuns runs;
+  const Scenario scenario = docs_first();
+  RunOptions options = runs.options(World::kSim);
+  options.history_bytes = uint64_t{256} << 10;
+  const RunResult run = run_scenario(scenario, options);
+  PlayedSession played(std::make_unique<FabricSession>(
+      scenario, std::make_unique<RecordedFuture>(read_run(run.folder.path))));
+  const auto cut = played.session().future().records_cut();
+  REQUIRE(cut);
+  CHECK(cut->from > FabricTime::from_us(10));
+  CHECK(cut->from < scenario.stop());
+  CHECK(cut->why.find("from " + to_string(cut->from) + " on nothing is recorded") == 0);
+  const auto note = obey(played, {{"do", "seek"}, {"at_ps", scenario.stop().ps()}}, {}).text;
+  CHECK(note.at("text") == cut->why);
+  CHECK(played.session().at() == cut->from - FabricTime::from_ps(1));
+  CHECK(state_json(played).at("cut").at("why") == cut->why);
+  // A step finds nothing more, which is not that there is nothing more.
+  const auto none = obey(played, {{"do", "step"}, {"to", "loss"}}, {}).text;
+  CHECK(none.at("text").get<std::string>().find(cut->why) != std::string::npos);
+  // The judge is told by the digest of the whole run that the simulation is this run.
+  CHECK(obey(played, {{"do", "judge"}}, {}).text.at("result") == "pass");
+}
+
+TEST_CASE("what a recording has no room for it names, from when on") {
+  const Scenario scenario = docs_first();
+  const Topology& topology = scenario.topology;
+  Recording recording(topology, scenario.stop());
+  CHECK(recording.told_until() == FabricTime::never());
+  SUBCASE("windows that the hosts' log left out") {
+    ToldRecords told(topology, recording);
+    told.take_line(windows_left_out_line(FabricTime::from_us(30), 3));
+    CHECK(recording.told_until() == FabricTime::from_us(30));
+    CHECK(told.malformed() == 0);
+  }
+  SUBCASE("events beyond its bound") {
+    const NodeId host = topology.host(0);
+    for (size_t i = 0; i <= Recording::kMaxEvents; ++i) {
+      recording.add_event(
+          {FabricTime::from_ns(static_cast<int64_t>(i)), host, "ev_state", {}, {}, {}, {}, "", ""});
+    }
+    CHECK(recording.told_until() == FabricTime::from_ns(Recording::kMaxEvents));
+  }
+  SUBCASE("SACKs that are no longer there") {
+    const NodeId host = topology.host(0);
+    const size_t room = Recording::kMaxSacks / topology.host_count();
+    for (size_t i = 0; i <= room; ++i) {
+      CHECK_FALSE(recording.sacks_forgotten(host));
+      recording.add_sack(host, {FabricTime::from_ns(static_cast<int64_t>(i)), Qpn{7}, Psn{0}});
+    }
+    CHECK(recording.sacks_forgotten(host) == FabricTime::zero());
+    CHECK_FALSE(recording.sacks_forgotten(topology.host(1)));
+  }
+  SUBCASE("packets that are no longer kept") {
+    const PortRef port{topology.host(0), PortId{0}};
+    for (size_t i = 0; i <= Recording::kMaxPackets; ++i) {
+      SeenPacket packet;
+      packet.t = i < 100 ? FabricTime::from_us(5) : FabricTime::from_us(60);
+      recording.add_departure(packet, port, Direction::kEgress, 0);
+    }
+    CHECK_THROWS_WITH_AS(require_kept(recording, FabricTime::from_us(5)),
+                         ("packets before " + to_string(recording.kept_from()) +
+                          " are no longer kept: there was no room for them")
+                             .c_str(),
+                         InputError);
+    require_kept(recording, FabricTime::from_us(60));
   }
 }
 

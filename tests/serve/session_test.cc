@@ -36,6 +36,16 @@ FaultOrder loss(const char* share) {
 
 }  // namespace
 
+TEST_CASE("a step that finds nothing says how far it looked") {
+  PlayedSession played(first());
+  const json forward{{"do", "step"}, {"to", "fault"}},
+      back{{"do", "step"}, {"to", "fault"}, {"back", true}};
+  CHECK(obey(played, back, {}).text.at("text") == "there is none before");
+  obey(played, forward, {});
+  obey(played, forward, {});
+  CHECK(obey(played, forward, {}).text.at("text") == "there is none until the end");
+}
+
 TEST_CASE("a session has the history of a run of its scenario, though its payload is elided") {
   FabricSession session(first());
   CHECK(history_of(session) == run_watched(first()).metrics.history_sha256);
@@ -110,7 +120,7 @@ TEST_CASE("a session that began with a saved one says so once") {
   session.seek(FabricTime::from_us(30));
   session.break_it(loss("40%"));
   const std::string saved = session.yaml();
-  CHECK(saved.find("As it went in a lab: 1 faults by hand") != std::string::npos);
+  CHECK(saved.find("As it went in a lab: 1 fault by hand") != std::string::npos);
   const std::string again = FabricSession(parse_scenario(read_yaml_text(saved, "saved"))).yaml();
   const size_t said = again.find("As it went in a lab:");
   REQUIRE(said != std::string::npos);
