@@ -52,8 +52,7 @@ const std::array kRoceOptions{
     Line{"pfc: off"},
 };
 /// Where switches spray, receivers take packets in another order than they were sent in.
-constexpr std::array kSprayedOptions{"adaptive_routing: on, recovery: selective, reorder: 63",
-                                     "adaptive_routing: on, recovery: placing"};
+constexpr std::array kSprayedOptions{"recovery: selective, reorder: 63", "recovery: placing"};
 
 TransportChoice read_transport(const std::string& text, const Topology& topology) {
   return endpoint::parse_transport(read_yaml_text(text, "chaos").with_rtt(topology.base_rtt),
@@ -78,7 +77,11 @@ TransportChoice draw_mrc_options(faults::Draws& draws, faults::Draws& receiver_d
 TransportChoice draw_roce_options(uint64_t seed, faults::Draws& draws, const Topology& topology) {
   const bool sprayed = draws.one_in(4);
   std::string text = "{profile: roce";
-  if (sprayed) text += fmt::format(", {}", kSprayedOptions[seed % kSprayedOptions.size()]);
+  if (sprayed) {
+    // By FARE they choose by weight, and no NIC asks them to.
+    if (!topology.routing.is_fare()) text += ", adaptive_routing: on";
+    text += fmt::format(", {}", kSprayedOptions[seed % kSprayedOptions.size()]);
+  }
   for (const Line& line : kRoceOptions) {
     const std::string option = draws.one_of(std::span(line));
     const bool taken = draws.one_in(2);

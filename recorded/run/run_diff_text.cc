@@ -60,8 +60,15 @@ std::string ecn_text(uint8_t ecn) {
 }
 
 std::string queue_text(QueueClass queue) {
-  constexpr const char* kNames[] = {"none", "data", "control", "trimmed"};
-  return kNames[static_cast<size_t>(queue)];
+  switch (queue) {
+    case QueueClass::kNone: return "none";
+    case QueueClass::kData: return "data";
+    case QueueClass::kControl: return "control";
+    case QueueClass::kTrimmed: return "trimmed";
+    case QueueClass::kLossless: return "lossless";
+    case QueueClass::kPause: return "pause";
+  }
+  return "?";
 }
 
 struct Field {

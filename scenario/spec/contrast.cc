@@ -5,6 +5,7 @@
 #include "fabric/text/yaml_write.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fare.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/pattern.h"
 #include "scenario/spec/expectation_check.h"
@@ -124,6 +125,22 @@ ContrastName find_contrast(const Scenario& scenario, std::string_view name) {
 
 namespace {
 
+/// What is written in the file may begin at once; where switches find their routes first it begins when they are there
+/// (endpoint/workload/workload_spec.h), as it does in the scenario file that the run writes.
+void begin_routed(const NamedTransport& transport, Scenario& scenario) {
+  const FabricTime ready = fare_ready(scenario.topology);
+  const Routing otherwise = scenario.topology.routing.by_default;
+  for (auto& spec : scenario.workload) {
+    if (endpoint::routing_of(spec).value_or(otherwise) != Routing::kFare) continue;
+    const FabricTime at =
+        std::visit([&](auto& of) { return of.at = std::max(of.at, ready); }, spec);
+    if (at < scenario.end) continue;
+    throw InputError(scenario.name + ", " + std::string(transport.name) + ": found an end at " +
+                     to_string(scenario.end) + ": expected one after " + to_string(at) +
+                     ", when such switches have found their routes");
+  }
+}
+
 /// The same fabric with the transport's routing. Nodes, ports and links stay as they are numbered.
 void route_as(const NamedTransport& transport, Scenario& scenario) {
   const YamlValue routing = read_yaml_text(transport.routing, "the transport's routing");
@@ -140,6 +157,7 @@ void route_as(const NamedTransport& transport, Scenario& scenario) {
                      "another routing could carry");
   }
   scenario.topology = build_topology(scenario.fabric);
+  if (scenario.topology.routing.is_fare()) begin_routed(transport, scenario);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Psn first_psn(const fs::path& run, Qpn qp) {
   MrcPacket packet;
   while (reader->next(record)) {
     if (parse_mrc_frame(record.bytes, packet, {.allow_cut = true}) != ParseError::kNone) continue;
-    if (is_write(packet.bth.opcode) && packet.bth.destination_qp == qp) return packet.bth.psn;
+    if (carries_data(packet.bth.opcode) && packet.bth.destination_qp == qp) return packet.bth.psn;
   }
   FAIL("no data for a queue pair in ", run.string());
   return {};
