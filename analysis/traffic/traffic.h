@@ -3,9 +3,11 @@
 //
 //   flow          data of one host to one QP of another
 //   delivered     first whole arrival of a packet at its receiver; goodput counts its payload
-//   lost          an attempt that a drop record or a void frame names, or that was never seen to
-//                 arrive by a capture that shows its receiver; not one that arrived and that the
-//                 receiving NIC refused (fabric/packet/drop_kind.h)
+//   lost          an attempt that a drop record or a void frame names, or whose arrival a capture at
+//                 its receiver would have shown: what was sent later over its path has arrived; not
+//                 one that arrived and that the receiving NIC refused (fabric/packet/drop_kind.h)
+//   open          an attempt that is not seen again by the capture's end, and nothing says that it
+//                 is lost: in flight, in a queue, behind a pause
 //   needless      an attempt of a packet of which an earlier attempt arrived (had arrived, or was
 //                 still on its way): what the literature calls a spurious retransmission
 //   reordered     RFC 4737 §3.3, Type-P-Reordered: a packet that arrives behind one with a higher PSN

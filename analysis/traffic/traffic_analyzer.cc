@@ -347,6 +347,14 @@ void TrafficAnalyzer::on_arrived(const TrafficSighting& s, uint32_t flow, uint32
     traffic_.one_way_ns.add(static_cast<uint64_t>(s.t.ps() - attempt->sent) / 1000);
     grace_ps_ = std::max(grace_ps_, s.t.ps() - attempt->sent);
   }
+  state.last_arrival = std::max(state.last_arrival, s.t.ps());
+  PathState& way = path_states_[attempt->path];
+  // A header that a switch cut off its payload passes by what waits.
+  if (!s.trimmed && attempt->sent != TrafficAttempt::kUnseen &&
+      attempt->sent > way.newest_arrived) {
+    way.newest_arrived = attempt->sent;
+    way.newest_came = s.t.ps();
+  }
   attempt->fate = s.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (s.trimmed) return on_trimmed(s, flow, path);
   if (slot->finished()) {

@@ -55,6 +55,7 @@ class TrafficAnalyzer {
     int64_t highest_arrived = -1;
     uint64_t held = 0;  // arrived beyond the first gap
     bool arrival_seen = false;
+    int64_t last_arrival = -1;  // when data last arrived, in ps
     bool has_offset = false;
     uint16_t timestamp_offset = 0;  // sender's 16-bit clock minus capture time
     int64_t timestamp_unit_ps = 128'000;
@@ -70,6 +71,8 @@ class TrafficAnalyzer {
   struct PathState {
     uint64_t last_turn = 0;                     // the flow's packets at the last use
     int64_t losing_since = -1, last_good = -1;  // sending times, ps
+    int64_t newest_arrived = -1;  // when the newest of all whole packets that arrived was sent, ps
+    int64_t newest_came = -1;     // and when it arrived
     int64_t probe_sent = -1, probe_answered = -1;
     uint16_t probe_id = 0;
   };
@@ -142,6 +145,7 @@ class TrafficAnalyzer {
                     TrafficAttempt& arrived);
   void acknowledge(const TrafficSighting& s, uint32_t flow, int64_t number);
   TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
+  bool overtaken(const FlowState& flow, const PathState& path, const TrafficAttempt& attempt) const;
   bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;
 
   bool may_lead_to(EntropyValue earlier, EntropyValue later) const;

@@ -10,6 +10,11 @@ namespace {
 /// No sender that lives has sent a packet as often; a hostile capture may say so.
 constexpr unsigned kMaxWalked = 64;
 
+/// A packet is not held up longer than this many times the longest way across that the captures show, while others of
+/// its flow arrive by other paths: full queues at every switch take less (our choice, as
+/// PacketHistory::kLostAfterRtts).
+constexpr int64_t kLongestWaits = 16;
+
 }  // namespace
 
 /// Can a frame that was seen on the path `later` have been on the path `earlier` before? Foreign
@@ -63,6 +68,18 @@ void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
   }
 }
 
+/// Would the capture have shown its arrival, if it had come? A path keeps the order of its data, so what was sent there
+/// later and has arrived shows it; where switches spray over ways that look alike it must have been away for twice the
+/// longest time across as well. Without such a packet it may wait: in a queue, behind a pause, or because the capture
+/// ends.
+bool TrafficAnalyzer::overtaken(const FlowState& flow, const PathState& path,
+                                const TrafficAttempt& attempt) const {
+  if (!flow.arrival_seen || attempt.sent == TrafficAttempt::kUnseen) return false;
+  const bool on_its_path =
+      path.newest_arrived > attempt.sent && path.newest_came - attempt.sent > 2 * grace_ps_;
+  return on_its_path || flow.last_arrival - attempt.sent > kLongestWaits * grace_ps_;
+}
+
 /// Lost or not; and if so, whether the sender could have known that its path was broken: the first
 /// of an unbroken row of losses there was sent more than a round trip before.
 void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
@@ -79,9 +96,8 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
     ++plane(traffic_.paths[attempt.path].plane).trimmed;
   }
   const bool named = attempt.fate == Fate::kDropped;
-  const bool overdue =
-      states_[flow].arrival_seen && traffic_.last.ps() - attempt.sent > 2 * grace_ps_;
-  if (!named && !overdue && !lost_by_answers(flow, slot, attempt)) {
+  if (!named && !overtaken(states_[flow], state, attempt) &&
+      !lost_by_answers(flow, slot, attempt)) {
     ++f.open;
     return;
   }

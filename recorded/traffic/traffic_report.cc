@@ -211,7 +211,7 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
   add("needless", "  of these needless",
       arrivals || t.by_answers > 0 ? Json(t.needless_there + t.needless_underway) : Json());
   add("duplicates", "arrived twice", arrivals ? Json(t.duplicates) : Json());
-  add("open", "fate not seen", of_mrc(t.open));
+  add("open", losses ? "not seen again by the end" : "fate not seen", of_mrc(t.open));
   add("fates_by", "fates known by", of_mrc(fates_by(t)));
   add("lost_too_late", "lost too late",
       traffic.rtt_ns.count() > 0 ? Json(t.lost_too_late) : Json());

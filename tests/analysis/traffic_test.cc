@@ -222,6 +222,43 @@ TEST_CASE("the round trip is from a packet to the SACK that it triggers, but for
   CHECK(traffic.counters.answers_unmatched == 0);
 }
 
+TEST_CASE("a packet that may still wait is not lost, however long; one that was overtaken is") {
+  const Topology topology = test::quad();
+  // The captures go on for forty times the longest way across, without its path.
+  const auto fates = [&](auto&& after) {
+    SyntheticRun run(topology);
+    run.delivered(packet(1, kA, kStart));
+    run.leaves(packet(2, kA, kStart * 2));
+    after(run);
+    return only_flow(traffic_of(run));
+  };
+  const auto at_the_end = fates([](SyntheticRun&) {});
+  CHECK(at_the_end.lost == 0);
+  CHECK(at_the_end.open == 1);
+  const auto sends_on = fates([](SyntheticRun& run) {
+    for (uint32_t i = 3; i < 9; ++i) run.leaves(packet(i, kB, kStart * i));
+  });
+  CHECK(sends_on.lost ==
+        0);  // nothing of what followed has arrived: the receiver's capture may have ended
+  CHECK(sends_on.open == 7);
+  const auto by_another_path = fates([](SyntheticRun& run) {
+    auto soon = packet(3, kB, kStart * 2 + FabricTime::from_us(8));
+    run.delivered(
+        soon);  // three times the longest way across after the other, which may stand in a queue
+  });
+  CHECK(by_another_path.lost == 0);
+  CHECK(by_another_path.open == 1);
+  const auto overtaken = fates([](SyntheticRun& run) { run.delivered(packet(3, kA, kStart * 3)); });
+  CHECK(overtaken.lost == 1);
+  CHECK(overtaken.open == 0);
+  const auto headers_pass =
+      fates([](SyntheticRun& run) { run.trimmed(packet(3, kA, kStart * 3)); });
+  CHECK(headers_pass.lost == 0);
+  const auto much_later =
+      fates([](SyntheticRun& run) { run.delivered(packet(3, kB, kStart * 40)); });
+  CHECK(much_later.lost == 1);
+}
+
 TEST_CASE("the sender could have known of losses that go on for more than a round trip") {
   const Topology topology = test::quad();
   SyntheticRun run(topology);
