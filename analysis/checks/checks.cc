@@ -42,13 +42,25 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
   return results;
 }
 
+CheckResult as_sound_as(const TimingReport& timing, CheckResult check) {
+  if (timing.sound() || check.name == "memory_intact" || check.result == Result::kInconclusive) {
+    return check;
+  }
+  const std::string& cause = !timing.disturbances.empty() ? timing.disturbances.front()
+                             : !timing.reasons.empty()    ? timing.reasons.front()
+                                                          : std::string("the run is not faithful");
+  std::string note = check.result == Result::kFail ? "missed, " + check.note : "met, " + check.note;
+  if (check.note.empty()) note.resize(note.size() - 2);
+  return unjudged(std::move(check), note + "; but " + cause);
+}
+
 Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing) {
   if (checks.empty() && timing.sound()) return Result::kNoChecks;
   Result result = timing.sound() ? Result::kPass : Result::kInconclusive;
   for (const CheckResult& check : checks) {
-    const bool excused = !timing.sound() && check.name != "memory_intact";
-    if (check.result == Result::kFail && !excused) return Result::kFail;
-    if (check.result == Result::kInconclusive) result = Result::kInconclusive;
+    const Outcome outcome = as_sound_as(timing, check).result;
+    if (outcome == Result::kFail) return Result::kFail;
+    if (outcome == Result::kInconclusive) result = Result::kInconclusive;
   }
   return result;
 }

@@ -16,9 +16,13 @@ namespace mrclab::analysis {
 std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs);
 
+/// Of a run that is not sound (reports.h) no check is settled, whether it was met or missed: what disturbed the run may
+/// have made it so. Its note says which it was, and the cause. Only memory_intact stays as it is: neither lateness nor
+/// a fault from outside excuses a wrong byte.
+CheckResult as_sound_as(const TimingReport& timing, CheckResult check);
+
 /// The result of the run: kNoChecks if nothing was checked, fail if a check fails, inconclusive if
-/// the run was not sound (reports.h) or a check could not be judged. A run that is not sound fails
-/// only by memory_intact: neither lateness nor a fault from outside excuses a wrong byte.
+/// the run was not sound (reports.h) or a check could not be judged.
 Result overall_result(std::span<const CheckResult> checks, const TimingReport& timing);
 
 }  // namespace mrclab::analysis

@@ -46,11 +46,13 @@ void add_checks(const Verdict& verdict, Result result, TextTable& table) {
   if (named > kNamed) table.line("  and " + std::to_string(named - kNamed) + " more, above");
 }
 
-/// Why a run is inconclusive although no check is.
-void add_reason(const Verdict& verdict, TextTable& table) {
-  if (verdict.result != Result::kInconclusive) return;
-  const auto& reasons = verdict.timing.reasons.empty() ? verdict.notes : verdict.timing.reasons;
-  if (count(verdict, Result::kInconclusive) == 0 && !reasons.empty()) {
+/// What of the run left checks open, once for all of them; else each says why.
+void add_open(const Verdict& verdict, TextTable& table) {
+  const TimingReport& timing = verdict.timing;
+  const auto& reasons = timing.reasons.empty() ? verdict.notes : timing.reasons;
+  if (timing.sound()) add_checks(verdict, Result::kInconclusive, table);
+  if (verdict.result != Result::kInconclusive || reasons.empty()) return;
+  if (!timing.sound() || count(verdict, Result::kInconclusive) == 0) {
     table.indented(reasons.front(), 2);
   }
 }
@@ -68,8 +70,7 @@ std::string to_summary(const Verdict& verdict, const RunFacts& facts, TableOptio
                                               : "NOT FAITHFUL") +
                    "; " + seconds_text(facts.seconds));
   add_checks(verdict, Result::kFail, table);
-  add_checks(verdict, Result::kInconclusive, table);
-  add_reason(verdict, table);
+  add_open(verdict, table);
   return table.take() + "report  " + facts.report + "\n";
 }
 

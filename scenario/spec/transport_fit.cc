@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "endpoint/options/profile_maker.h"
+#include "fabric/text/yaml.h"
+#include "fabric/topology/forwarding_file.h"
 
 namespace mrclab::lab {
 

@@ -308,6 +308,29 @@ TEST_CASE("the result fails with a check, is inconclusive with one, and passes w
   CHECK(overall_result(bad, faithful) == Result::kFail);
 }
 
+TEST_CASE(
+    "no row of a run that is not sound passes or fails: it says what it came to, and the cause") {
+  CheckResult check;
+  check.name = "goodput";
+  check.measured = 12;
+  TimingReport timing;
+  timing.faithful = false;
+  timing.reasons = {"late frames", "the mtu of h0:p0 was changed"};
+  timing.disturbances = {"the mtu of h0:p0 was changed"};
+  CheckResult missed = as_sound_as(timing, failed(check, "from h0 to h1"));
+  CHECK(missed.result == Result::kInconclusive);
+  CHECK(missed.note == "missed, from h0 to h1; but the mtu of h0:p0 was changed");
+  CHECK(missed.measured == 12);
+  timing.disturbances.clear();
+  const CheckResult met = as_sound_as(timing, test::with_result(check, Result::kPass));
+  CHECK(met.result == Result::kInconclusive);
+  CHECK(met.note.starts_with("met"));
+  CHECK(met.note.ends_with("; but late frames"));
+  const CheckResult open = as_sound_as(timing, unjudged(check, "no packet was sent"));
+  CHECK(open.note == "no packet was sent");
+  CHECK(as_sound_as({}, failed(check, "why")).result == Result::kFail);
+}
+
 TEST_CASE("a run that is not faithful is inconclusive, unless memory was harmed") {
   CheckResult check;
   check.name = "goodput";
@@ -320,6 +343,7 @@ TEST_CASE("a run that is not faithful is inconclusive, unless memory was harmed"
   check.name = "memory_intact";
   check = test::with_result(check, Result::kFail);
   CHECK(overall_result(std::span{&check, 1}, timing) == Result::kFail);
+  CHECK(as_sound_as(timing, check).result == Result::kFail);
   // Wall-clock runs promise no faithfulness.
   check = test::with_result(check, Result::kPass);
   timing.mode = TimingMode::kWall;
