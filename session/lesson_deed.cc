@@ -21,16 +21,61 @@ FabricTime time_or(const YamlValue& entry, const char* key, FabricTime otherwise
   return value ? value->as_time() : otherwise;
 }
 
+std::string words_of(const YamlValue& value) {
+  if (!value.is_list()) return value.as_string();
+  std::string text;
+  for (const YamlValue& item : value.items()) text += (text.empty() ? "" : ", ") + item.as_string();
+  return text;
+}
+
+/// "link_down of one of p*.t0-*:u*": the kind, what it is on, and its settings as the lesson has them.
+std::string asked_fault(faults::FaultKind kind, const YamlValue& body, Deed::On on) {
+  const faults::FaultInfo& info = faults::info(kind);
+  const auto is_setting = [&](std::string_view key) {
+    return std::any_of(info.parameters.begin(), info.parameters.end(),
+                       [&](const auto& use) { return faults::info(use.parameter).name == key; });
+  };
+  std::string targets, settings;
+  for (const auto& [key, value] : body.members()) {
+    if (is_setting(key)) {
+      settings += ", " + key + " " + words_of(value);
+    } else {
+      targets += (targets.empty() ? "" : " " + key + " ") + words_of(value);
+    }
+  }
+  const char* const many = on == Deed::On::kOne   ? "one of "
+                           : on == Deed::On::kAll ? "all of "
+                                                  : "some of ";
+  return std::string(info.name) + " of " + many + targets + settings;
+}
+
+std::string asked_times(const Deed& deed) {
+  const bool from = deed.from > FabricTime::zero(), until = deed.until != FabricTime::never();
+  std::string text;
+  if (from || until) text += ", beginning";
+  if (from) text += " from " + exact(deed.from);
+  if (until) text += (from ? " to " : " by ") + exact(deed.until);
+  if (deed.lasts == FabricTime::never()) {
+    text += ", to the end";
+  } else if (deed.lasts > FabricTime::zero()) {
+    text += ", for " + exact(deed.lasts) + " or longer";
+  }
+  if (deed.over != FabricTime::never()) text += ", over by " + exact(deed.over);
+  return text;
+}
+
 Deed parse_deed(const YamlValue& entry, NameResolver& names) {
   constexpr std::array<std::string_view, 5> kOwn{"on", "from", "until", "lasts", "over"};
   Deed deed;
   bool any = false;
+  std::string kind_word;
   for (const auto& [key, body] : entry.members()) {
     if (std::find(kOwn.begin(), kOwn.end(), key) != kOwn.end()) continue;
     const auto kind = faults::find_fault(key);
     if (!kind || any)
       entry.fail_at_key(key, in_quotes(key), "one fault, on, from, until, lasts, over");
     deed.fault = faults::parse_partial_fault(*kind, body, names);
+    kind_word = key;
     any = true;
   }
   if (!any) entry.fail("no fault", "the one that the task asks for");
@@ -41,6 +86,7 @@ Deed parse_deed(const YamlValue& entry, NameResolver& names) {
   if (const auto lasts = entry.get("lasts")) {
     deed.lasts = lasts->as_string() == "end" ? FabricTime::never() : lasts->as_time();
   }
+  deed.asked = asked_fault(deed.fault.kind, entry.require(kind_word), deed.on) + asked_times(deed);
   return deed;
 }
 
@@ -189,6 +235,31 @@ std::string missing_deed(const std::vector<Deed>& deeds, const Scenario& session
     }
   }
   return "";
+}
+
+std::vector<DeedSeen> seen_deeds(const std::vector<Deed>& deeds, const Scenario& session) {
+  constexpr size_t kNamed = 3;
+  std::vector<DeedSeen> seen;
+  for (const Deed& deed : deeds) {
+    const Done done = done_of(deed, session);
+    DeedSeen& one = seen.emplace_back(DeedSeen{deed.asked, done.missing.empty(), done.missing});
+    for (size_t i = 0; one.done && i < done.faults.size(); ++i) {
+      if (i == kNamed) {
+        one.found += fmt::format("; and {} more", done.faults.size() - kNamed);
+        break;
+      }
+      one.found +=
+          (i == 0 ? "" : "; ") + describe(session.faults[done.faults[i]], session.topology);
+    }
+  }
+  if (deeds.empty()) {
+    const bool none = session.faults.empty();
+    seen.push_back({"no fault", none,
+                    none
+                        ? "no fault"
+                        : "the session has " + describe(session.faults.front(), session.topology)});
+  }
+  return seen;
 }
 
 }  // namespace mrclab::lab

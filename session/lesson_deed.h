@@ -27,6 +27,8 @@ struct Deed {
   FabricTime from, until = FabricTime::never();  ///< in which it begins
   FabricTime lasts;  ///< at least so long; never(): to the end and not ended by hand
   FabricTime over = FabricTime::never();  ///< by when it has ended by itself
+  std::string
+      asked;  ///< as a sentence: "flap of one of p*.t0-*:u*, count 5, beginning from 240us to 320us"
 };
 
 /// The text of a `deed:`, for the fabric of a lesson; empty text: none. Throws InputError.
@@ -36,5 +38,14 @@ std::vector<Deed> parse_deeds(const std::string& text, const Scenario& scenario)
 /// that are none of the deeds must be over when the first of these begins, and where there are no deeds there
 /// may be no fault at all.
 std::string missing_deed(const std::vector<Deed>& deeds, const Scenario& session);
+
+/// What was asked for and whether a session has it.
+struct DeedSeen {
+  std::string asked;
+  bool done = false;
+  std::string found;  ///< the session's faults that do it, each with its time; else what is missing
+};
+/// One for each deed; of no deeds one that asks for no fault.
+std::vector<DeedSeen> seen_deeds(const std::vector<Deed>& deeds, const Scenario& session);
 
 }  // namespace mrclab::lab

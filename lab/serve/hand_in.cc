@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "console/terminal.h"
+#include "fabric/text/text_wrap.h"
 #include "fabric/text/visible_text.h"
 #include "session/lesson_form.h"
 #include "session/lesson_verdict.h"
@@ -70,22 +71,61 @@ HandIn read_hand_in(const std::string& file, const Lesson* expected) {
   return hand_in;
 }
 
-std::vector<std::string> results_of(const HandIn& hand_in) {
+std::vector<JudgedTask> judged_tasks(const HandIn& hand_in) {
   const std::string text = to_yaml(hand_in.scenario);
-  std::vector<std::string> results;
+  const Scenario given = scenario_of(*hand_in.lesson);
+  std::vector<JudgedTask> tasks;
   for (size_t i = 0; i < hand_in.lesson->tasks.size(); ++i) {
     const LessonTask& task = hand_in.lesson->tasks[i];
-    if (task.answer.empty()) {
-      const auto judge = [&] { return verdict_of(text, task.expect); };
-      results.push_back(
-          lesson_verdict(*hand_in.lesson, task, hand_in.scenario, judge).at("result"));
+    JudgedTask& judged = tasks.emplace_back();
+    if (!task.answer.empty()) {
+      const auto typed = hand_in.answers.find(i);
+      if (typed != hand_in.answers.end()) judged.typed = visible(typed->second);
+      const bool right = typed != hand_in.answers.end() && is_answer(task, typed->second);
+      judged.result = right ? kPass : kFail;
       continue;
     }
-    const auto typed = hand_in.answers.find(i);
-    const bool right = typed != hand_in.answers.end() && is_answer(task, typed->second);
-    results.emplace_back(right ? kPass : kFail);
+    const nlohmann::json verdict = lesson_verdict(*hand_in.lesson, task, hand_in.scenario,
+                                                  [&] { return verdict_of(text, task.expect); });
+    verdict.at("result").get_to(judged.result);
+    judged.deeds = seen_deeds(parse_deeds(task.deed, given), hand_in.scenario);
+    for (const auto& check : verdict.at("checks")) {
+      const bool said = std::any_of(judged.deeds.begin(), judged.deeds.end(),
+                                    [](const DeedSeen& deed) { return !deed.done; });
+      if (check.at("result") == "pass" || (check.at("name") == "task" && said)) continue;
+      judged.why.push_back(visible(check.value("text", check.at("name").get<std::string>())));
+    }
   }
+  return tasks;
+}
+
+std::vector<std::string> results_of(const HandIn& hand_in) {
+  std::vector<std::string> results;
+  for (JudgedTask& task : judged_tasks(hand_in)) results.push_back(std::move(task.result));
   return results;
+}
+
+std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& tasks) {
+  constexpr size_t kIndent = 13;
+  std::string out;
+  const auto line = [&](std::string_view word, const std::string& text) {
+    out += wrapped_text(fmt::format("   {:<9} {}", word, text), kTerminalColumns, kIndent);
+  };
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    const JudgedTask& task = tasks[i];
+    out += wrapped_text(fmt::format("{}. {}: {}", i + 1, lesson.tasks[i].title, task.result),
+                        kTerminalColumns, 3);
+    for (const DeedSeen& deed : task.deeds) {
+      line("asked", deed.asked);
+      line(deed.done ? "found" : "not found", visible(deed.found));
+    }
+    if (task.deeds.empty()) {
+      line("asked", "an answer, typed");
+      line(task.typed.empty() ? "not found" : "found", task.typed.empty() ? "none" : task.typed);
+    }
+    for (const std::string& why : task.why) line("but", why);
+  }
+  return out;
 }
 
 void ClassTable::add(const HandIn& hand_in, const std::vector<std::string>& results) {

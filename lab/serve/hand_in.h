@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "session/lesson.h"
+#include "session/lesson_deed.h"
 
 namespace mrclab::lab {
 
@@ -21,7 +22,19 @@ struct HandIn {
 /// scenario, is for another lesson, or changes more of the lesson's scenario than faults and transport.
 HandIn read_hand_in(const std::string& file, const Lesson* expected);
 
-/// The result of each task, in its order: "pass", "fail" or "inconclusive".
+/// One task, as a session has it.
+struct JudgedTask {
+  std::string result;            ///< "pass", "fail" or "inconclusive"
+  std::vector<DeedSeen> deeds;   ///< empty where an answer is to be typed
+  std::string typed;             ///< that answer
+  std::vector<std::string> why;  ///< what kept it from passing, beside missing deeds
+};
+/// Each task, in its order.
+std::vector<JudgedTask> judged_tasks(const HandIn& hand_in);
+/// The tasks in words, each with what it asked to do and where the session has it; at most 80 columns.
+std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& tasks);
+
+/// The result of each task alone.
 std::vector<std::string> results_of(const HandIn& hand_in);
 
 /// Who passed what: of every student and lesson the best that any of their files has for each task.

@@ -50,21 +50,20 @@ void show_lesson(const Lesson& lesson, bool teacher) {
   }
 }
 
-std::vector<std::string> judged(const HandIn& hand_in) {
-  return while_ticking("judging", hand_in.file, [&] { return results_of(hand_in); });
-}
-
-/// Which tasks each file does; 0 if all.
+/// Which tasks each file does, and what of each is in it; 0 if all.
 int check_files(const Lesson& lesson, const std::vector<std::string>& files) {
   int code = 0;
   for (const std::string& file : files) {
     const HandIn hand_in = read_hand_in(file, &lesson);
+    const std::vector<JudgedTask> tasks =
+        while_ticking("judging", hand_in.file, [&] { return judged_tasks(hand_in); });
     std::string words;
-    for (const std::string& result : judged(hand_in)) {
-      words += fmt::format("{}{}", words.empty() ? "" : ", ", result);
-      if (result != "pass") code = 1;
+    for (const JudgedTask& task : tasks) {
+      words += fmt::format("{}{}", words.empty() ? "" : ", ", task.result);
+      if (task.result != "pass") code = 1;
     }
-    fmt::print("{:<40} {}\n", std::filesystem::path(file).filename().string(), words);
+    fmt::print("{:<40} {}\n{}", std::filesystem::path(file).filename().string(), words,
+               tasks_text(lesson, tasks));
   }
   return code;
 }
@@ -77,7 +76,8 @@ int show_class(const LessonOptions& options) {
   for (const std::string& file : options.handed_in) {
     try {
       const HandIn hand_in = read_hand_in(file, lesson);
-      table.add(hand_in, judged(hand_in));
+      table.add(hand_in,
+                while_ticking("judging", hand_in.file, [&] { return results_of(hand_in); }));
     } catch (const InputError& problem) {
       fmt::print(stderr, "mrclab: {}\n", problem.what());
       code = 2;

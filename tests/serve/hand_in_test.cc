@@ -7,7 +7,9 @@
 
 #include <filesystem>
 
+#include "fabric/text/text_wrap.h"
 #include "netio/system/file_descriptor.h"
+#include "tests/support/texts.h"
 
 namespace mrclab::lab {
 namespace {
@@ -61,6 +63,39 @@ TEST_CASE("of several files of a student each task counts as the best of them") 
   CHECK_FALSE(table.all_passed());
   CHECK(table.csv().find("\"ben\",12-plan-131072,3,\"What a dead uplink costs\",pass\n") !=
         std::string::npos);
+}
+
+TEST_CASE("each task says what it asked to do, and where the session has it or what is missing") {
+  const Lesson& lesson = find_lesson("04-link-flap");
+  HandIn hand_in;
+  hand_in.lesson = &lesson;
+  hand_in.scenario = solved(lesson, lesson.tasks.at(1));
+  std::vector<JudgedTask> tasks = judged_tasks(hand_in);
+  std::string text = tasks_text(lesson, tasks);
+  CAPTURE(text);
+  CHECK(tasks.at(1).result == "pass");
+  CHECK(tasks.at(1).deeds.at(0).done);
+  CHECK(tasks.at(1).deeds.at(0).asked ==
+        "flap of one of p*.t0-*:u*, count 5, down 10us, up 15us, beginning from 240us to 340us");
+  CHECK(tasks.at(1).deeds.at(0).found.starts_with("flap p"));
+  CHECK(tasks.at(1).deeds.at(0).found.find(" at ") != std::string::npos);
+  CHECK_FALSE(tasks.at(0).deeds.at(0).done);
+  CHECK(
+      tasks.at(0).deeds.at(0).asked ==
+      "link_down of one of p*.t0-*:u*, beginning from 240us to 350us, for 40us or longer, over by "
+      "400us");
+  CHECK(tasks.at(0).deeds.at(0).found == "no link_down is among the faults of this session");
+  CHECK(text.find("   not found no link_down is among") != std::string::npos);
+  CHECK(text.find("   found     flap p") != std::string::npos);
+  for (const std::string& line : test::lines_of(text)) CHECK(columns(line) <= 80);
+
+  hand_in.lesson = &plan();
+  hand_in.scenario = scenario_of(plan());
+  hand_in.answers[0] = "131,072";
+  tasks = judged_tasks(hand_in);
+  text = tasks_text(plan(), tasks);
+  CHECK(text.find("   asked     an answer, typed\n   found     131,072\n") != std::string::npos);
+  CHECK(text.find("   not found none\n") != std::string::npos);
 }
 
 TEST_CASE("a file that is no session of the lesson is refused") {
