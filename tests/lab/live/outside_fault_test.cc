@@ -172,6 +172,26 @@ TEST_CASE(
               {"kill -9 $(cat /run/mrclab/$LAB/ovs/ovs-vswitchd.pid)", "ovs-vswitchd"}});
 }
 
+TEST_CASE("under load, whatever others do to virtual switches leaves no verdict, and is named") {
+  const std::string bridge = "unix:/run/mrclab/$LAB/ovs/p0.t0-0.mgmt";
+  const std::string changed = "somebody changed the table of p0.t0-0 (";
+  check_rows(
+      "ovs", "",
+      {{"ovs-ofctl -O OpenFlow15 add-flow " + bridge + " priority=65000,ipv6,actions=drop",
+        changed},
+       {"ovs-ofctl -O OpenFlow15 mod-flows " + bridge + " ipv6,actions=drop", changed},
+       // Gone and back again before the run ends: the table is what it was, the packets are lost.
+       {"F=$(mktemp); ovs-ofctl -O OpenFlow15 --no-stats dump-flows " + bridge +
+            " >$F && ovs-ofctl -O OpenFlow15 del-flows " + bridge +
+            " && sleep 0.5 && ovs-ofctl -O OpenFlow15 add-flows " + bridge + " $F; rm $F",
+        changed},
+       {"kill -9 $(cat /run/mrclab/$LAB/ovs/ovsdb-server.pid)",
+        "ovsdb-server: signal 9 (Killed) ended"},
+       {"P=$(cat /run/mrclab/$LAB/ovs/ovs-vswitchd.pid); kill -STOP $P; sleep 0.3; kill -CONT $P",
+        "ovs-vswitchd was stopped"},
+       {"kill -TERM $(cat /run/mrclab/$LAB/ovs/ovs-vswitchd.pid)", "ovs-vswitchd: "}});
+}
+
 TEST_SUITE_END();
 
 }  // namespace
