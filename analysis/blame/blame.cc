@@ -345,6 +345,18 @@ std::string no_blame_because(const Coverage& coverage, uint64_t gaps) {
          " between nodes, which would look like losses of the fabric";
 }
 
+std::string losses_not_told(const Topology& topology, const PacketHistory& packets) {
+  const uint64_t count = losses_without_place(topology, packets);
+  if (count == 0) return "";
+  std::string text =
+      std::to_string(count) + (count == 1 ? " packet was" : " packets were") +
+      " lost where switches choose the way of each packet: by what, cannot be told from ";
+  text += packets.crossings().empty()
+              ? "captures of hosts (captures: all shows which way packets went)"
+              : "what switches sent on, for some had no route, or copies of a packet look alike";
+  return text;
+}
+
 std::vector<Blame> find_blame(const Topology& topology, const PacketHistory& packets,
                               const EventHistory& events) {
   std::vector<Blame> blames;

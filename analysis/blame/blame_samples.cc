@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "analysis/blame/taken_ways.h"
 #include "analysis/history/path_wires.h"
 #include "fabric/packet/header_sizes.h"
 #include "fabric/paths/path_list.h"
@@ -56,21 +57,38 @@ class Sampler {
     }
   }
 
-  /// Its path; null if the fabric has none such. Where switches choose the way of each packet the sample has only
-  /// the first and the last wire, and what is returned is one of the ways.
-  const std::vector<WireId>* place(const Attempt& attempt, BlameSample& sample) {
+  /// Puts the wires of its path into the sample; false if the fabric has none such. Where switches chose the way these
+  /// are the ones that records show; without such records the first and the last, which every way has.
+  bool place(const Attempt& attempt, BlameSample& sample) {
     const Flow& flow = packets_.flows()[packets_.packets()[attempt.packet].flow];
-    const auto path = built_path(topology_, flow.source, flow.destination, attempt.ev);
-    if (!path) return nullptr;
+    const bool chosen = chosen_on_the_way(topology_, flow, attempt.ev);
+    way_.reset();
+    if (chosen) {
+      if (!taken_) taken_.emplace(topology_, packets_);
+      if (taken_->captured()) way_ = taken_->of(attempt);
+      if (way_ && way_->wires.size() > kMaxWires) way_.reset();
+    }
     sample.t = attempt.start;
     sample.source = flow.source;
     sample.destination = flow.destination;
     sample.ev = attempt.ev;
-    const auto& wires = wires_between(flow.source, flow.destination, *path);
-    const bool all = !chosen_on_the_way(flow);
-    add_wire(sample, wires.front());
-    for (size_t i = all ? 1 : wires.size() - 1; i < wires.size(); ++i) add_wire(sample, wires[i]);
-    return &wires;
+    if (way_) {
+      for (const WireId wire : way_->wires) add_wire(sample, wire);
+    } else if (chosen) {
+      const auto path = path_of(attempt.ev);
+      const PortRef first{topology_.host(flow.source), PortId{path ? path->plane : 0}};
+      const PortRef last{topology_.host(flow.destination), first.port};
+      if (!has_port(first) || !has_port(last)) return false;
+      add_wire(sample, topology_.port(first).out);
+      add_wire(sample, topology_.port(last).in);
+    } else if (const auto* wires = built_wires(flow, attempt.ev)) {
+      for (const WireId wire : *wires) add_wire(sample, wire);
+    } else {
+      return false;
+    }
+    sample.chosen = chosen;
+    sample.way_known = !chosen || way_.has_value();
+    return true;
   }
 
   /// Everything that a sample has is a suspect.
@@ -104,18 +122,26 @@ class Sampler {
       case DropCause::kForeignCarrier:
       case DropCause::kHopLimit:
       case DropCause::kNoReceiver: return judge_astray(attempt, at, sample);
+      case DropCause::kNoRoute:
+        // Switches that find their routes have none for a while after something else has failed.
+        if (sample.chosen) sample.bad = sample.counts = false;
+        return;
       default: break;  // the node that lost it did not know
     }
     // It may have been on a wire that is none of the sample's.
-    const Flow& flow = packets_.flows()[packets_.packets()[attempt.packet].flow];
-    if (chosen_on_the_way(flow)) sample.bad = sample.counts = false;
+    if (!sample.way_known) sample.bad = sample.counts = false;
+    if (sample.clue == Clue::kNone) suspect_end(sample);
   }
 
  private:
-  /// Does a switch choose among uplinks for each packet of RoCE's, by its queues?
-  bool chosen_on_the_way(const Flow& flow) const {
-    return flow.roce && topology_.lossless.adaptive && topology_.t1_per_plane > 1 &&
-           topology_.host_row(flow.source) != topology_.host_row(flow.destination);
+  bool has_port(PortRef port) const {
+    return port.port.value < topology_.node(port.node).ports.size();
+  }
+
+  /// Records show by which switches it came and that the next did not send it on: it was lost behind the last one.
+  void suspect_end(BlameSample& sample) const {
+    if (!way_ || sample.wire_count == 0) return;
+    sample.suspects = static_cast<uint8_t>(1u << (sample.wire_count - 1));
   }
 
   /// No node recorded the attempt's end. It may wait for any time: behind a pause, or behind what has precedence. But a
@@ -127,15 +153,17 @@ class Sampler {
     const bool newest = flow.roce && packet.last != Attempt::kNone;
     const Attempt& judged = newest ? packets_.attempts()[packet.last] : attempt;
     if (judged.start + topology_.base_rtt * kLostAfterRtts >= last_) return false;
-    if (chosen_on_the_way(flow)) return false;
+    if (chosen_on_the_way(topology_, flow, judged.ev)) return false;
     if (!last_arrived_) last_arrived_.emplace(packets_);
     return last_arrived_->later_than(packets_, judged);
   }
 
-  const std::vector<WireId>& wires_between(uint32_t source, uint32_t destination, Path path) {
-    auto& wires = wires_[{source, destination, ev_of(path).value}];
-    if (wires.empty()) wires = wires_of(topology_, source, destination, path);
-    return wires;
+  const std::vector<WireId>* built_wires(const Flow& flow, EntropyValue ev) {
+    const auto path = built_path(topology_, flow.source, flow.destination, ev);
+    if (!path) return nullptr;
+    auto& wires = wires_[{flow.source, flow.destination, ev_of(*path).value}];
+    if (wires.empty()) wires = wires_of(topology_, flow.source, flow.destination, *path);
+    return &wires;
   }
 
   /// The wire of a place that a record names; one that the sample has not, and room for, it took as well.
@@ -152,6 +180,11 @@ class Sampler {
   /// and if it came from elsewhere, the switch that sent it there has a wrong one.
   void judge_astray(const Attempt& attempt, NodeId at, BlameSample& sample) const {
     const WireId last = sample.wires[sample.wire_count - 1];
+    const bool at_host = topology_.node(at).role == NodeRole::kHost;
+    if (sample.chosen && !at_host) {  // where it should have gone on to is not known
+      sample.bad = sample.counts = false;
+      return;
+    }
     if (attempt.where == topology_.wire(last).to) {
       sample.clue = Clue::kReceiver;
       sample.suspects = static_cast<uint8_t>(1u << (sample.wire_count - 1));
@@ -178,13 +211,15 @@ class Sampler {
   const PacketHistory& packets_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<WireId>> wires_;
   std::optional<LastArrived> last_arrived_;  ///< made when it is first asked
+  std::optional<TakenWays> taken_;           ///< likewise
+  std::optional<TakenWay> way_;              ///< of the attempt that was placed last
   FabricTime last_;                          ///< the newest instant in any record
 };
 
 /// The time that a data packet with RETH and TSETH takes over these wires when the fabric is idle.
-FabricTime flight_when_idle(const Topology& topology, const std::vector<WireId>& wires,
-                            uint32_t payload) {
+FabricTime flight_when_idle(const Topology& topology, const BlameSample& sample, uint32_t payload) {
   const Bytes frame{kAfterBthOffset + kMethBytes + kTsethBytes + kRethBytes + payload + kIcrcBytes};
+  const std::vector<WireId> wires(sample.wires.begin(), sample.wires.begin() + sample.wire_count);
   return idle_transit(topology, wires, wire_length(frame));
 }
 
@@ -214,6 +249,19 @@ void add_words(const Topology& topology, const EventHistory& events,
 
 }  // namespace
 
+uint64_t losses_without_place(const Topology& topology, const PacketHistory& packets) {
+  Sampler sampler(topology, packets);
+  uint64_t count = 0;
+  for (const Attempt& attempt : packets.attempts()) {
+    if (!attempt.start_seen || !attempt.lost() || attempt.congested()) continue;
+    BlameSample sample;
+    if (!sampler.place(attempt, sample)) continue;
+    sampler.judge_loss(attempt, sample);
+    count += sample.bad ? 0 : 1;
+  }
+  return count;
+}
+
 BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
                            const EventHistory& events) {
   BlameSamples samples;
@@ -223,8 +271,7 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
   for (const Attempt& attempt : packets.attempts()) {
     BlameSample sample;
     if (!attempt.start_seen) continue;
-    const std::vector<WireId>* const wires = sampler.place(attempt, sample);
-    if (wires == nullptr) continue;
+    if (!sampler.place(attempt, sample)) continue;
     BlameSample loss = sample;
     sampler.judge_loss(attempt, loss);
     samples.losses.push_back(loss);
@@ -232,12 +279,11 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
     BlameSample copy = sample;
     copy.bad = attempt.copies > 0;
     samples.copies.push_back(copy);
+    if (!sample.way_known) continue;  // so its time without queues is not known
     const FabricTime flight = attempt.ended - attempt.start;
     const FabricTime waited =
-        flight - flight_when_idle(topology, *wires, packets.packets()[attempt.packet].payload);
+        flight - flight_when_idle(topology, sample, packets.packets()[attempt.packet].payload);
     BlameSample mark = sample;
-    // The T0 that chose among its uplinks is the switch that may have marked, whichever it took.
-    if (mark.wire_count < wires->size()) Sampler::add_wire(mark, (*wires)[1]);
     mark.bad = attempt.marked && waited < prompt;
     mark.counts = mark.bad || !attempt.marked;
     samples.marks.push_back(mark);

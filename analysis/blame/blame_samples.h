@@ -37,7 +37,10 @@ struct BlameSample {
   uint8_t suspects = 0;  ///< bits of the wires where it may have gone bad
   uint8_t weight = 1;
   bool bad = false;
-  bool counts = true;  ///< false: what became of it says nothing
+  bool counts = true;   ///< false: what became of it says nothing
+  bool chosen = false;  ///< switches chose its way (taken_ways.h)
+  bool way_known =
+      true;  ///< false: and no record shows it, so its wires are the first and the last
   Clue clue = Clue::kNone;
   /// kDark: the switch that discarded it, and so lives; kAstray: the switch whose route is wrong.
   NodeId about;
@@ -47,6 +50,8 @@ struct BlameSample {
 struct BlameSamples {
   std::vector<BlameSample> losses, copies, marks;
 };
+/// How many packets were lost of which no record says where: no device named the place, and the way is not known.
+uint64_t losses_without_place(const Topology& topology, const PacketHistory& packets);
 BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
                            const EventHistory& events);
 

@@ -68,6 +68,10 @@ CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {
   if (!run.topology.routing.is_fare()) {
     return unjudged(check, "only with routing: fare do switches choose so");
   }
+  if (run.history.crossings_until() < until) {
+    return unjudged(check, "of packets that left switches after " +
+                               to_string(run.history.crossings_until()) + " not all are known");
+  }
   const std::vector<PortRef> meant = ports_of(run.topology, expected.port);
   const std::vector<PortRef> among = ports_of(run.topology, expected.among);
   if (meant.empty() || among.empty()) {

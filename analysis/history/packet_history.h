@@ -133,11 +133,14 @@ struct PauseSeen {
 inline constexpr size_t kMaxPauses = 1 << 20;
 
 /// A data packet that left a switch by `port`: kept where the packet itself does not say its path, because
-/// switches choose for each (routing: fare).
+/// switches choose for each (chosen_by_switches of path_wires.h).
 struct Crossing {
   FabricTime t;  ///< its last bit
   PortRef port;
   uint32_t source = 0, destination = 0;  ///< host numbers
+  Qpn destination_qp;
+  Psn psn;
+  EntropyValue ev;
 };
 inline constexpr size_t kMaxCrossings = 1 << 23;
 
@@ -198,6 +201,7 @@ struct PacketTables {
   std::vector<RcAnswers> rc_answers;
   HistoryCounters counters;
   FabricTime complete_until = FabricTime::never();
+  FabricTime crossings_until = FabricTime::never();
   std::vector<std::string> notes;
 };
 
@@ -229,6 +233,8 @@ class PacketHistory {
   std::span<const PauseSeen> pauses() const { return tables_.pauses; }
   /// In the order of the files and records that show them.
   std::span<const Crossing> crossings() const { return tables_.crossings; }
+  /// The earliest instant of a crossing that found no room; never() if all that were seen were kept.
+  FabricTime crossings_until() const { return tables_.crossings_until; }
   /// By flow; empty where no answer of RC was seen. Answers that belong to no flow are not in it.
   std::span<const RcAnswers> rc_answers() const { return tables_.rc_answers; }
   const HistoryCounters& counters() const { return tables_.counters; }

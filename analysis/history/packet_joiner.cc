@@ -22,6 +22,7 @@ PacketTables begun_with(Sightings& seen) {
   tables.pauses.erase(std::unique(tables.pauses.begin(), tables.pauses.end()), tables.pauses.end());
   tables.counters = seen.counters;
   tables.complete_until = seen.complete_until;
+  tables.crossings_until = seen.crossings_until;
   tables.notes = std::move(seen.notes);
   return tables;
 }

@@ -55,8 +55,9 @@ struct Sightings {
   std::vector<DatagramBurst> bursts;
   std::vector<PauseSeen> pauses;
   std::vector<Crossing> crossings;
-  HistoryCounters counters;                         ///< as far as reading goes
-  FabricTime complete_until = FabricTime::never();  ///< the earliest that found no room
+  HistoryCounters counters;                          ///< as far as reading goes
+  FabricTime complete_until = FabricTime::never();   ///< the earliest that found no room
+  FabricTime crossings_until = FabricTime::never();  ///< likewise, of crossings
   std::vector<std::string> notes;
 };
 

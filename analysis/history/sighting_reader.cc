@@ -163,17 +163,19 @@ std::optional<uint32_t> SightingReader::host_of(const Ipv6Address& address) {
 }
 
 void SightingReader::keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame) {
-  if (!topology_.routing.is_fare()) return;
+  if (!topology_.routing.is_fare() && !topology_.lossless.adaptive) return;
   CutFrame kept;
   if (kept.open(frame) != ParseError::kNone || !carries_data(kept.view().opcode())) return;
   const std::optional<Hosts> hosts = hosts_of(kept.view());
   if (!hosts) return;
+  const FrameView& packet = kept.view();
+  if (!topology_.routing.is_fare() && !is_rc_request(packet.opcode())) return;
   if (seen_.crossings.size() >= kMaxCrossings) {
-    ++seen_.counters.over_limit;
-    seen_.complete_until = std::min(seen_.complete_until, t);
+    seen_.crossings_until = std::min(seen_.crossings_until, t);
     return;
   }
-  seen_.crossings.push_back({FabricTime::from_ns(t.ns()), port, hosts->source, hosts->destination});
+  seen_.crossings.push_back({FabricTime::from_ns(t.ns()), port, hosts->source, hosts->destination,
+                             packet.destination_qp(), packet.psn(), packet.entropy()});
 }
 
 void SightingReader::keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame) {
@@ -251,7 +253,14 @@ void SightingReader::add(Sightings&& more) {
   }
   join(seen_.frames, more.frames, kMaxSightings, [](const Sighting& s) { return s.t; });
   join(seen_.pauses, more.pauses, kMaxPauses, [](const PauseSeen& pause) { return pause.t; });
-  join(seen_.crossings, more.crossings, kMaxCrossings, [](const Crossing& c) { return c.t; });
+  for (const Crossing& crossing : more.crossings) {
+    if (seen_.crossings.size() < kMaxCrossings) {
+      seen_.crossings.push_back(crossing);
+    } else {
+      seen_.crossings_until = std::min(seen_.crossings_until, crossing.t);
+    }
+  }
+  seen_.crossings_until = std::min(seen_.crossings_until, more.crossings_until);
   seen_.answers.insert(seen_.answers.end(), more.answers.begin(), more.answers.end());
   seen_.placements.insert(seen_.placements.end(), more.placements.begin(), more.placements.end());
   for (const DatagramBurst& burst : more.bursts) add_burst(burst);

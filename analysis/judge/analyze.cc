@@ -262,6 +262,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     }
     verdict.notes.push_back(describe(*in.early_end, end));
   }
+  for (CheckResult& check : verdict.checks) check = as_sound_as(in.timing, std::move(check));
   verdict.result = overall_result(verdict.checks, in.timing);
   const Probability share = recovery_share(expectations);
   for (size_t i = 0; i < in.faults.size(); ++i) {
@@ -274,6 +275,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.no_blame = no_blame_because(coverage, in.timing.gaps);
   if (verdict.no_blame.empty()) {
     verdict.blame = find_blame(in.topology, history, evidence.events());
+    verdict.losses_not_told = losses_not_told(in.topology, history);
   }
   verdict.metrics = metrics_of(in, evidence, m);
   return analysis;

@@ -67,7 +67,7 @@ function notPassed(run) {
 /// What the packets alone say was broken.
 function blame(run) {
   const list = run.verdict.blame || [];
-  if (!list.length && !run.verdict.faults.length) return;
+  if (!list.length && !run.verdict.faults.length && !run.verdict.losses_not_told) return;
   const kMost = 50;
   const rows = list.slice(0, kMost).map((b, i) => {
     const at = `/blame/${i}`;
@@ -81,7 +81,9 @@ function blame(run) {
       rows.length ? table(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
       note(rows.length ? "Found without looking at the fault schedule: from captures and the hosts' events." :
            run.verdict.no_blame ? "Nobody is blamed, for evidence is missing: " + prose(run.verdict.no_blame) + "." :
-           "The packets blame nothing: no loss that a broken component would explain."),
+           run.verdict.losses_not_told ? null :
+           "The packets blame nothing: no loss, or too few and too scattered to say by what."),
+      run.verdict.losses_not_told ? note(prose(run.verdict.losses_not_told) + ".") : null,
       list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
 }
 

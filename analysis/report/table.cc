@@ -111,7 +111,7 @@ void blame_part(const Verdict& verdict, TextTable& table) {
     table.rule();
     return;
   }
-  if (verdict.blame.empty()) return;
+  if (verdict.blame.empty() && verdict.losses_not_told.empty()) return;
   table.line("blame, by the packets alone");
   for (size_t i = 0; i < std::min(verdict.blame.size(), kBlamesShown); ++i) {
     const Blame& blame = verdict.blame[i];
@@ -123,6 +123,7 @@ void blame_part(const Verdict& verdict, TextTable& table) {
   }
   const size_t more = verdict.blame.size() - std::min(verdict.blame.size(), kBlamesShown);
   if (more > 0) table.indented("and " + std::to_string(more) + " more in verdict.json", 2);
+  if (!verdict.losses_not_told.empty()) table.indented(verdict.losses_not_told, 2);
   table.rule();
 }
 

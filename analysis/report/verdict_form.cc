@@ -194,6 +194,7 @@ const ValueForm& verdict_form() {
        {"faults", Form::list(fault_form()), "what each came to", Key::kRequired},
        {"blame", Form::list(blame_form()), "what packets say is broken", Key::kRequired},
        {"no_blame", kText, "why nothing is blamed"},
+       {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"metrics", metrics_form(), "", Key::kRequired},
        {"taps", taps_form(), "what libpcap cost"},
        {"notes", texts(), "", Key::kRequired}});

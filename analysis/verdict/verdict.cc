@@ -237,7 +237,7 @@ std::string circumstances(const Verdict& verdict) {
 }
 
 void add_check(Verdict& verdict, CheckResult check) {
-  verdict.checks.push_back(std::move(check));
+  verdict.checks.push_back(as_sound_as(verdict.timing, std::move(check)));
   const Result all = overall_result(verdict.checks, verdict.timing);
   // Evidence that was incomplete does not become whole.
   const bool incomplete = verdict.result == Result::kInconclusive && all == Result::kPass;
@@ -263,6 +263,7 @@ std::string to_json(const Verdict& verdict) {
   json["blame"] = Json::array();
   for (const Blame& blame : verdict.blame) json["blame"].push_back(to_json(blame));
   if (!verdict.no_blame.empty()) json["no_blame"] = verdict.no_blame;
+  if (!verdict.losses_not_told.empty()) json["losses_not_told"] = verdict.losses_not_told;
   json["metrics"] = metrics_json(verdict.metrics);
   if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
   json["notes"] = verdict.notes;

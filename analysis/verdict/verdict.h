@@ -96,6 +96,8 @@ struct Verdict {
   std::vector<FaultResult> faults;
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
   std::string no_blame;      ///< why no component could be blamed; empty: one could
+  std::string
+      losses_not_told;  ///< losses whose place nothing tells (analysis/blame/blame.h); empty: there are none
   Metrics metrics;
   std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures

@@ -133,6 +133,7 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
   const Topology& t = scenario.topology;
   BlameScore score;
   score.runs = 1;
+  const analysis::TakenWays ways(t, evidence.packets());
   std::vector<BlameMatch> best(blames.size(), BlameMatch::kNone);
   for (const faults::Fault& fault : scenario.faults) {
     for (const BlameTarget& target : blame_targets(t, fault)) {
@@ -143,7 +144,7 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
         found = std::max(found, match);
       }
       const bool shows = without_evidence(fault.kind).empty();
-      const uint64_t hits = shows ? hits_of(t, evidence, fault, target) : 0;
+      const uint64_t hits = shows ? hits_of(t, evidence, ways, fault, target) : 0;
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
       if (hits < kObservableHits || names_fault(found)) continue;
       score.not_found.push_back(fmt::format("{}: {}{}, {}", run, describe(fault, t),

@@ -102,13 +102,14 @@ bool makes(FaultKind kind, DropCause cause) {
 
 class HitCounter {
  public:
-  HitCounter(const Topology& t, const analysis::Evidence& evidence, const faults::Fault& fault,
-             const BlameTarget& target)
+  HitCounter(const Topology& t, const analysis::Evidence& evidence, const analysis::TakenWays& ways,
+             const faults::Fault& fault, const BlameTarget& target)
       : t_(t),
         packets_(evidence.packets()),
         fault_(fault),
         target_(target),
-        on_(faults::interval_of(fault, t)) {}
+        on_(faults::interval_of(fault, t)),
+        ways_(ways) {}
 
   uint64_t attempts() const {
     uint64_t count = 0;
@@ -132,11 +133,22 @@ class HitCounter {
   }
 
  private:
+  /// Its way, as far as it is known; where switches chose it and none shows it, the first wire.
+  std::vector<WireId> wires_of(const analysis::Attempt& a, const analysis::Flow& flow) const {
+    if (analysis::chosen_on_the_way(t_, flow, a.ev)) {
+      if (const auto way = ways_.of(a)) return way->wires;
+      const auto path = path_of(a.ev);
+      return {t_.port({t_.host(flow.source), PortId{path ? path->plane : 0}}).out};
+    }
+    const auto path = analysis::built_path(t_, flow.source, flow.destination, a.ev);
+    if (!path) return {};
+    return analysis::wires_of(t_, flow.source, flow.destination, *path);
+  }
+
   bool is_hit(const analysis::Attempt& a) const {
     const auto& flow = packets_.flows()[packets_.packets()[a.packet].flow];
-    const auto path = analysis::built_path(t_, flow.source, flow.destination, a.ev);
-    if (!path) return false;
-    const auto wires = analysis::wires_of(t_, flow.source, flow.destination, *path);
+    const std::vector<WireId> wires = wires_of(a, flow);
+    if (wires.empty()) return false;
     const auto over = [&](auto belongs) {
       return std::any_of(wires.begin(), wires.end(), belongs);
     };
@@ -168,6 +180,7 @@ class HitCounter {
   const faults::Fault& fault_;
   const BlameTarget& target_;
   faults::Interval on_;
+  const analysis::TakenWays& ways_;
 };
 
 /// A storm loses no packet. It shows if it held up a port of a switch without a gap for longer than a NIC does
@@ -234,13 +247,14 @@ std::string_view without_evidence(FaultKind kind) {
 }
 
 uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
-                 const faults::Fault& fault, const BlameTarget& target) {
+                 const analysis::TakenWays& ways, const faults::Fault& fault,
+                 const BlameTarget& target) {
   if (fault.kind == FaultKind::kIncast) {  // so many datagrams and no less are a burst
     const auto size = static_cast<uint64_t>(fault.settings.count(faults::Parameter::kSize));
     return size >= 17 * topology.pmtu ? kObservableHits : 0;
   }
   if (fault.kind == FaultKind::kPauseStorm) return pauses_by(topology, evidence, fault, target);
-  const HitCounter counter(topology, evidence, fault, target);
+  const HitCounter counter(topology, evidence, ways, fault, target);
   return counter.attempts() + counter.words(evidence.events()) * kObservableHits;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/blame/taken_ways.h"
 #include "analysis/history/evidence.h"
 #include "fabric/topology/topology.h"
 #include "faults/fault.h"
@@ -26,9 +27,10 @@ std::vector<BlameTarget> blame_targets(const Topology& topology, const faults::F
 std::string_view without_evidence(faults::FaultKind kind);
 
 /// Transmissions of data that the fault lost, doubled or marked at this target while it was on, by
-/// the records of the nodes. A host's word that its own port is dark counts as kObservableHits.
+/// the records of the nodes; `ways` are those of the evidence's packets. A host's word that its own port is dark counts as kObservableHits.
 uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
-                 const faults::Fault& fault, const BlameTarget& target);
+                 const analysis::TakenWays& ways, const faults::Fault& fault,
+                 const BlameTarget& target);
 
 /// So many transmissions make a fault observable: fewer could be anything on the way.
 inline constexpr uint64_t kObservableHits = 5;

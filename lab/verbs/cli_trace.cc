@@ -160,10 +160,11 @@ std::string blame_text(const BlamedRun& run) {
       text += indented_lines(packets(run.congested) +
                              " dropped by queues that had no room, which is congestion");
     }
-    if (run.lost_otherwise > 0) {
+    if (run.lost_otherwise > 0 && run.not_told.empty()) {
       text += indented_lines(packets(run.lost_otherwise) +
                              " lost otherwise, too few or too scattered to say by what");
     }
+    if (!run.not_told.empty()) text += indented_lines(run.not_told);
     return text;
   }
   std::string text;
@@ -172,6 +173,7 @@ std::string blame_text(const BlamedRun& run) {
     if (!blame.noticed.empty()) text += indented_lines("noticed: " + blame.noticed);
     for (const std::string& other : blame.or_else) text += indented_lines("or " + other);
   }
+  if (!run.not_told.empty()) text += "beside these\n" + indented_lines(run.not_told);
   return text;
 }
 

@@ -53,6 +53,7 @@ BlamedRun blame_of_run(const std::filesystem::path& folder) {
   }
   BlamedRun blamed;
   blamed.blames = analysis::find_blame(scenario.topology, evidence.packets(), evidence.events());
+  blamed.not_told = analysis::losses_not_told(scenario.topology, evidence.packets());
   for (const analysis::Attempt& attempt : evidence.packets().attempts()) {
     if (!attempt.lost()) continue;
     ++(attempt.congested() ? blamed.congested : blamed.lost_otherwise);
