@@ -14,6 +14,7 @@
 #include "lab/cli/manual.h"
 #include "lab/cli/validate.h"
 #include "lab/verbs/cli.h"
+#include "lab/verbs/words_file.h"
 #include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
@@ -87,6 +88,13 @@ void add_manual_verb(CLI::App& app) {
   manual->callback([&app, options] { print_manual(verb_table(app), *options); });
 }
 
+/// For the source tree alone, so it stands in no help.
+void add_words_verb(CLI::App& app) {
+  CLI::App* words = app.add_subcommand("words", "Print packaging/words.txt");
+  words->group("");
+  words->callback([&app] { fmt::print("{}", words_file(app)); });
+}
+
 }  // namespace
 
 void add_machine_verbs(CLI::App& app, CliResult& result) {
@@ -115,6 +123,7 @@ void add_machine_verbs(CLI::App& app, CliResult& result) {
   add_package_verb(app);
   add_completion_verb(app);
   add_manual_verb(app);
+  add_words_verb(app);
 }
 
 }  // namespace mrclab::lab
