@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <CLI/Version.hpp>
+#include <filesystem>
 #include <sstream>
 
 #include "tests/lab/support/sandbox.h"
+#include "tests/netio/temporary_directory.h"
 #include "tests/support/source_text.h"
 
 namespace mrclab::lab {
@@ -174,6 +176,35 @@ TEST_CASE(
     const Words words = split(line, ' ');
     answered_alike(words);
   }
+}
+
+TEST_CASE(
+    "in a fresh clone the wrapper answers help, the version and mistakes, and builds nothing") {
+  const netio::test::TemporaryDirectory clone;
+  namespace fs = std::filesystem;
+  const fs::path source = MRCLAB_SOURCE_DIR;
+  for (const char* file : {"mrclab", "packages.txt", "CMakeLists.txt"}) {
+    fs::copy_file(source / file, clone / file);
+  }
+  fs::copy(source / "packaging", clone / "packaging", fs::copy_options::recursive);
+  struct Row {
+    const char* words;
+    int code;
+    const char* says;
+  };
+  for (const Row& row :
+       {Row{"--help", 0, "Usage: mrclab [OPTIONS]"}, Row{"help run", 0, "Usage: mrclab run"},
+        Row{"--version", 0, ", not built)"}, Row{"version", 0, ", not built)"},
+        Row{"rnu", 2, "did you mean \"run\"?"}, Row{"run --wrold", 2, "did you mean \"--world\"?"},
+        Row{"run", 2, "SCENARIO is required"}, Row{"package dep", 2, "did you mean \"deb\"?"}}) {
+    CAPTURE(row.words);
+    Words words = joined({(clone / "mrclab").string(), "--no-install"}, split(row.words, ' '));
+    const CommandResult result = run_command_line(words);
+    CAPTURE(result.output);
+    CHECK(result.code == row.code);
+    CHECK(result.output.find(row.says) != std::string::npos);
+  }
+  CHECK_FALSE(fs::exists(clone / "build"));
 }
 
 }  // namespace mrclab::lab

@@ -1,0 +1,232 @@
+"""Every test of the project as a value: what it runs, what it needs, and when it is run.
+
+CTest (tests/CMakeLists.txt), tests/run_tests and the wrapper read this one table: a test that is not in it does not exist.
+"""
+
+import dataclasses
+import os
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.dont_write_bytecode = True  # or the build would find something new under tests/
+sys.path.insert(0, str(ROOT / "tests/pages"))
+import page_text  # noqa: E402
+
+TIMEOUT_S = 1800  # of idle work: live labs may have the processors for minutes
+TIMEOUT_NIGHTLY_S = 7200
+LIVE_PAGE_TIMEOUT_S = 900  # a minute where nobody else wants the processors
+SOAK = ("--minutes", "480", "--faults", "24000", "--outside", "3000", "--kills", "3", "--busy", "0")
+SOAK_TIMEOUT_S = 9 * 3600
+CHAOS_SEEDS = "1-16"  # about 15 s of one core
+CHAOS_SEEDS_NIGHTLY = "1-1000"
+CAPTURES_NIGHTLY = "4000"  # random cases beside those in which all pairs of properties meet
+ENGINE_SEEDS, ENGINE_SEEDS_NIGHTLY = "48", "2000"
+LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly runs all of them live
+
+PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults"]
+# Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
+SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
+# Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
+SANITIZED_NIGHTLY = ["lab", "serve", "speakers"]
+NEVER_SANITIZED = ["chaos"]
+
+# Groups of packages.txt besides [build] and [test] that tests of a room start.
+ROOM_PACKAGES = {"netio": ["bpf", "packets"], "switchd": ["bpf"], "routing": ["packets", "speakers"],
+                 "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"],
+                 "fabric": [], "faults": [], "chaos": [], "serve": [],
+                 "speakers": ["packets", "speakers"]}
+OTHER_ROOMS_PACKAGES = ["bpf", "packets", "switches", "traces"]
+# The machine of a page may be asked for anything that its commands name.
+PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "speakers", "switches", "engines", "captures"]
+
+EVERYDAY, QUICK, NIGHTLY = "everyday", "quick", "nightly"
+
+
+@dataclasses.dataclass
+class Test:
+    name: str
+    command: list             # "{tmp}" in a word is a folder of the test's own
+    kind: str                 # the row of the table of what it all cost
+    when: tuple               # of EVERYDAY, QUICK, NIGHTLY; every test is nightly
+    count: str = "exit"       # how its output is counted: one_test says how
+    packages: tuple = ()      # groups of packages.txt besides [build] and [test]
+    targets: tuple = ()       # of the build folder
+    sanitized: tuple = ()     # of build/asan
+    simulator: bool = False   # the simulator for browsers, where it is built
+    lane: str = ""            # "lab", "live": one after the other; "alone": nothing beside it; else idle work
+    root: bool = False        # without root it is skipped
+    sandbox: bool = False     # in mounts and processes of its own
+    cost: int = 0             # the dearest are started first
+    timeout: int = TIMEOUT_S
+    environment: dict = dataclasses.field(default_factory=dict)
+
+    def labels(self):
+        """For ctest -L; "nightly" are those that only a nightly run has."""
+        marks = (("quick", QUICK in self.when), ("root", self.root), ("sanitized", bool(self.sanitized)),
+                 ("nightly", self.when == (NIGHTLY,)))
+        return [*(word for word, holds in marks if holds), self.kind.replace(" ", "-")]
+
+
+class Table:
+    def __init__(self, build=None, nightly=False):
+        self.build = pathlib.Path(build or ROOT / "build")
+        self.asan = self.build / "asan"
+        self.nightly = nightly
+        self.is_root = os.geteuid() == 0
+        self.tests = [*self.units(), *self.root_suites(), *self.style(), *self.sanitized(), *self.fuzzers(),
+                      *self.incidents(), *self.pages(), *self.browser(), *self.others(), *self.benchmarks()]
+
+    # ---- parts ------------------------------------------------------------------------------------------
+
+    def rooms(self):
+        """As tests/CMakeLists.txt names them."""
+        return re.findall(r"(?m)^\s*mrclab_tests\((\w+)", (ROOT / "tests/CMakeLists.txt").read_text())
+
+    def room_packages(self, room):
+        return tuple(ROOM_PACKAGES.get(room, OTHER_ROOMS_PACKAGES))
+
+    def timeout(self):
+        return TIMEOUT_NIGHTLY_S if self.nightly else TIMEOUT_S
+
+    def units(self):
+        for room in self.rooms():
+            when = (QUICK, NIGHTLY) if room in SANITIZED_ALONE else (EVERYDAY, QUICK, NIGHTLY)
+            yield Test(f"test_{room}", [self.build / f"tests/test_{room}", "-tse=root:*"], "unit tests", when, "doctest",
+                       self.room_packages(room), (f"test_{room}",), cost=500, timeout=self.timeout())
+
+    def root_suites(self):
+        for room in self.rooms():
+            texts = [p.read_text() for p in (ROOT / "tests" / room).rglob("*.cc")]
+            if not any(re.search(r'TEST_SUITE(_BEGIN)?\("root:', text) for text in texts):
+                continue
+            of_lab = room not in (*PURE_ROOMS, "netio", "analysis", "standalone", "serve", "speakers", "chaos")
+            yield Test(f"test_{room} (root)", [self.build / f"tests/test_{room}", "-ts=root:*"], "root tests",
+                       (EVERYDAY, QUICK, NIGHTLY), "doctest", self.room_packages(room), (f"test_{room}",),
+                       lane="lab" if of_lab else "live", root=True, sandbox=True, cost=800,
+                       timeout=self.timeout())
+
+    def sanitized(self):
+        for room in self.rooms():
+            if room in NEVER_SANITIZED:
+                continue
+            when = (NIGHTLY,) if room in SANITIZED_NIGHTLY else (EVERYDAY, NIGHTLY)
+            yield Test(f"test_{room} (sanitized)", [self.asan / f"tests/test_{room}", "-tse=root:*,whole run"],
+                       "sanitized tests", when, "doctest", (*self.room_packages(room), "sanitizers"),
+                       sanitized=(f"test_{room}",), cost=400, timeout=self.timeout(),
+                       environment={"UBSAN_OPTIONS": "print_stacktrace=1"})
+
+    def fuzzers(self):
+        for source in sorted((ROOT / "tests/fuzz").glob("fuzz_*.cc")):
+            name = source.stem
+            yield Test(name, [ROOT / "tests/fuzz/run_fuzzer", self.asan / "tests" / name,
+                              *(["--nightly"] if self.nightly else [])],
+                       "fuzzers", (EVERYDAY, NIGHTLY), packages=("sanitizers",), sanitized=(name,),
+                       cost=350, timeout=self.timeout())
+
+    def style(self):
+        every = (EVERYDAY, QUICK, NIGHTLY)
+        yield Test("clang-format", [ROOT / "tests/style/check_format"], "style", every, packages=("style",), cost=490)
+        yield Test("page_text_test", [ROOT / "tests/pages/page_text_test"], "style", every, cost=490)
+        yield Test("figures_test", [ROOT / "tests/bench/figures_test"], "style", every, cost=490)
+        yield Test("clang-tidy (files)", [ROOT / "tests/style/check_tidy", "--build", self.build,
+                                          *(["--nightly"] if self.nightly else [])],
+                   "style", (EVERYDAY, NIGHTLY), "lines", ("style", "sanitizers"), ("all",), cost=340,
+                   timeout=self.timeout() * 2)
+
+    def incidents(self):
+        cli = self.build / "mrclab-cli"
+        for path in sorted((ROOT / "topologies/incidents").glob("*.yaml")):
+            name = path.stem
+            yield Test(f"incident {name} (sim)", [cli, "run", name, "--world", "sim", "--out", "{tmp}"], "incidents",
+                       (EVERYDAY, NIGHTLY), targets=("all",), cost=300)
+            when = (EVERYDAY, NIGHTLY) if name in LIVE_INCIDENTS else (NIGHTLY,)
+            yield Test(f"incident {name} (live)", [cli, "run", name, "--world", "live", "--out", "{tmp}"],
+                       "live incidents", when, packages=("bpf", "switches"), targets=("all",), lane="lab", root=True,
+                       sandbox=True, cost=900)
+        for path in sorted((ROOT / "tests/scenarios").glob("mark-*.yaml")):
+            yield Test(path.stem, [cli, "run", path, "--world", "sim", "--out", "{tmp}"], "incidents",
+                       (EVERYDAY, NIGHTLY), targets=("all",), cost=290)
+
+    def pages(self):
+        """Of those that have a command to run or a mistake. Pages that need root are live, where there is root."""
+        for page in [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("*/**/*.md"))]:
+            if (ROOT / "build") in page.parents or self.build in page.parents:
+                continue
+            try:
+                commands = [c for c in page_text.read_page(page.read_text()).commands if not c.not_run]
+            except page_text.PageError:
+                commands = None  # run_page will say what
+            if commands == []:
+                continue
+            live = self.is_root and any(c.needs_root for c in commands or [])
+            yield Test(f"page {page.relative_to(ROOT)}",
+                       [ROOT / "tests/pages/run_page", page, "--build", self.build,
+                        *(["--nightly"] if self.nightly else [])],
+                       "live pages" if live else "pages", (EVERYDAY, NIGHTLY), "lines", tuple(PAGE_PACKAGES), ("all",),
+                       lane="lab" if live else "", cost=850 if live else 250, timeout=self.timeout())
+
+    def browser(self):
+        page_test = [ROOT / "tests/serve/page_test", "--build", self.build]
+        for name, words, more in (("live page in a browser", [], {"cost": 240}),
+                                  ("page of a run in a browser", ["--world", "run"], {"cost": 240}),
+                                  ("exported page in a browser", ["--exported"], {"cost": 240, "simulator": True})):
+            yield Test(name, [*page_test, *words], "browser", (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",),
+                       timeout=LIVE_PAGE_TIMEOUT_S, **more)
+        if self.is_root:
+            yield Test("page of namespaces in a browser", [*page_test, "--world", "live"], "browser",
+                       (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",), lane="live", root=True, sandbox=True,
+                       cost=700, timeout=LIVE_PAGE_TIMEOUT_S)
+
+    def others(self):
+        nightly = ["--nightly"] if self.nightly else []
+        when = (EVERYDAY, NIGHTLY)
+        yield Test("captures of other implementations",
+                   [ROOT / "tests/analysis/foreign/check_foreign_captures", "--cli", self.build / "mrclab-cli", "--cases",
+                    CAPTURES_NIGHTLY if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                   ("all",), cost=260, timeout=self.timeout())
+        yield Test("endpoints of other implementations",
+                   [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
+                   "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
+        yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
+                   when, "lines", ("mpi", "bpf", "package", "shells", "packets", *(["image"] if self.nightly else [])),
+                   ("all",), cost=230, timeout=self.timeout())
+        yield Test("schemas", [ROOT / "tests/schema/check_schemas", self.build, *(["--all"] if self.nightly else [])],
+                   "others", when, "lines", ("schemas",), ("all",), cost=220, timeout=self.timeout())
+        seeds = CHAOS_SEEDS_NIGHTLY if self.nightly else CHAOS_SEEDS
+        yield Test(f"chaos octet, seeds {seeds}",
+                   [self.build / "mrclab-cli", "chaos", "octet", "--seeds", seeds, "--out", "{tmp}/chaos"], "chaos", when,
+                   "chaos", targets=("all",), cost=210, timeout=3600)
+        yield Test("chaos by other machines' engines",
+                   [ROOT / "tests/campaign/run_engines", self.build,
+                    ENGINE_SEEDS_NIGHTLY if self.nightly else ENGINE_SEEDS], "chaos", when, "sums", ("engines",), ("all",),
+                   lane="live", sandbox=self.is_root, cost=810, timeout=self.timeout())
+        yield Test("one simulation over processes", [ROOT / "tests/ranks/run_ranks", self.build], "others", when, "lines",
+                   ("mpi",), ("all",), lane="live", sandbox=self.is_root, cost=690)
+        yield Test("soak", [ROOT / "tests/soak/soak_lab", "--build", self.build, *SOAK], "soak", (NIGHTLY,),
+                   targets=("all",), lane="alone", root=True, cost=-2, timeout=SOAK_TIMEOUT_S)
+
+    def benchmarks(self):
+        for script in sorted((ROOT / "tests/bench").glob("bench_*")):
+            if script.suffix or not os.access(script, os.X_OK):
+                continue
+            yield Test(f"{script.name} (quick)", [ROOT / "tests/bench/check_benchmark", script, self.build], "benchmarks",
+                       (EVERYDAY, NIGHTLY), "lines", ("bpf", "packets", "switches"), ("all", "benchmarks"), lane="alone",
+                       root=True, sandbox=True, cost=-1)
+
+    # ---- choices ----------------------------------------------------------------------------------------
+
+    def chosen(self, only="", quick=False):
+        """What the words of `mrclab test` mean. A word that finds a test finds its sanitized twin only by that name."""
+        tests = [t for t in self.tests if self.nightly or t.when != (NIGHTLY,)]
+        if quick:
+            tests = [t for t in tests if QUICK in t.when]
+        if only:
+            return [t for t in tests if only in t.name and
+                    (not t.name.endswith(" (sanitized)") or only not in t.name.removesuffix(" (sanitized)"))]
+        return tests if quick or self.nightly else [t for t in tests if EVERYDAY in t.when]
+
+
+def without_repeats(words):
+    return list(dict.fromkeys(words))
