@@ -129,6 +129,7 @@ class Table:
         every = (EVERYDAY, QUICK, NIGHTLY)
         yield Test("clang-format", [ROOT / "tests/style/check_format"], "style", every, packages=("style",), cost=490)
         yield Test("page_text_test", [ROOT / "tests/pages/page_text_test"], "style", every, cost=490)
+        yield Test("test_table_test", [ROOT / "tests/support/test_table_test"], "style", every, cost=490)
         yield Test("figures_test", [ROOT / "tests/bench/figures_test"], "style", every, cost=490)
         yield Test("clang-tidy (files)", [ROOT / "tests/style/check_tidy", "--build", self.build,
                                           *(["--nightly"] if self.nightly else [])],
