@@ -14,7 +14,7 @@
 #include "lab/cli/manual.h"
 #include "lab/cli/validate.h"
 #include "lab/verbs/cli.h"
-#include "lab/verbs/words_file.h"
+#include "lab/cli/words_file.h"
 #include "netio/system/output_folder.h"
 
 namespace mrclab::lab {

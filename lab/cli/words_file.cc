@@ -1,4 +1,4 @@
-#include "lab/verbs/words_file.h"
+#include "lab/cli/words_file.h"
 
 #include <fmt/format.h>
 
