@@ -7,6 +7,7 @@
 
 #include "analysis/capture/open_capture.h"
 #include "fabric/packet/header_fields.h"
+#include "fabric/packet/headers.h"
 #include "fabric/packet/trailer.h"
 #include "fabric/topology/path.h"
 
