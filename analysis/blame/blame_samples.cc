@@ -8,6 +8,7 @@
 #include "analysis/blame/taken_ways.h"
 #include "analysis/history/path_wires.h"
 #include "fabric/packet/header_sizes.h"
+#include "fabric/packet/headers.h"
 #include "fabric/paths/path_list.h"
 
 namespace mrclab::analysis {
