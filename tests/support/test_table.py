@@ -29,13 +29,14 @@ PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults"]
 # Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
 SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
 # Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
-SANITIZED_NIGHTLY = ["lab", "serve", "speakers"]
+SANITIZED_NIGHTLY = ["console", "plan", "sim", "scenario", "recorded", "live", "lab", "serve", "speakers"]
 NEVER_SANITIZED = ["chaos"]
 
 # Groups of packages.txt besides [build] and [test] that tests of a room start.
 ROOM_PACKAGES = {"netio": ["bpf", "packets"], "switchd": ["bpf"], "routing": ["packets", "speakers"],
                  "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"],
-                 "fabric": [], "faults": [], "chaos": [], "serve": [],
+                 "fabric": [], "faults": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
+                 "scenario": [], "recorded": ["packets", "traces"],
                  "speakers": ["packets", "speakers"]}
 OTHER_ROOMS_PACKAGES = ["bpf", "packets", "switches", "traces"]
 # The machine of a page may be asked for anything that its commands name.

@@ -1,4 +1,4 @@
-#include "tests/lab/recorded/dissector_agreement.h"
+#include "tests/recorded/run/dissector_agreement.h"
 
 #include <optional>
 #include <set>

@@ -24,9 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What tests/lab/recorded/read_export.py counts; it must like the file.
+/// What tests/recorded/run/read_export.py counts; it must like the file.
 nlohmann::json read_back(const char* format, const fs::path& file) {
-  const fs::path script = lab::data_directory() / "tests/lab/recorded/read_export.py";
+  const fs::path script = lab::data_directory() / "tests/recorded/run/read_export.py";
   FILE* pipe =
       ::popen((script.string() + " " + format + " " + file.string() + " 2>&1").c_str(), "r");
   REQUIRE(pipe != nullptr);
