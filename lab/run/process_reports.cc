@@ -83,10 +83,10 @@ void add_reasons(analysis::TimingReport& timing, const netio::ProcessReport& rep
 
 }  // namespace
 
-ReadReport read_process_report(const nlohmann::json& json, const Topology& topology,
+ReadReport read_process_report(const nlohmann::json& report, const Topology& topology,
                                const ProcessPlan& plan, uint32_t process) {
   return named_errors(plan.processes[process].name,
-                      [&] { return whole_report(json, topology, plan, process); });
+                      [&] { return whole_report(report, topology, plan, process); });
 }
 
 ReadReport read_process_report(const std::filesystem::path& folder, const Topology& topology,

@@ -25,7 +25,7 @@ struct ReadReport {
 
 /// Reads a report that came over a control socket. It must come from process number `process` of
 /// the plan and name just its nodes. Throws ReportError, with the process's name in front.
-ReadReport read_process_report(const nlohmann::json& json, const Topology& topology,
+ReadReport read_process_report(const nlohmann::json& report, const Topology& topology,
                                const ProcessPlan& plan, uint32_t process);
 /// Reads the report from the file <process>.json in `folder`.
 ReadReport read_process_report(const std::filesystem::path& folder, const Topology& topology,

@@ -44,14 +44,14 @@ std::string to_text(const RankJob& job) {
 }
 
 RankJob parse_job(const std::string& text) {
-  const nlohmann::json json = nlohmann::json::parse(text);
+  const nlohmann::json told = nlohmann::json::parse(text);
   RankJob job;
-  json.at("folder").get_to(job.folder);
-  json.at("checksum").get_to(job.checksum);
-  job.stop = FabricTime::from_ps(json.at("stop_ps").get<int64_t>());
-  json.at("threads").get_to(job.threads);
-  json.at("capture_bytes").get_to(job.capture_bytes);
-  json.at("history_bytes").get_to(job.history_bytes);
+  told.at("folder").get_to(job.folder);
+  told.at("checksum").get_to(job.checksum);
+  job.stop = FabricTime::from_ps(told.at("stop_ps").get<int64_t>());
+  told.at("threads").get_to(job.threads);
+  told.at("capture_bytes").get_to(job.capture_bytes);
+  told.at("history_bytes").get_to(job.history_bytes);
   return job;
 }
 

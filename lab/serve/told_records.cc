@@ -104,7 +104,7 @@ void ToldRecords::take_line(const std::string& line) {
       ++malformed_;
       return;
     }
-    if (event->kind == kWindowsLeftOutKind) recording_.leave_out(event->t);
+    if (event->kind == event_kind::kWindowsLeftOut) recording_.leave_out(event->t);
     if (!event->node) return;  // the lab's own
     recording_.add_event({event->t, *event->node, visible(event->kind), event->port, event->qp,
                           event->ev, event->psn, visible(event->cause), visible(event->detail)});

@@ -168,10 +168,10 @@ int collective_command(const CollectiveOptions& options) {
     fmt::print("{}", nccl_row(options.kind, rows.back(), options.check != 0));
     std::fflush(stdout);
   }
-  const std::string json = printed(document(setup, options, sizes, rows), "perf") + "\n";
-  if (!options.json_file.empty()) netio::write_file(options.json_file, json);
+  const std::string answer = printed(document(setup, options, sizes, rows), "perf") + "\n";
+  if (!options.json_file.empty()) netio::write_file(options.json_file, answer);
   if (options.common.json) {
-    fmt::print("{}", json);
+    fmt::print("{}", answer);
   } else {
     fmt::print("{}# Collective test concluded: {}_perf\n", nccl_footer(rows),
                name_of(options.kind));
