@@ -65,7 +65,7 @@ std::vector<VerbWords> verbs_of_file() {
   return verbs;
 }
 
-Words joined(Words words, const Words& more) {
+Words words_behind(Words words, const Words& more) {
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -75,7 +75,7 @@ bool answered_alike(const Words& words) {
   const std::string folder = MRCLAB_SOURCE_DIR "/packaging/";
   const Words answer{"/usr/bin/env", "LC_ALL=C",          "awk", "-f", folder + "answer_words",
                      "--",           folder + "words.txt"};
-  const CommandResult wrapper = run_command_line(joined(answer, words));
+  const CommandResult wrapper = run_command_line(words_behind(answer, words));
   if (wrapper.code == kForTheProgram && wrapper.output.empty()) return false;
   const CommandResult own = mrclab(words);
   CAPTURE(words);
@@ -101,13 +101,13 @@ TEST_CASE(
     CAPTURE(verb.path);
     for (const char* word : {"--help", "--nosuch"}) {
       CAPTURE(word);
-      CHECK(answered_alike(joined(verb.path, {word})));
+      CHECK(answered_alike(words_behind(verb.path, {word})));
     }
     if (verb.refuses_alone) CHECK(answered_alike(verb.path));
     for (const Words& more : verb.mistakes) {
       if (++mistakes % kTried != 0) continue;
       ++tried;
-      if (answered_alike(joined(verb.path, more))) ++answered;
+      if (answered_alike(words_behind(verb.path, more))) ++answered;
     }
   }
   CAPTURE(tried);
@@ -156,7 +156,8 @@ TEST_CASE(
         Row{"rnu", 2, "did you mean \"run\"?"}, Row{"run --wrold", 2, "did you mean \"--world\"?"},
         Row{"run", 2, "SCENARIO is required"}, Row{"package dep", 2, "did you mean \"deb\"?"}}) {
     CAPTURE(row.words);
-    Words words = joined({(clone / "mrclab").string(), "--no-install"}, split(row.words, ' '));
+    Words words =
+        words_behind({(clone / "mrclab").string(), "--no-install"}, split(row.words, ' '));
     const CommandResult result = run_command_line(words);
     CAPTURE(result.output);
     CHECK(result.code == row.code);

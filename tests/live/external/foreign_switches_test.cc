@@ -367,7 +367,7 @@ expect: [no_qp_error, memory_intact]
     };
     const auto kinds = [&] {
       std::vector<std::string> out;
-      for (const SwitchNote& note : switches.notes()) out.push_back(note.kind);
+      for (const SwitchNote& note : switches.notes()) out.emplace_back(note.kind);
       switches.forget_notes();
       return out;
     };
