@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/node/event_kind.h"
 #include "lab/schema/json_schema.h"
 
 namespace mrclab::lab {
@@ -105,6 +106,11 @@ std::string key_reference() {
     page += fmt::format("\n## {}\n\n{}. The schema: `mrclab schema {}`.\n", document.name,
                         document.about, document.name);
     add_sections(document.form(), std::string(document.name), 3, page);
+  }
+  page += "\n## events.jsonl\n\nWhat nodes and the lab wrote down, a line each, by `kind`.\n\n"
+          "| kind | who writes it | what it says |\n|---|---|---|\n";
+  for (const EventKindInfo& kind : kEventKinds) {
+    page += fmt::format("| `{}` | {} | {} |\n", kind.name, kind.writer, kind.meaning);
   }
   return page;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/judge/analyze.h"
+#include "lab/run/process_reports.h"
 #include "lab/run/simulated_run.h"
 #include "live/world/live_lab.h"
 #include "recorded/folder/run_folder.h"
