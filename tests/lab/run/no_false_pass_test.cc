@@ -145,22 +145,22 @@ const char* dead(const Scenario& scenario) {
                                             : "{at: 600us, host_restart: {host: h1, down: 10ms}}";
 }
 
-using Words = std::set<std::string_view>;
+using WordSet = std::set<std::string_view>;
 
 /// They ask whether something went wrong in the run, and have no window: what was sent was seen.
-const Words kOfAnyRun{
+const WordSet kOfAnyRun{
     "placed_once", "no_silent_loss", "in_order",      "no_qp_error_while_a_path_lives",
     "accounted",   "no_qp_error",    "memory_intact", "counter"};
 /// They ask of the packets that were sent, or of the fault before; not whether work ends.
-const Words kOfPackets{"goodput",    "trims",         "share",  "path_unused",
-                       "port_share", "lossless",      "pause",  "qp_error",
-                       "detect",     "deadlock_free", "steady", "queues_empty"};
+const WordSet kOfPackets{"goodput",    "trims",         "share",  "path_unused",
+                         "port_share", "lossless",      "pause",  "qp_error",
+                         "detect",     "deadlock_free", "steady", "queues_empty"};
 /// They measure from a fault.
-const Words kOfFaults{"healed",       "detect",   "recover",         "leave",
-                      "goodput_back", "evs_good", "completion_time", "steady",
-                      "queues_empty", "qp_error", "path_unused"};
+const WordSet kOfFaults{"healed",       "detect",   "recover",         "leave",
+                        "goodput_back", "evs_good", "completion_time", "steady",
+                        "queues_empty", "qp_error", "path_unused"};
 
-Words both(Words words, const Words& more) {
+WordSet both(WordSet words, const WordSet& more) {
   words.insert(more.begin(), more.end());
   return words;
 }
@@ -170,7 +170,7 @@ struct Condition {
   std::function<analysis::Verdict(const WholeStory&)> judge;
   /// Which expectations may pass all the same, and why: each is about something else, which was seen.
   const char* why;
-  Words may_pass;
+  WordSet may_pass;
 };
 
 const std::vector<Condition>& conditions() {
