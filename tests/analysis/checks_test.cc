@@ -264,7 +264,7 @@ TEST_CASE("healed needs every fault undone and its paths in use again") {
     story.hold_unusable();
     const CheckResult check = story.check(ExpectHealed{});
     CHECK(check.result == Result::kFail);
-    CHECK(check.note.find("no traffic after the heal") != std::string::npos);
+    CHECK(check.note.find("without traffic after the heal") != std::string::npos);
   }
   SUBCASE("undone, but nobody sent any more") {
     FailingLink story("over");
