@@ -11,6 +11,7 @@
 #include "fabric/node/node.h"
 #include "fabric/packet/frame.h"
 #include "fabric/packet/headers.h"
+#include "fabric/packet/whole_frame.h"
 
 namespace mrclab::switchd {
 
@@ -101,7 +102,7 @@ inline bool is_trimmable(const DscpMap& dscps, uint8_t dscp, Bytes modelled_size
 /// shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the receiver
 /// learns the original size). ECN bits stay: the marks of earlier hops are still news.
 inline void trim(Frame& frame, bool last_hop, const DscpMap& dscps) {
-  frame.drop_payload();
+  hold_first(frame, kTrimmedFrameBytes);
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);
   frame.set_modelled_size({kTrimmedFrameBytes});
   frame.repair();  // a trimmed frame's ICRC is never checked

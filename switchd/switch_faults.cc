@@ -97,7 +97,7 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
     plan_speaker(now);
   }
   environment_.observer.event(
-      {now, carrier.up ? "port_up" : "port_down", port, {}, {}, {}, {}, {}});
+      {now, carrier.up ? event_kind::kPortUp : event_kind::kPortDown, port, {}, {}, {}, {}, {}});
   if (carrier.up) return;  // what waited was dropped; there is nothing to start
   flush(now, port, DropCause::kPortDown);
 }

@@ -89,7 +89,11 @@ CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {
   }
   if (all == 0) return unjudged(check, "no capture shows data leaving by " + expected.among);
   return judge_share(expected, std::move(check), there, all,
-                     {all, "packets by " + expected.among, expected.from, until, Source::kPackets});
+                     {all,
+                      {"packet by " + expected.among, "packets by " + expected.among},
+                      expected.from,
+                      until,
+                      Source::kPackets});
 }
 
 /// Packets that the selected flows sent in the interval, of those flows whose hosts have such a path between

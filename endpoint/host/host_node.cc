@@ -7,6 +7,7 @@
 
 #include "endpoint/host/host_device.h"
 #include "fabric/base/cache_line.h"
+#include "fabric/node/event_kind.h"
 
 namespace mrclab::endpoint {
 
@@ -203,7 +204,14 @@ void HostImpl::on_port_notice(PortId port) {
   if (!ports_.notice(port)) return;
   if (work_ == HostWork::kDown) return;  // no software is there to notice
   const bool down = !ports_.is_live(port.value);
-  host_.tell({host_.now, down ? "port_avoided" : "port_restored", port, {}, {}, {}, {}, {}});
+  host_.tell({host_.now,
+              down ? event_kind::kPortAvoided : event_kind::kPortRestored,
+              port,
+              {},
+              {},
+              {},
+              {},
+              {}});
   device_->port_changed(port, !down);
   peers_.on_own_ports(down);
   if (!routes_) return;

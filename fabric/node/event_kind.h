@@ -17,12 +17,16 @@ inline constexpr std::string_view kFlowMoved = "flow_moved";
 inline constexpr std::string_view kPortStatusSent = "port_status_sent";
 inline constexpr std::string_view kPortStatusReceived = "port_status_received";
 inline constexpr std::string_view kRemap = "remap";
+inline constexpr std::string_view kPortAvoided = "port_avoided";
+inline constexpr std::string_view kPortRestored = "port_restored";
 inline constexpr std::string_view kMemoryMismatch = "memory_mismatch";
 inline constexpr std::string_view kCollectiveDone = "collective_done";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kWindowsLeftOut = "windows_left_out";
 // Switches, and hosts with a speaker.
 inline constexpr std::string_view kSwitchState = "switch_state";
+inline constexpr std::string_view kPortUp = "port_up";
+inline constexpr std::string_view kPortDown = "port_down";
 inline constexpr std::string_view kBgpUp = "bgp_up";
 inline constexpr std::string_view kBgpDown = "bgp_down";
 inline constexpr std::string_view kBgpFault = "bgp_fault";
@@ -67,6 +71,9 @@ inline constexpr std::array kEventKinds{
     EventKindInfo{event_kind::kPortStatusReceived, "host",
                   "a NIC took a peer's report of its ports"},
     EventKindInfo{event_kind::kRemap, "host", "a NIC sends nothing while it maps its ports anew"},
+    EventKindInfo{event_kind::kPortAvoided, "host",
+                  "a NIC noticed that its port is dark and sends nothing by it"},
+    EventKindInfo{event_kind::kPortRestored, "host", "a NIC sends by its port again"},
     EventKindInfo{event_kind::kMemoryMismatch, "host",
                   "memory does not hold what was written to it"},
     EventKindInfo{event_kind::kCollectiveDone, "host",
@@ -76,6 +83,8 @@ inline constexpr std::array kEventKinds{
     EventKindInfo{event_kind::kWindowsLeftOut, "host", "more windows followed than a file keeps"},
     EventKindInfo{event_kind::kSwitchState, "switch",
                   "a switch hung, works again, lost or has power"},
+    EventKindInfo{event_kind::kPortUp, "switch", "a port has carrier again"},
+    EventKindInfo{event_kind::kPortDown, "switch", "a port lost its carrier"},
     EventKindInfo{event_kind::kBgpUp, "speaker", "a session with a neighbour stands"},
     EventKindInfo{event_kind::kBgpDown, "speaker", "a session with a neighbour ended, and why"},
     EventKindInfo{event_kind::kBgpFault, "speaker", "a neighbour's message breaks a rule"},

@@ -9,7 +9,8 @@
 namespace mrclab {
 namespace {
 
-constexpr size_t kPadMax = 3;  // a payload is padded to a multiple of four bytes
+constexpr size_t kHeldMax = 256;  // of a frame whose end is cut off
+constexpr size_t kPadMax = 3;     // a payload is padded to a multiple of four bytes
 
 /// Writes pad and ICRC of a lent payload.
 void write_tail(const Frame& frame, std::span<uint8_t> tail) {
@@ -54,6 +55,20 @@ void copy_first(const Frame& frame, std::span<uint8_t> out) {
   const size_t size = end_in_storage(frame) - frame.size();
   write_tail(frame, std::span(tail).first(size));
   put(std::span(tail).first(size));
+}
+
+void hold_first(Frame& frame, size_t size) {
+  if (!frame.has_lent()) return;
+  const size_t headers = frame.size(), held = std::min(size, whole_size(frame));
+  if (held > headers) {
+    std::array<uint8_t, kHeldMax> first;
+    assert(held <= first.size());
+    copy_first(frame, std::span(first).first(held));
+    frame.drop_payload();
+    frame.resize(held);
+    std::copy(first.begin() + headers, first.begin() + held, frame.storage().begin() + headers);
+  }
+  frame.drop_payload();
 }
 
 void hold_payload(Frame& frame) {

@@ -29,6 +29,9 @@ FramePieces pieces_of(Frame& frame, size_t behind = 0);
 size_t whole_size(const Frame& frame);
 /// Writes the first of them: `out` has whole_size() bytes, or fewer.
 void copy_first(const Frame& frame, std::span<uint8_t> out);
+/// Nothing is lent any more; of what was, the frame holds as much as is among its first `size` bytes. (The headers of
+/// a packet without a carrier are shorter than a trimmed frame, whose end is payload.)
+void hold_first(Frame& frame, size_t size);
 /// Copies a lent payload into the frame, whose buffer has room for it, and makes pad and ICRC: nothing is lent
 /// any more.
 void hold_payload(Frame& frame);

@@ -55,6 +55,20 @@ std::vector<Sample> samples() {
 
 }  // namespace
 
+TEST_CASE("a frame whose end is cut off holds the first bytes of what was lent to it") {
+  FramePool pool;
+  for (const Sample& s : samples()) {
+    CAPTURE(s.whole.size());
+    Frame frame = lent_frame(pool, s.spec, s.whole, s.icrc);
+    hold_first(frame, kTrimmedFrameBytes);
+    CHECK_FALSE(frame.has_lent());
+    const size_t held =
+        std::max(mrc_header_size(s.spec), std::min(kTrimmedFrameBytes, s.whole.size()));
+    REQUIRE(frame.size() == held);
+    CHECK(std::equal(frame.bytes().begin(), frame.bytes().end(), s.whole.begin()));
+  }
+}
+
 TEST_CASE("a frame whose payload is lent has the bytes of one that holds it") {
   FramePool pool;
   for (const Sample& s : samples()) {

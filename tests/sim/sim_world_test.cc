@@ -45,6 +45,12 @@ const std::vector<Story> kStories = {
      "  - incast: {from: \"h[1-7]\", to: h0, load: 60%, message: 100001B}\n"
      "faults:\n  - {at: 40us, wire_loss: {link: \"p1.t0-0:u2\", direction: up, loss: 20%, carrier: "
      "keep}}\n"},
+    {"an incast with trims, without carriers: headers are shorter than a trimmed frame",
+     "name: e\nfabric: ecmp-octet\nend: 120us\nworkload:\n"
+     "  - incast: {from: \"h[1-7]\", to: h0, load: 90%, message: 100001B}\n"},
+    {"the same over IPv4",
+     "name: f\nfabric: ecmp-octet-ipv4\nend: 120us\nworkload:\n"
+     "  - incast: {from: \"h[1-7]\", to: h0, load: 90%, message: 100001B}\n"},
     {"all-reduce through an optic's glitch, no trims, a fixed window",
      "name: b\nfabric: {name: f, planes: 4, t0: 2, t1: 2, hosts_per_t0: 2, trim: off}\nend: 250us\n"
      "seed: 7\ntransport: {congestion_control: fixed, window_percent: 800}\n"
@@ -143,6 +149,8 @@ TEST_CASE("payload real and elided: the same history, captures and counts") {
     CHECK(nlohmann::json::parse(analysis::to_json(real))["payload"] == "real");
     CHECK(nlohmann::json::parse(analysis::to_json(elided))["payload"] == "elided");
     CHECK(analysis::to_table(elided).find("payload elided") != std::string::npos);
+    const std::string_view text = story.text;
+    if (text.find("incast") != text.npos) CHECK(elided.metrics.trimmed > 0);
     trimmed += elided.metrics.trimmed;
     lost += elided.metrics.lost;
     retransmitted += elided.metrics.retransmitted;
