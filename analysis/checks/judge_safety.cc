@@ -259,7 +259,7 @@ CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   const bool all_gone = queues == 0 && run.all_lost_power();
   if (all_gone) check.note = "every host lost its power, and its completions with it";
   if (queues == 0 && !all_gone) return unjudged(check, "no host has reported its completions");
-  if (told > 0) return passed(check, run.of_whole_run(told, "completions", Source::kReports));
+  if (told > 0) return passed(check, run.of_whole_run(told, "completion", Source::kReports));
   const HistoryCounters& c = run.history.counters();
   return passed(check, run.of_whole_run(c.sacks + c.rc_acks, "answer", Source::kPackets));
 }
