@@ -413,7 +413,7 @@ TEST_CASE("the verbs write a file with others beside it, and say why they do not
   const CommandResult without = lab::mrclab({"export", "containerlab", "fare"});
   CHECK(without.code == 2);
   CHECK(test::mentions(without.output,
-                       "mrclab: -o: found none: expected a file, since 14 files go beside it"));
+                       "mrclab: -o: found none: expected a file, with 14 files beside it"));
   const CommandResult wrote = lab::mrclab({"export", "containerlab", "fare", "-o", file});
   CHECK(wrote.code == 0);
   CHECK(std::filesystem::exists(folder.path() / "fare-config" / "p1-t1-3.bgpd.yaml"));
