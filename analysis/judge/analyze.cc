@@ -107,8 +107,15 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.kind = fault.kind;
   result.at = fault.start;
   result.note = unmeasured_because(coverage);
+  // Where traffic went, and whether it came back, packets and events say without the hosts' reports.
+  result.measured = coverage.whole(Witness::kPackets) && coverage.whole(Witness::kEvents);
+  if (result.measured) {
+    result.still_used = measured.still_used;
+    if (m.baseline.usable) {
+      result.recovered = recovery_time(m, fault.start, share_of(m.baseline.rate, share));
+    }
+  }
   if (!result.note.empty()) {
-    result.measured = false;
     result.healed = fault.healed();
     if (fault.healed()) result.healed_at = fault.healed_at;
     return result;
@@ -116,10 +123,6 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   const bool back = measured.unused.empty();
   result.healed = fault.healed() && back;
   if (fault.healed()) result.healed_at = fault.healed_at;
-  if (m.baseline.usable) {
-    result.recovered = recovery_time(m, fault.start, share_of(m.baseline.rate, share));
-  }
-  result.still_used = measured.still_used;
   switch (measured.detection) {
     case Detection::kDetected: result.detected = measured.detect; break;
     case Detection::kNothing: result.note = why_nothing_detected(topology); break;

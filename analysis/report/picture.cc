@@ -210,11 +210,11 @@ class Picture {
         const bool down = known.plane_down(news.host, news.qp, paths[column].plane);
         const PathWord word = down ? PathWord::kPortDown : own;
         if (word == cell.word) continue;
+        cell.word = word;
         if (changes.size() >= kMaxChangesShown) {
           if (++left_out == 1) shown_until = micros(news.t);
           continue;
         }
-        cell.word = word;
         changes.push_back({micros(news.t), row->second, column, static_cast<unsigned>(word)});
       }
     }

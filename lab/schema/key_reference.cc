@@ -107,8 +107,9 @@ std::string key_reference() {
                         document.about, document.name);
     add_sections(document.form(), std::string(document.name), 3, page);
   }
-  page += "\n## events.jsonl\n\nWhat nodes and the lab wrote down, a line each, by `kind`.\n\n"
-          "| kind | who writes it | what it says |\n|---|---|---|\n";
+  page +=
+      "\n## events.jsonl\n\nWhat nodes and the lab wrote down, a line each, by `kind`.\n\n"
+      "| kind | who writes it | what it says |\n|---|---|---|\n";
   for (const EventKindInfo& kind : kEventKinds) {
     page += fmt::format("| `{}` | {} | {} |\n", kind.name, kind.writer, kind.meaning);
   }

@@ -161,8 +161,7 @@ nlohmann::json LiveFuture::ask(const NodeSite& node, const char* method) const {
 
 endpoint::HostAccount LiveFuture::account(uint32_t host) const {
   const NodeSite& node = topology().node(topology().host(host));
-  return report_from_json<endpoint::HostAccount>(
-      ask(node, "counters").at("nodes").at(node.name));
+  return report_from_json<endpoint::HostAccount>(ask(node, "counters").at("nodes").at(node.name));
 }
 
 SwitchWords LiveFuture::words_of(const NodeSite& node) const {

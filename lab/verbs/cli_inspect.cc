@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/json_print.h"
+#include "console/pause_text.h"
 #include "console/root_rights.h"
 #include "console/switch_rows.h"
 #include "fabric/text/name_pattern.h"
@@ -27,7 +28,6 @@
 #include "scenario/spec/queue_pairs.h"
 #include "scenario/spec/scenario.h"
 #include "scenario/spec/shipped_files.h"
-#include "console/pause_text.h"
 
 namespace mrclab::lab {
 namespace {

@@ -13,8 +13,8 @@
 #include "lab/cli/doctor.h"
 #include "lab/cli/manual.h"
 #include "lab/cli/validate.h"
-#include "lab/verbs/cli.h"
 #include "lab/cli/words_file.h"
+#include "lab/verbs/cli.h"
 #include "netio/system/output_folder.h"
 
 namespace mrclab::lab {

@@ -42,13 +42,13 @@ namespace {
 
 nlohmann::json sample_json() {
   return report_to_json(Sample{"a \"name\"",
-                                      4'000'000'000,
-                                      INT64_MIN,
-                                      true,
-                                      FabricTime::from_ns(7),
-                                      {{1, 2}, {3, 4}},
-                                      {{"x", UINT64_MAX}},
-                                      {5, 6}});
+                               4'000'000'000,
+                               INT64_MIN,
+                               true,
+                               FabricTime::from_ns(7),
+                               {{1, 2}, {3, 4}},
+                               {{"x", UINT64_MAX}},
+                               {5, 6}});
 }
 
 std::string error_of(const std::string& text) {
