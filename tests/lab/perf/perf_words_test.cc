@@ -77,10 +77,10 @@ TEST_CASE("perftest's options that mean something are mapped, or refused with wh
   CHECK(small.out.find("       0.00 ") != std::string::npos);
   const netio::test::TemporaryDirectory folder;
   const std::string file = folder / "out.json";
-  const auto json =
+  const auto answer =
       cli({"perf", "write_bw", "pair", "-n", "8", "--out_json", "--out_json_file", file});
-  CHECK(json.code == 0);
-  CHECK(json.out.find("RDMA_Write BW Test") != std::string::npos);
+  CHECK(answer.code == 0);
+  CHECK(answer.out.find("RDMA_Write BW Test") != std::string::npos);
   CHECK(nlohmann::json::parse(std::ifstream(file)).at("results").at("n_iterations") == 8);
   for (const auto& [word, instead] :
        std::map<std::string, std::string>{{"-u", "ack_timeout"},
