@@ -13,15 +13,10 @@
 // kDropped/kIngress at that time if the wire cut or lost it, or one ingress latency later if the
 // NIC refused it; kPassed/kEgress at the start of transmission with the time of the last bit.
 //
-// Events (EventRecord::kind): ev_state (cause good | assumed_bad | denied | port_down | port_up, the
-// last two of a whole plane or of one value), ev_active (a backup takes a place), remap (a slow NIC
-// sends a peer no data), loss_detected (cause rack | probe | timeout), qp_error, port_avoided,
-// port_restored, port_status_sent, port_status_received, collective_done, memory_mismatch. Windows are
-// told apart from events, as WindowRecord.
+// Events: fabric/node/event_kind.h has those of hosts. Windows are told apart from events, as WindowRecord.
 //
 // Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
 // sends by the MPR window and the send queue. Nothing is allocated per packet once warm.
-// Not done yet: RC.
 
 #include <cstdint>
 #include <memory>
