@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/text/enum_words.h"
 #include "faults/fault_book.h"
 #include "faults/fault_order.h"
 #include "session/future.h"
@@ -32,8 +33,11 @@ enum class StepTo : uint8_t {
   kPath,       ///< a host changes its mind about a path
   kQueuePair,  ///< a host says anything about a queue pair
 };
-inline constexpr std::array<std::string_view, 5> kStepWords{"packet", "fault", "loss", "path",
-                                                            "qp"};
+inline constexpr auto kStepWords = words_by_value<StepTo>({{StepTo::kPacket, "packet"},
+                                                           {StepTo::kFault, "fault"},
+                                                           {StepTo::kLoss, "loss"},
+                                                           {StepTo::kPath, "path"},
+                                                           {StepTo::kQueuePair, "qp"}});
 
 /// The scenario with the text of a scenario's `transport:` in place of what it is, and the fabric as that asks.
 /// Throws InputError.

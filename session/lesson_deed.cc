@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab::lab {
@@ -14,7 +15,8 @@ namespace {
 using faults::Fault;
 using faults::Targets;
 
-const std::vector<std::string> kHowMany{"some", "one", "all"};
+constexpr auto kHowMany = words_by_value<Deed::On>(
+    {{Deed::On::kSome, "some"}, {Deed::On::kOne, "one"}, {Deed::On::kAll, "all"}});
 
 FabricTime time_or(const YamlValue& entry, const char* key, FabricTime otherwise) {
   const auto value = entry.get(key);
@@ -79,7 +81,8 @@ Deed parse_deed(const YamlValue& entry, NameResolver& names) {
     any = true;
   }
   if (!any) entry.fail("no fault", "the one that the task asks for");
-  if (const auto on = entry.get("on")) deed.on = static_cast<Deed::On>(on->as_word(kHowMany));
+  if (const auto on = entry.get("on"))
+    deed.on = static_cast<Deed::On>(on->as_word({kHowMany.begin(), kHowMany.end()}));
   deed.from = time_or(entry, "from", deed.from);
   deed.until = time_or(entry, "until", deed.until);
   deed.over = time_or(entry, "over", deed.over);

@@ -6,6 +6,7 @@
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/checks/open_work.h"
 #include "analysis/measure/message_times.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/text/yaml.h"
 
 namespace mrclab::analysis {
@@ -168,8 +169,12 @@ CheckResult judge(const ExpectCompletionTime& expected, const JudgedRun& run) {
 }
 
 size_t percent_of(MessageTimeMeasure by) {
-  constexpr size_t kPercent[] = {100, 99, 50};
-  return kPercent[static_cast<size_t>(by)];
+  switch (by) {
+    case MessageTimeMeasure::kP99: return 99;
+    case MessageTimeMeasure::kP50: return 50;
+    case MessageTimeMeasure::kMax: break;
+  }
+  return 100;
 }
 
 /// The selected messages that begin in the interval.
@@ -260,12 +265,14 @@ const Rules<ExpectCompletionTime>& rules_of(const ExpectCompletionTime&) {
 const Rules<ExpectMessageTime>& rules_of(const ExpectMessageTime&) {
   static constexpr Rules<ExpectMessageTime> kRules{
       .sentence = [](const ExpectMessageTime& e, const Wording& in) -> std::string {
-        constexpr const char* kWhat[] = {"longest time of a message",
-                                         "message time, 99th percentile,", "message time, median,"};
+        static constexpr auto kWhat = words_by_value<MessageTimeMeasure>(
+            {{MessageTimeMeasure::kMax, "longest time of a message"},
+             {MessageTimeMeasure::kP99, "message time, 99th percentile,"},
+             {MessageTimeMeasure::kP50, "message time, median,"}});
         const std::string sizes = (e.min_size ? " from " + exact(*e.min_size) : "") +
                                   (e.max_size ? " up to " + exact(*e.max_size) : "");
-        return kWhat[static_cast<size_t>(e.by)] + sizes + in.who(e.flows) + in.when(e) +
-               in.at_most(in.time(e.at_most));
+        return std::string(kWhat[static_cast<size_t>(e.by)]) + sizes + in.who(e.flows) +
+               in.when(e) + in.at_most(in.time(e.at_most));
       },
       // The whole run: a message that begins in the interval may arrive behind it.
       .evidence = needs<ExpectMessageTime, Witness::kPackets>,

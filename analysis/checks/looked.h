@@ -9,6 +9,7 @@
 
 #include "fabric/base/units.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab::analysis {
 
@@ -22,8 +23,13 @@ enum class Source : uint8_t {
   kProgram,   ///< how a program ended
   kBaseline,  ///< the verdict of another run
 };
-inline constexpr std::array<std::string_view, 7> kSourceNames{
-    "packets", "packet records", "events", "host reports", "taps", "program", "baseline"};
+inline constexpr auto kSourceNames = words_by_value<Source>({{Source::kPackets, "packets"},
+                                                             {Source::kRecords, "packet records"},
+                                                             {Source::kEvents, "events"},
+                                                             {Source::kReports, "host reports"},
+                                                             {Source::kTaps, "taps"},
+                                                             {Source::kProgram, "program"},
+                                                             {Source::kBaseline, "baseline"}});
 
 class Looked {
  public:

@@ -6,12 +6,17 @@
 #include <type_traits>
 
 #include "analysis/expect/expectation_parts.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab::analysis {
 
-inline constexpr std::array<std::string_view, 2> kFairnessWords{"jain", "min_over_max"};
+inline constexpr auto kFairnessWords = words_by_value<FairnessMeasure>(
+    {{FairnessMeasure::kJain, "jain"}, {FairnessMeasure::kMinOverMax, "min_over_max"}});
 
-inline constexpr std::array<std::string_view, 3> kMessageTimeWords{"max", "p99", "p50"};
+inline constexpr auto kMessageTimeWords =
+    words_by_value<MessageTimeMeasure>({{MessageTimeMeasure::kMax, "max"},
+                                        {MessageTimeMeasure::kP99, "p99"},
+                                        {MessageTimeMeasure::kP50, "p50"}});
 
 inline constexpr int64_t kMostCounted = 1'000'000'000;
 inline constexpr int64_t kMostPlanes =

@@ -4,14 +4,16 @@
 #include <cstdio>
 
 #include "analysis/expect/source_place.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/text/yaml_write.h"
 
 namespace mrclab::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 4> kExamples{"a share such as 87.13%",
-                                                    "a duration such as 1.3s",
-                                                    "a rate such as 1334Gb/s", "a count such as 0"};
+constexpr auto kExamples = words_by_value<Measure>({{Measure::kShare, "a share such as 87.13%"},
+                                                    {Measure::kTime, "a duration such as 1.3s"},
+                                                    {Measure::kRate, "a rate such as 1334Gb/s"},
+                                                    {Measure::kCount, "a count such as 0"}});
 
 Measure measure_of(const std::string& text) {
   if (text.ends_with('%')) return Measure::kShare;

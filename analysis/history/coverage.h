@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fabric/base/units.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab::analysis {
 
@@ -21,8 +22,11 @@ enum class Witness : uint8_t {
   kEvents,   ///< what nodes said
   kReports,  ///< what every host reports at the end
 };
-inline constexpr std::array<std::string_view, 4> kWitnessNames{"packets", "packet records",
-                                                               "events", "reports"};
+inline constexpr auto kWitnessNames =
+    words_by_value<Witness>({{Witness::kPackets, "packets"},
+                             {Witness::kRecords, "packet records"},
+                             {Witness::kEvents, "events"},
+                             {Witness::kReports, "reports"}});
 
 class Coverage {
  public:

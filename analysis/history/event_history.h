@@ -15,6 +15,7 @@
 #include "fabric/history/evidence_seal.h"
 #include "fabric/node/node.h"
 #include "fabric/node/window_record.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
@@ -30,20 +31,14 @@ struct QpFailure {
 
 /// What hosts say about a path, by the words of events.jsonl.
 enum class PathWord : uint8_t { kGood, kSkip, kAssumedBad, kDenied, kPortDown, kPortUp, kOther };
-inline constexpr std::array<std::string_view, 7> kPathWords{
-    "good", "skip", "assumed_bad", "denied", "port_down", "port_up", "other"};
-constexpr std::string_view name_of(PathWord word) {
-  switch (word) {
-    case PathWord::kGood: return "good";
-    case PathWord::kSkip: return "skip";
-    case PathWord::kAssumedBad: return "assumed_bad";
-    case PathWord::kDenied: return "denied";
-    case PathWord::kPortDown: return "port_down";
-    case PathWord::kPortUp: return "port_up";
-    case PathWord::kOther: break;
-  }
-  return "other";
-}
+inline constexpr auto kPathWords = words_by_value<PathWord>({{PathWord::kGood, "good"},
+                                                             {PathWord::kSkip, "skip"},
+                                                             {PathWord::kAssumedBad, "assumed_bad"},
+                                                             {PathWord::kDenied, "denied"},
+                                                             {PathWord::kPortDown, "port_down"},
+                                                             {PathWord::kPortUp, "port_up"},
+                                                             {PathWord::kOther, "other"}});
+constexpr std::string_view name_of(PathWord word) { return kPathWords[static_cast<size_t>(word)]; }
 
 /// An entropy value of a queue pair, or a whole plane of it, changed its state.
 struct PathNews {

@@ -234,7 +234,7 @@ class Teller {
     }
     const PathNews& first = *news.front();
     const auto path = first.ev ? path_of(*first.ev) : std::nullopt;
-    std::string word(kPathWords[static_cast<size_t>(first.word)]);
+    std::string word(name_of(first.word));
     std::replace(word.begin(), word.end(), '_', ' ');
     add(first.t, "noticed",
         host(first.host) + " was the first to notice, " + later(first.t - in_.faults[i].start) +

@@ -57,7 +57,8 @@ uint32_t read_repeats(const YamlValue& body, std::string_view how_often,
 template <class Spec>
 void read_start(const YamlValue& body, const Topology& topology, Spec& spec) {
   if (const auto routing = body.get("routing")) {
-    spec.routing = static_cast<Routing>(routing->as_word({"srv6", "ecmp", "fare"}));
+    spec.routing =
+        static_cast<Routing>(routing->as_word({kRoutingWords.begin(), kRoutingWords.end()}));
   }
   const bool fare = spec.routing.value_or(topology.routing.by_default) == Routing::kFare;
   if (const auto at = body.get("at")) {
@@ -69,7 +70,8 @@ void read_start(const YamlValue& body, const Topology& topology, Spec& spec) {
     spec.at = fare_ready(topology);
   }
   if (const auto transport = body.get("transport")) {
-    spec.transport = static_cast<TransportKind>(transport->as_word({"mrc", "roce"}));
+    spec.transport =
+        transport->as_word({"mrc", "roce"}) == 0 ? TransportKind::kMrc : TransportKind::kRoce;
   }
 }
 

@@ -23,6 +23,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "fabric/base/units.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/routing.h"
 
 namespace mrclab::endpoint {
@@ -41,8 +42,12 @@ enum class CollectiveKind : uint8_t {
   kSendRecv,
 };
 constexpr std::string_view name_of(CollectiveKind kind) {
-  constexpr std::string_view kNames[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                         "sendrecv"};
+  constexpr auto kNames =
+      words_by_value<CollectiveKind>({{CollectiveKind::kAllReduce, "all_reduce"},
+                                      {CollectiveKind::kAllGather, "all_gather"},
+                                      {CollectiveKind::kReduceScatter, "reduce_scatter"},
+                                      {CollectiveKind::kAllToAll, "all_to_all"},
+                                      {CollectiveKind::kSendRecv, "sendrecv"}});
   return kNames[static_cast<size_t>(kind)];
 }
 

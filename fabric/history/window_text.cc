@@ -1,5 +1,6 @@
 #include "fabric/history/window_text.h"
 #include "fabric/node/event_kind.h"
+#include "fabric/text/enum_words.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,10 +26,21 @@ enum class WindowKey : uint8_t {
   kCut,
   kCuts,
 };
-constexpr std::array<std::string_view, 15> kWindowKeys{
-    "t_ps",          "node",     "kind",        "peer",      "window",
-    "in_flight",     "largest",  "base_rtt_ps", "target_ps", "delay_ps",
-    "most_delay_ps", "quadrant", "answers",     "cut",       "cuts"};
+constexpr auto kWindowKeys = words_by_value<WindowKey>({{WindowKey::kTime, "t_ps"},
+                                                        {WindowKey::kNode, "node"},
+                                                        {WindowKey::kKind, "kind"},
+                                                        {WindowKey::kPeer, "peer"},
+                                                        {WindowKey::kWindow, "window"},
+                                                        {WindowKey::kInFlight, "in_flight"},
+                                                        {WindowKey::kLargest, "largest"},
+                                                        {WindowKey::kBaseRtt, "base_rtt_ps"},
+                                                        {WindowKey::kTarget, "target_ps"},
+                                                        {WindowKey::kDelay, "delay_ps"},
+                                                        {WindowKey::kMostDelay, "most_delay_ps"},
+                                                        {WindowKey::kQuadrant, "quadrant"},
+                                                        {WindowKey::kAnswers, "answers"},
+                                                        {WindowKey::kCut, "cut"},
+                                                        {WindowKey::kCuts, "cuts"}});
 constexpr size_t kRequiredKeys = 6;
 
 constexpr std::string_view word(WindowKey key) { return kWindowKeys[static_cast<size_t>(key)]; }

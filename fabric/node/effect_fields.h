@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "fabric/node/effect.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab {
 
@@ -28,14 +29,25 @@ struct EffectField {
 
 namespace effect_table {
 
-inline constexpr std::array<std::string_view, 4> kLossWords{"none", "random", "bursty",
-                                                            "every_nth"};
-inline constexpr std::array<std::string_view, 4> kSwitchWords{"forwarding", "no_table", "hung",
-                                                              "down"};
-inline constexpr std::array<std::string_view, 3> kRouteWords{"as_built", "missing", "wrong"};
-inline constexpr std::array<std::string_view, 3> kEcnWords{"as_built", "off", "always"};
-inline constexpr std::array<std::string_view, 3> kHostWords{"running", "paused", "down"};
-inline constexpr std::array<std::string_view, 3> kDrainWords{"as_built", "slow", "stalled"};
+inline constexpr auto kLossWords = words_by_value<LossKind>({{LossKind::kNone, "none"},
+                                                             {LossKind::kRandom, "random"},
+                                                             {LossKind::kBursty, "bursty"},
+                                                             {LossKind::kEveryNth, "every_nth"}});
+inline constexpr auto kSwitchWords =
+    words_by_value<SwitchWork>({{SwitchWork::kForwarding, "forwarding"},
+                                {SwitchWork::kNoTable, "no_table"},
+                                {SwitchWork::kHung, "hung"},
+                                {SwitchWork::kDown, "down"}});
+inline constexpr auto kRouteWords = words_by_value<RouteKind>({{RouteKind::kAsBuilt, "as_built"},
+                                                               {RouteKind::kMissing, "missing"},
+                                                               {RouteKind::kWrong, "wrong"}});
+inline constexpr auto kEcnWords = words_by_value<EcnKind>(
+    {{EcnKind::kAsBuilt, "as_built"}, {EcnKind::kOff, "off"}, {EcnKind::kAlways, "always"}});
+inline constexpr auto kHostWords = words_by_value<HostWork>(
+    {{HostWork::kRunning, "running"}, {HostWork::kPaused, "paused"}, {HostWork::kDown, "down"}});
+inline constexpr auto kDrainWords = words_by_value<DrainKind>({{DrainKind::kAsBuilt, "as_built"},
+                                                               {DrainKind::kSlow, "slow"},
+                                                               {DrainKind::kStalled, "stalled"}});
 
 template <class E, class Value>
 constexpr EffectField<E, Value> key(std::string_view name, Value E::*member) {

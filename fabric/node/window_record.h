@@ -9,6 +9,7 @@
 
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab {
 
@@ -21,8 +22,11 @@ namespace mrclab {
 ///   marked         nothing                        nothing
 ///   marked_late    multiplicative decrease        the same; decrease in proportion in a full fabric
 enum class WindowQuadrant : uint8_t { kClear, kLate, kMarked, kMarkedLate };
-inline constexpr std::array<std::string_view, 4> kQuadrantWords{"clear", "late", "marked",
-                                                                "marked_late"};
+inline constexpr auto kQuadrantWords =
+    words_by_value<WindowQuadrant>({{WindowQuadrant::kClear, "clear"},
+                                    {WindowQuadrant::kLate, "late"},
+                                    {WindowQuadrant::kMarked, "marked"},
+                                    {WindowQuadrant::kMarkedLate, "marked_late"}});
 
 /// What made a window smaller.
 enum class WindowCut : uint8_t {
@@ -37,9 +41,17 @@ enum class WindowCut : uint8_t {
   kPorts,         ///< fewer ports lead to the destination
   kBaseRtt,       ///< a shorter one was measured, so the largest window shrank
 };
-inline constexpr std::array<std::string_view, 10> kCutWords{
-    "marked",  "delay",       "trimmed", "trimmed_last_hop", "lost", "penalty",
-    "refused", "quick_adapt", "ports",   "base_rtt"};
+inline constexpr auto kCutWords =
+    words_by_value<WindowCut>({{WindowCut::kMarks, "marked"},
+                               {WindowCut::kDelay, "delay"},
+                               {WindowCut::kTrims, "trimmed"},
+                               {WindowCut::kLastHopTrims, "trimmed_last_hop"},
+                               {WindowCut::kLosses, "lost"},
+                               {WindowCut::kPenalty, "penalty"},
+                               {WindowCut::kRefusals, "refused"},
+                               {WindowCut::kQuickAdapt, "quick_adapt"},
+                               {WindowCut::kPorts, "ports"},
+                               {WindowCut::kBaseRtt, "base_rtt"}});
 
 struct WindowRecord {
   /// Reductions of the window by one cause.

@@ -9,15 +9,17 @@
 #include <string_view>
 
 #include "fabric/base/units.h"
+#include "fabric/text/enum_words.h"
 
 namespace mrclab {
 
 enum class Routing : uint8_t { kSrv6, kEcmp, kFare };
 enum class Underlay : uint8_t { kIpv6, kIpv4 };  ///< ECMP only; SRv6 uses IPv6
 
+inline constexpr auto kRoutingWords = words_by_value<Routing>(
+    {{Routing::kSrv6, "srv6"}, {Routing::kEcmp, "ecmp"}, {Routing::kFare, "fare"}});
 constexpr std::string_view name_of(Routing routing) {
-  constexpr std::string_view kNames[] = {"srv6", "ecmp", "fare"};
-  return kNames[static_cast<size_t>(routing)];
+  return kRoutingWords[static_cast<size_t>(routing)];
 }
 constexpr std::string_view name_of(Underlay underlay) {
   return underlay == Underlay::kIpv4 ? "ipv4" : "ipv6";
@@ -31,7 +33,9 @@ constexpr std::string_view name_of(Spray spray) {
 /// How long a FARE switch takes for its decisions (routing/speaker/speaker_parameters.h has the numbers).
 enum class FareDelays : uint8_t { kIdeal, kFrr, kHardware };
 constexpr std::string_view name_of(FareDelays delays) {
-  constexpr std::string_view kNames[] = {"ideal", "frr", "hardware"};
+  constexpr auto kNames = words_by_value<FareDelays>({{FareDelays::kIdeal, "ideal"},
+                                                      {FareDelays::kFrr, "frr"},
+                                                      {FareDelays::kHardware, "hardware"}});
   return kNames[static_cast<size_t>(delays)];
 }
 /// Which routes NICs that speak BGP are told (draft-xu-idr-fare-in-mpson section 4).
@@ -42,7 +46,10 @@ enum class NicRoutes : uint8_t {
   kWanted,  ///< a route for each host that a NIC asks for (RFC 5292): those its workloads talk to
 };
 constexpr std::string_view name_of(NicRoutes routes) {
-  constexpr std::string_view kNames[] = {"off", "all", "aggregates", "wanted"};
+  constexpr auto kNames = words_by_value<NicRoutes>({{NicRoutes::kOff, "off"},
+                                                     {NicRoutes::kAll, "all"},
+                                                     {NicRoutes::kAggregates, "aggregates"},
+                                                     {NicRoutes::kWanted, "wanted"}});
   return kNames[static_cast<size_t>(routes)];
 }
 struct FareChoice {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/text/enum_words.h"
+
 namespace mrclab {
 
 enum class SpeakerProgram : uint8_t { kBgpd, kFrr, kBird, kExabgp };
@@ -16,7 +18,10 @@ inline constexpr SpeakerProgram kSpeakerPrograms[] = {
     SpeakerProgram::kBgpd, SpeakerProgram::kFrr, SpeakerProgram::kBird, SpeakerProgram::kExabgp};
 
 constexpr std::string_view name_of(SpeakerProgram program) {
-  constexpr std::string_view kNames[] = {"bgpd", "frr", "bird", "exabgp"};
+  constexpr auto kNames = words_by_value<SpeakerProgram>({{SpeakerProgram::kBgpd, "bgpd"},
+                                                          {SpeakerProgram::kFrr, "frr"},
+                                                          {SpeakerProgram::kBird, "bird"},
+                                                          {SpeakerProgram::kExabgp, "exabgp"}});
   return kNames[static_cast<size_t>(program)];
 }
 

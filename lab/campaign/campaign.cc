@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/shell_word.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_text.h"
@@ -46,7 +47,8 @@ Engine engine_called(const std::string& name) {
 }  // namespace
 
 std::string_view name_of(Engine engine) {
-  static constexpr std::string_view kNames[] = {"slurm", "parallel", "k8s"};
+  static constexpr auto kNames = words_by_value<Engine>(
+      {{Engine::kSlurm, "slurm"}, {Engine::kParallel, "parallel"}, {Engine::kKubernetes, "k8s"}});
   return kNames[static_cast<size_t>(engine)];
 }
 

@@ -1,5 +1,7 @@
 #include "lab/chaos/chaos_transport.h"
 
+#include "fabric/text/enum_words.h"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -93,7 +95,12 @@ TransportChoice draw_roce_options(uint64_t seed, faults::Draws& draws, const Top
 }  // namespace
 
 std::string_view name_of(ChaosTransport transport) {
-  static constexpr std::string_view kNames[] = {"mrc", "oblivious", "reps", "roce", "mrc+roce"};
+  static constexpr auto kNames =
+      words_by_value<ChaosTransport>({{ChaosTransport::kMrc, "mrc"},
+                                      {ChaosTransport::kOblivious, "oblivious"},
+                                      {ChaosTransport::kReps, "reps"},
+                                      {ChaosTransport::kRoce, "roce"},
+                                      {ChaosTransport::kMixed, "mrc+roce"}});
   return kNames[static_cast<size_t>(transport)];
 }
 

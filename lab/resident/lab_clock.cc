@@ -7,6 +7,7 @@
 
 #include "fabric/node/effect_text.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/text/yaml.h"
 #include "lab/resident/clock_text.h"
 #include "netio/system/system_error.h"
@@ -231,7 +232,11 @@ std::string LabClock::lost_process() const {
 }
 
 json LabClock::state(std::optional<uint64_t> ticket) const {
-  constexpr const char* kNames[] = {"running", "until", "stopping", "stepping", "standing"};
+  static constexpr auto kNames = words_by_value<State>({{State::kRunning, "running"},
+                                                        {State::kUntil, "until"},
+                                                        {State::kStopping, "stopping"},
+                                                        {State::kStepping, "stepping"},
+                                                        {State::kStanding, "standing"}});
   json state{{"state", kNames[static_cast<size_t>(state_)]},
              {"fabric_ps", lab_.now().ps()},
              {"dilation", lab_.dilation()},

@@ -98,7 +98,7 @@ void add_containerlab_export(CLI::App& parent) {
   auto given = std::make_shared<LabExport>();  // shared with the callback
   CLI::App* verb = parent.add_subcommand(
       "containerlab", "A fabric as a topology that containerlab deploys (.clab.yml)");
-  add_common(*verb, *given, {kSwitchKinds, kSwitchKinds + std::size(kSwitchKinds)});
+  add_common(*verb, *given, {kSwitchKinds.begin(), kSwitchKinds.end()});
   verb->add_option("-o,--out", given->out, "the file; default: standard output");
   verb->add_flag("--bare", given->options.bare, "nodes and links alone, nothing configured");
   verb->footer(

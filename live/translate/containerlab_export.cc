@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "fabric/text/enum_words.h"
 #include "fabric/text/yaml_write.h"
 #include "live/translate/endpoint_words.h"
 #include "live/translate/export_notes.h"
@@ -95,7 +96,8 @@ class ContainerlabWriter {
   }
 
   void write_labels(const NodeSite& site) {
-    static constexpr const char* kRoles[] = {"host", "t0", "t1"};
+    static constexpr auto kRoles = words_by_value<NodeRole>(
+        {{NodeRole::kHost, "host"}, {NodeRole::kT0, "t0"}, {NodeRole::kT1, "t1"}});
     std::string labels =
         fmt::format("{{{}: {}, {}: \"{}\"", kRoleLabel, kRoles[static_cast<size_t>(site.role)],
                     kLevelLabel, level_of(site.role));

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/fabric_shape.h"
 #include "fabric/topology/topology.h"
 #include "live/translate/tool_names.h"
@@ -20,7 +21,10 @@ enum class SwitchKind : uint8_t {
   kSonicVs,  ///< SONiC's virtual switch
   kCeos,     ///< Arista's cEOS
 };
-inline constexpr std::string_view kSwitchKinds[] = {"mrclab", "frr", "sonic-vs", "ceos"};
+inline constexpr auto kSwitchKinds = words_by_value<SwitchKind>({{SwitchKind::kMrclab, "mrclab"},
+                                                                 {SwitchKind::kFrr, "frr"},
+                                                                 {SwitchKind::kSonicVs, "sonic-vs"},
+                                                                 {SwitchKind::kCeos, "ceos"}});
 constexpr std::string_view name_of(SwitchKind kind) {
   return kSwitchKinds[static_cast<size_t>(kind)];
 }

@@ -5,6 +5,7 @@
 #include "console/terminal.h"
 #include "fabric/packet/drop_kind.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/path.h"
 #include "recorded/run/packet_trace.h"
 
@@ -129,7 +130,11 @@ Json answer_json(const Topology& topology, const Answer& answer) {
 }
 
 Json attempt_json(const Topology& topology, const LifeAttempt& attempt) {
-  constexpr const char* kEnds[] = {"unknown", "delivered", "header_delivered", "dropped"};
+  static constexpr auto kEnds =
+      words_by_value<analysis::Fate>({{analysis::Fate::kInFlight, "unknown"},
+                                      {analysis::Fate::kDelivered, "delivered"},
+                                      {analysis::Fate::kTrimmed, "header_delivered"},
+                                      {analysis::Fate::kDropped, "dropped"}});
   Json json{{"attempt", attempt.number},
             {"copy", attempt.copy},
             {"ev", attempt.ev.value},

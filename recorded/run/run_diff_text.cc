@@ -9,6 +9,7 @@
 #include "console/terminal.h"
 #include "fabric/packet/headers.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/enum_words.h"
 #include "fabric/topology/path.h"
 #include "recorded/run/run_diff.h"
 
@@ -32,13 +33,15 @@ std::string opcode_text(const CompactRecord& record) {
   return std::string(name_of(static_cast<Opcode>(record.opcode)));
 }
 
-const char* event_word(PacketEvent event) {
-  constexpr const char* kNames[] = {"passed", "trimmed", "dropped"};
+std::string_view event_word(PacketEvent event) {
+  static constexpr auto kNames = words_by_value<PacketEvent>({{PacketEvent::kPassed, "passed"},
+                                                              {PacketEvent::kTrimmed, "trimmed"},
+                                                              {PacketEvent::kDropped, "dropped"}});
   return kNames[static_cast<size_t>(event)];
 }
 
 std::string event_text(const CompactRecord& record) {
-  const std::string word = event_word(record.event);
+  const std::string word(event_word(record.event));
   return record.event == PacketEvent::kDropped ? fmt::format("{}, {}", word, name_of(record.cause))
                                                : word;
 }
@@ -55,8 +58,8 @@ std::string dscp_text(const RecordedRun& run, uint8_t dscp) {
 }
 
 std::string ecn_text(uint8_t ecn) {
-  constexpr const char* kNames[] = {"not ECT", "ECT(1)", "ECT(0)", "CE"};
-  return kNames[ecn & 3];
+  constexpr const char* kEcnWords[] = {"not ECT", "ECT(1)", "ECT(0)", "CE"};
+  return kEcnWords[ecn & 3];
 }
 
 std::string queue_text(QueueClass queue) {
