@@ -145,7 +145,8 @@ class TrafficAnalyzer {
                     TrafficAttempt& arrived);
   void acknowledge(const TrafficSighting& s, uint32_t flow, int64_t number);
   TrafficAttempt* attempt_answered(PsnSlot& slot, uint16_t timestamp);
-  bool overtaken(const FlowState& flow, const PathState& path, const TrafficAttempt& attempt) const;
+  bool overtaken(const FlowState& flow, const PathState& path, const PsnSlot& slot,
+                 const TrafficAttempt& attempt) const;
   bool lost_by_answers(uint32_t flow, const PsnSlot& slot, const TrafficAttempt& attempt) const;
 
   bool may_lead_to(EntropyValue earlier, EntropyValue later) const;

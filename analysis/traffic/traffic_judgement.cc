@@ -14,6 +14,8 @@ constexpr unsigned kMaxWalked = 64;
 /// its flow arrive by other paths: full queues at every switch take less (our choice, as
 /// PacketHistory::kLostAfterRtts).
 constexpr int64_t kLongestWaits = 16;
+/// The same for one that was sent again and whose repetition has arrived (our choice: twice what both take).
+constexpr int64_t kLongestWaitsRepeated = 4;
 
 }  // namespace
 
@@ -72,12 +74,13 @@ void TrafficAnalyzer::retire(uint32_t flow, int64_t, PsnSlot& slot) {
 /// later and has arrived shows it; where switches spray over ways that look alike it must have been away for twice the
 /// longest time across as well. Without such a packet it may wait: in a queue, behind a pause, or because the capture
 /// ends.
-bool TrafficAnalyzer::overtaken(const FlowState& flow, const PathState& path,
+bool TrafficAnalyzer::overtaken(const FlowState& flow, const PathState& path, const PsnSlot& slot,
                                 const TrafficAttempt& attempt) const {
   if (!flow.arrival_seen || attempt.sent == TrafficAttempt::kUnseen) return false;
   const bool on_its_path =
       path.newest_arrived > attempt.sent && path.newest_came - attempt.sent > 2 * grace_ps_;
-  return on_its_path || flow.last_arrival - attempt.sent > kLongestWaits * grace_ps_;
+  const int64_t waits = slot.finished() ? kLongestWaitsRepeated : kLongestWaits;
+  return on_its_path || flow.last_arrival - attempt.sent > waits * grace_ps_;
 }
 
 /// Lost or not; and if so, whether the sender could have known that its path was broken: the first
@@ -96,7 +99,7 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
     ++plane(traffic_.paths[attempt.path].plane).trimmed;
   }
   const bool named = attempt.fate == Fate::kDropped;
-  if (!named && !overtaken(states_[flow], state, attempt) &&
+  if (!named && !overtaken(states_[flow], state, slot, attempt) &&
       !lost_by_answers(flow, slot, attempt)) {
     ++f.open;
     return;
