@@ -78,9 +78,9 @@ bool TrafficAnalyzer::overtaken(const FlowState& flow, const PathState& path, co
                                 const TrafficAttempt& attempt) const {
   if (!flow.arrival_seen || attempt.sent == TrafficAttempt::kUnseen) return false;
   const bool on_its_path =
-      path.newest_arrived > attempt.sent && path.newest_came - attempt.sent > 2 * grace_ps_;
+      path.newest_arrived > attempt.sent && (path.newest_came - attempt.sent) / 2 > grace_ps_;
   const int64_t waits = slot.finished() ? kLongestWaitsRepeated : kLongestWaits;
-  return on_its_path || flow.last_arrival - attempt.sent > waits * grace_ps_;
+  return on_its_path || (flow.last_arrival - attempt.sent) / waits > grace_ps_;
 }
 
 /// Lost or not; and if so, whether the sender could have known that its path was broken: the first
