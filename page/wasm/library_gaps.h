@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace std {
 
@@ -43,6 +45,20 @@ constexpr strong_ordering operator<=>(const array<Item, count>& left,
     if (const strong_ordering order = left[i] <=> right[i]; order != 0) return order;
   }
   return strong_ordering::equal;
+}
+
+template <class Item, class Allocator>
+constexpr strong_ordering operator<=>(const vector<Item, Allocator>& left,
+                                      const vector<Item, Allocator>& right) {
+  for (size_t i = 0; i < left.size() && i < right.size(); ++i) {
+    if (const strong_ordering order = left[i] <=> right[i]; order != 0) return order;
+  }
+  return left.size() <=> right.size();
+}
+
+template <class Item>
+constexpr strong_ordering operator<=>(const optional<Item>& left, const optional<Item>& right) {
+  return left && right ? *left <=> *right : left.has_value() <=> right.has_value();
 }
 
 }  // namespace std
