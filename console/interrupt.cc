@@ -41,7 +41,9 @@ void end_at_once() {
 
 void give_time(std::chrono::milliseconds time) {
   const auto ms = time.count();
-  const itimerval timer{{}, {ms / 1000, ms % 1000 * 1000}};
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(ms / 1000);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(ms % 1000 * 1000);
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 

@@ -57,7 +57,8 @@ std::span<const uint32_t> TakenWays::crossings_of(const Flow& flow, Psn psn) con
       [&](uint32_t index, const auto& wanted) { return packet_key(crossings[index]) < wanted; });
   auto end = first;
   while (end != order_.end() && packet_key(crossings[*end]) == key) ++end;
-  return {first, end};
+  return std::span(order_).subspan(static_cast<size_t>(first - order_.begin()),
+                                   static_cast<size_t>(end - first));
 }
 
 bool TakenWays::alone(const Attempt& attempt, FabricTime until) const {
