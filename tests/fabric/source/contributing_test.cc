@@ -11,11 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/fabric/source/product_sources.h"
 #include "tests/support/source_text.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using mrclab::test::product_sources;
 using mrclab::test::source_text;
 
 const fs::path kRoot = MRCLAB_SOURCE_DIR;
@@ -50,14 +52,8 @@ bool has_word(const std::string& text, const std::string& word) {
 /// The sources of the product that have the word.
 std::set<std::string> sources_with(const std::string& word) {
   std::set<std::string> found;
-  for (const auto& room : fs::directory_iterator(kRoot)) {
-    if (!fs::exists(room.path() / "CMakeLists.txt") || room.path().filename() == "tests") continue;
-    for (const auto& entry : fs::recursive_directory_iterator(room.path())) {
-      if (entry.path().extension() != ".h" && entry.path().extension() != ".cc") continue;
-      if (has_word(source_text(entry.path()), word)) {
-        found.insert(entry.path().lexically_relative(kRoot).string());
-      }
-    }
+  for (const auto& source : product_sources()) {
+    if (has_word(source.second, word)) found.insert(source.first);
   }
   return found;
 }

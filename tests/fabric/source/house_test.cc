@@ -4,43 +4,22 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tests/support/source_text.h"
+#include "tests/fabric/source/product_sources.h"
 
 namespace {
 
 namespace fs = std::filesystem;
-using mrclab::test::source_text;
+using mrclab::test::product_sources;
 
 constexpr size_t kFolderMax = 40;    // source files
 constexpr size_t kRoomPercent = 20;  // of all lines
-
-bool is_source(const fs::path& path) {
-  return path.extension() == ".h" || path.extension() == ".cc";
-}
-
-/// Sources of the product by path from the root, with their text.
-std::map<std::string, std::string> product() {
-  std::map<std::string, std::string> sources;
-  const fs::path root = MRCLAB_SOURCE_DIR;
-  for (const auto& room : fs::directory_iterator(root)) {
-    if (!room.is_directory() || !fs::exists(room.path() / "CMakeLists.txt") ||
-        room.path().filename() == "tests") {
-      continue;
-    }
-    for (const auto& entry : fs::recursive_directory_iterator(room.path())) {
-      if (!is_source(entry.path())) continue;
-      sources[entry.path().lexically_relative(root).string()] = source_text(entry.path());
-    }
-  }
-  return sources;
-}
 
 /// "fabric/base/units" of "fabric/base/units.h": a header and its source are one unit.
 std::string unit_of(const std::string& path) { return path.substr(0, path.rfind('.')); }
@@ -93,7 +72,8 @@ Units on_circles(const Units& units) {
 
 TEST_CASE("no folder of the product has more sources than a person can hold in mind") {
   std::map<std::string, size_t> folders;
-  for (const auto& source : product()) ++folders[fs::path(source.first).parent_path().string()];
+  for (const auto& source : product_sources())
+    ++folders[fs::path(source.first).parent_path().string()];
   CHECK(folders.size() > 50);
   for (const auto& folder : folders) {
     CHECK_MESSAGE(folder.second <= kFolderMax, folder.first, " has ", folder.second);
@@ -103,7 +83,7 @@ TEST_CASE("no folder of the product has more sources than a person can hold in m
 TEST_CASE("no room is more than a fifth of the product") {
   std::map<std::string, size_t> rooms;
   size_t all = 0;
-  for (const auto& source : product()) {
+  for (const auto& source : product_sources()) {
     const auto lines =
         static_cast<size_t>(std::count(source.second.begin(), source.second.end(), '\n'));
     rooms[source.first.substr(0, source.first.find('/'))] += lines;
@@ -117,7 +97,7 @@ TEST_CASE("no room is more than a fifth of the product") {
 }
 
 TEST_CASE("no unit includes itself by way of others") {
-  const Units units = units_of(product());
+  const Units units = units_of(product_sources());
   CHECK(units.size() > 300);
   for (const auto& unit : on_circles(units)) {
     std::string to;
@@ -126,4 +106,24 @@ TEST_CASE("no unit includes itself by way of others") {
   }
   CHECK(on_circles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"a"}}, {"d", {}}, {"e", {"a"}}}).size() ==
         3);
+}
+
+TEST_CASE("no list of words of the product is bound to an enum by position alone") {
+  // kWords[static_cast<size_t>(value)]: words_by_value makes kWords, where its value stands beside each word.
+  size_t looked_at = 0;
+  for (const auto& source : product_sources()) {
+    const std::string& text = source.second;
+    for (const std::string_view kind : {"constexpr const char* k", "constexpr std::string_view k",
+                                        "constexpr std::array<std::string_view, "}) {
+      for (size_t at = text.find(kind); at != std::string::npos; at = text.find(kind, at + 1)) {
+        const size_t name_at = text.find(" k", at + kind.size() - 2) + 1;
+        const std::string name =
+            text.substr(name_at, text.find_first_of("[{ =;", name_at) - name_at);
+        ++looked_at;
+        CHECK_MESSAGE(text.find(name + "[static_cast<size_t>(") == std::string::npos, source.first,
+                      ": ", name);
+      }
+    }
+  }
+  CHECK(looked_at > 30);
 }
