@@ -1,49 +1,19 @@
 #include "session/session_commands.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 
-#include "console/pause_text.h"
-#include "console/switch_rows.h"
-#include "fabric/packet/headers.h"
 #include "scenario/spec/queue_pairs.h"
 #include "scenario/spec/transport_fit.h"
-#include "session/lesson_verdict.h"
-#include "session/packet_look.h"
+#include "session/lesson.h"
 #include "session/page_messages.h"
-#include "session/path_use.h"
-#include "session/session_verdict.h"
+#include "session/session_order.h"
 
 namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
 using GoOn = FabricSession::GoOn;
-
-struct Order {
-  PlayedSession& played;
-  const json& words;
-  const GoOn& go_on;
-  FabricSession& session() const { return played.session(); }
-  int64_t whole(const char* key, int64_t min, int64_t max) const {
-    const json& value = words.at(key);
-    const bool fits = value.is_number_integer() &&
-                      (!value.is_number_unsigned() || value.get<uint64_t>() <= INT64_MAX) &&
-                      value.get<int64_t>() >= min && value.get<int64_t>() <= max;
-    if (fits) return value.get<int64_t>();
-    throw InputError(std::string(key) + ": found " + value.dump() +
-                     ": expected a whole number from " + std::to_string(min) + " to " +
-                     std::to_string(max));
-  }
-  uint32_t number(const char* key) const {
-    return static_cast<uint32_t>(whole(key, 0, UINT32_MAX));
-  }
-  FabricTime time(const char* key) const {
-    return FabricTime::from_ps(whole(key, INT64_MIN, INT64_MAX));
-  }
-  bool fork() const { return words.value("fork", false); }
-};
 
 SessionAnswer changed(json text = {}) { return {std::move(text), {}, true}; }
 
@@ -159,212 +129,6 @@ SessionAnswer drop(const Order& order) {
   return changed();
 }
 
-uint32_t future_number(const Order& order) {
-  return order.words.contains("future") ? order.number("future") : order.session().number();
-}
-
-const Future& future_of(const Order& order) {
-  const uint32_t number = future_number(order);
-  if (number == order.session().number()) return order.session().future();
-  if (order.session().other() != nullptr && number == order.session().other_number()) {
-    return *order.session().other();
-  }
-  throw InputError("this future is gone");
-}
-
-SessionAnswer packets(const Order& order) {
-  const Future& future = future_of(order);
-  const FabricTime to = std::min(order.time("to_ps"), future.reached());
-  const FabricTime from = std::min(order.time("from_ps"), to);
-  return {
-      {},
-      packets_message(future.recording(), future_number(order), order.number("ticket"), from, to)};
-}
-
-SessionAnswer packet(const Order& order) {
-  const auto number = [&](const char* key) { return order.number(key); };
-  const uint32_t hosts = order.session().scenario().topology.host_count();
-  const PacketName name{
-      number("source"), number("destination"), {number("qp")}, Psn{number("psn")}};
-  if (name.source >= hosts || name.destination >= hosts) throw InputError("there is no such host");
-  const Future& future = future_of(order);
-  (void)future.simulated(FabricTime::zero());  // throws if no simulation shows what happened
-  json life = look_at_packet(future, name, order.go_on);
-  life["say"] = "packet";
-  life["simulated"] = future.world() != "sim";
-  life["until_ps"] = future.reached().ps();
-  return {std::move(life)};
-}
-
-/// Which entropy values the queue pairs of all hosts used in an interval, and which they did not use at its end.
-SessionAnswer use(const Order& order) {
-  const Recording& recording = future_of(order).recording();
-  const Topology& topology = order.session().scenario().topology;
-  const FabricTime to = std::min(order.time("to_ps"), future_of(order).reached());
-  const FabricTime from = std::max(std::min(order.time("from_ps"), to), FabricTime::zero());
-  if (to - from > kMaxSpanAsked) throw InputError("found too long a time: expected at most 2 ms");
-  require_kept(recording, from);
-  PathsUsed used = paths_used(recording, topology, from, to);
-  return {{{"say", "use"},
-           {"from_ps", from.ps()},
-           {"to_ps", to.ps()},
-           {"unknown", used.unknown},
-           {"cells", std::move(used.cells)},
-           {"out", paths_out(recording, topology, to)}}};
-}
-
-/// The newest SACK that a queue pair of a host had got at an instant: its bits as 0 and 1, first PSN first.
-SessionAnswer sack(const Order& order) {
-  const Topology& topology = order.session().scenario().topology;
-  const uint32_t number = order.number("host");
-  if (number >= topology.host_count()) throw InputError("there is no such host");
-  const Future& future = future_of(order);
-  const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), future.reached());
-  const NodeId host = topology.host(number);
-  const Recording& recording = future.simulated(at).recording();
-  const SeenSack* found = recording.last_sack(host, Qpn{order.number("qp")}, at);
-  json answer{{"say", "sack"}, {"found", found != nullptr}, {"simulated", future.world() != "sim"}};
-  if (const auto forgotten = recording.sacks_forgotten(host))
-    answer["kept_from_ps"] = forgotten->ps();
-  if (found == nullptr) return {std::move(answer)};
-  std::string bits;
-  for (unsigned i = 0; i < 64; ++i) bits += (found->bitmap >> i & 1) != 0 ? '1' : '0';
-  answer["t_ps"] = found->t.ps();
-  answer["cumulative"] = found->cumulative.value();
-  answer["first"] = (found->cumulative + found->offset).value();
-  answer["bits"] = bits;
-  return {std::move(answer)};
-}
-
-/// What a host says of itself: the host's own word, at the instant up to which it was simulated.
-SessionAnswer host(const Order& order) {
-  const uint32_t number = order.number("host");
-  if (number >= order.session().scenario().topology.host_count()) {
-    throw InputError("there is no such host");
-  }
-  const endpoint::HostAccount account = future_of(order).account(number);
-  json queues = json::array();
-  for (const endpoint::QueueCounts& q : account.queues) {
-    queues.push_back({{"qp", q.local.value},
-                      {"remote", q.remote.value},
-                      {"posted", q.posted},
-                      {"completed", q.completed},
-                      {"failed", q.failed},
-                      {"in_error", q.in_error}});
-  }
-  return {{{"say", "host"},
-           {"host", number},
-           {"at_ps", future_of(order).told_at().ps()},
-           {"queues", std::move(queues)},
-           {"retransmissions", account.stats.retransmissions},
-           {"losses_detected", account.stats.losses_detected},
-           {"window_bytes", account.stats.window_bytes},
-           {"in_flight_bytes", account.stats.in_flight_bytes}}};
-}
-
-/// What `mrclab inspect` would print of a switch, at the instant up to which it was simulated.
-SessionAnswer inspect(const Order& order) {
-  const Topology& topology = order.session().scenario().topology;
-  const uint32_t number = order.number("node");
-  if (number >= topology.nodes.size() || topology.nodes[number].role == NodeRole::kHost) {
-    throw InputError("there is no such switch");
-  }
-  const NodeSite& site = topology.nodes[number];
-  const SwitchWords words = future_of(order).words_of(site);
-  std::string text = switch_table_text(table_of_switch(site, words.table));
-  if (!words.pauses.is_null()) {
-    text += pauses_text(
-        {{"fabric_ps", future_of(order).reached().ps()}, {"nodes", {{site.name, words.pauses}}}},
-        true);
-  }
-  json counters = json::object();
-  for (const auto& [name, value] : words.counters) {
-    if (value > 0) counters[name] = value;
-  }
-  return {{{"say", "inspect"},
-           {"node", number},
-           {"at_ps", future_of(order).told_at().ps()},
-           {"text", std::move(text)},
-           {"counters", std::move(counters)}}};
-}
-
-/// The session as a scenario. What it says of later than was recorded is what would happen, and says so.
-SessionAnswer yaml(const Order& order) {
-  std::string text = order.session().yaml();
-  json answer{{"say", "yaml"}, {"name", order.session().scenario().name}};
-  if (const std::optional<RecordsCut> cut = order.session().future().records_cut()) {
-    text = "# Of the session that this was, " + cut->why + ".\n" + text;
-    answer["cut"] = cut->why;
-  }
-  answer["text"] = std::move(text);
-  return {std::move(answer)};
-}
-
-/// The digest of the history. Simulated it goes on to its end for that; what happened in another world is told
-/// as far as it went, beside what the simulation of the same scenario has by then.
-SessionAnswer history(const Order& order) {
-  if (const Future& now = order.session().future(); now.world() != "sim") {
-    return {{{"say", "history"},
-             {"at_ps", now.reached().ps()},
-             {"sha256", now.history_sha256()},
-             {"simulated", now.simulated(now.reached()).history_sha256()}}};
-  }
-  order.session().look_ahead(order.session().end(), order.go_on);
-  const Future& future = order.session().future();
-  if (future.reached() < future.end()) throw InputError("interrupted before the end");
-  return {{{"say", "history"}, {"sha256", future.history_sha256()}}};
-}
-
-/// The task of a lesson that the words name.
-const LessonTask& task_of(const Order& order, const Lesson& lesson) {
-  return lesson.tasks[static_cast<size_t>(
-      order.whole("task", 0, static_cast<int64_t>(lesson.tasks.size()) - 1))];
-}
-
-/// By the session's own expectations, or as the task of a lesson.
-SessionAnswer judge(const Order& order) {
-  json verdict;
-  if (order.words.contains("lesson")) {
-    const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
-    const LessonTask& task = task_of(order, lesson);
-    if (task.expect.empty()) throw InputError("this task is done by its answer");
-    const Scenario session = parse_scenario(read_yaml_text(order.session().yaml(), "session"));
-    verdict = lesson_verdict(lesson, task, session,
-                             [&] { return verdict_of(order.session(), task.expect, order.go_on); });
-  } else {
-    verdict = verdict_of(order.session(), order.words.value("expect", ""), order.go_on);
-  }
-  verdict["say"] = "verdict";
-  return {std::move(verdict)};
-}
-
-SessionAnswer difference(const Order& order) {
-  const auto found = order.session().difference(order.go_on);
-  const Future &here = order.session().future(), &there = *order.session().other();
-  json answer{
-      {"say", "difference"},
-      {"found", found.has_value()},
-      {"from_ps", std::max(here.recording().kept_from(), there.recording().kept_from()).ps()},
-      {"until_ps", std::min(here.reached(), there.reached()).ps()}};
-  if (!found) return {std::move(answer)};
-  const Topology& topology = order.session().scenario().topology;
-  answer["t_ps"] = found->t.ps();
-  if (found->a) answer["here"] = packet_json(topology, *found->a);
-  if (found->b) answer["there"] = packet_json(topology, *found->b);
-  return {std::move(answer)};
-}
-
-/// Is what was typed the answer of a lesson's task? The answer itself is told only then.
-SessionAnswer answer(const Order& order) {
-  const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
-  const LessonTask& task = task_of(order, lesson);
-  if (task.answer.empty()) throw InputError("this task is done in the session, not by an answer");
-  json verdict = answer_verdict(task, order.words.at("text").get<std::string>());
-  verdict["say"] = "verdict";
-  return {std::move(verdict)};
-}
-
-/// A lesson's scenario, standing where the lesson begins. No other file can be named from a page.
 SessionAnswer open(const Order& order) {
   const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
   const Scenario scenario = scenario_of(lesson);

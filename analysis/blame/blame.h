@@ -12,8 +12,8 @@
 // components explain the same packets equally well, all are named: they cannot be told apart.
 //
 // Where switches choose the way of each packet (FARE, adaptive routing of RoCE), captures of switches show it: a packet
-// that vanished was lost behind the last switch that is seen to have sent it on (taken_ways.h). Without such captures
-// only what a device says names a place, and losses_not_told() says how many packets that leaves.
+// that vanished was lost behind the last switch that sent it on (taken_ways.h). Without such captures a loss has a place
+// only where a node recorded the drop; losses_not_told() counts the others.
 //
 // What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
 // ICRC) says where it was; a packet that merely does not arrive says nothing. Trims, and discards
@@ -36,8 +36,7 @@ namespace mrclab::analysis {
 /// Empty: the evidence is complete.
 std::string no_blame_because(const Coverage& coverage, uint64_t gaps);
 
-/// A sentence about losses that nobody can be blamed for because switches chose the way of each packet; empty if there
-/// are none. The history is finished.
+/// How many packets were lost on ways that switches chose and no record shows, as a sentence; empty if none was. The history is finished.
 std::string losses_not_told(const Topology& topology, const PacketHistory& packets);
 
 /// Returns the blames in the order in which they begin. Both histories are finished, and whole: see

@@ -213,7 +213,7 @@ class Sampler {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<WireId>> wires_;
   std::optional<LastArrived> last_arrived_;  ///< made when it is first asked
   std::optional<TakenWays> taken_;           ///< likewise
-  std::optional<TakenWay> way_;              ///< of the attempt that was placed last
+  std::optional<TakenWay> way_;              ///< that the last attempt given to place() took
   FabricTime last_;                          ///< the newest instant in any record
 };
 
@@ -255,6 +255,8 @@ uint64_t losses_without_place(const Topology& topology, const PacketHistory& pac
   uint64_t count = 0;
   for (const Attempt& attempt : packets.attempts()) {
     if (!attempt.start_seen || !attempt.lost() || attempt.congested()) continue;
+    const Flow& flow = packets.flows()[packets.packets()[attempt.packet].flow];
+    if (!chosen_on_the_way(topology, flow, attempt.ev)) continue;  // its header names the way
     BlameSample sample;
     if (!sampler.place(attempt, sample)) continue;
     sampler.judge_loss(attempt, sample);

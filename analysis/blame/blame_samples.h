@@ -50,7 +50,7 @@ struct BlameSample {
 struct BlameSamples {
   std::vector<BlameSample> losses, copies, marks;
 };
-/// How many packets were lost of which no record says where: no device named the place, and the way is not known.
+/// How many packets were lost at a place that no record has: no node recorded the drop, and no capture shows the way.
 uint64_t losses_without_place(const Topology& topology, const PacketHistory& packets);
 BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
                            const EventHistory& events);

@@ -90,7 +90,7 @@ std::optional<TakenWay> TakenWays::of(const Attempt& attempt) const {
       return c.port.node == at && c.ev == attempt.ev && c.t >= last;
     });
     if (next == records.end()) {
-      // Where no data was ever seen to leave nothing says that this one did not.
+      // This switch was not captured: it may have sent the packet on.
       if (!shown_[at.value]) return std::nullopt;
       break;
     }

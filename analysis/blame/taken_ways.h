@@ -1,6 +1,6 @@
 #pragma once
-// Which wires an attempt took where no header says so: switches chose for each packet (by FARE's weights, or by the
-// queues of RoCE's adaptive routing). Captures of switches show by which port it left each of them. Only
+// Which wires an attempt took where its header does not name them, because switches chose for each packet (by FARE's
+// weights, or by the queues of RoCE's adaptive routing). Captures of switches show by which port it left each. Only
 // analysis/blame/*.cc and what scores them include this.
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class TakenWays {
   /// `packets` outlives it.
   TakenWays(const Topology& topology, const PacketHistory& packets);
 
-  /// Of an attempt of `packets`. Empty where records do not say: switches were not captured, its records found no room,
-  /// or attempts of one packet that look alike were under way at once.
+  /// The way of an attempt of `packets`. Empty where captures do not show it: a switch was not captured, its records
+  /// found no room, or two attempts of one packet that look alike were under way at once.
   std::optional<TakenWay> of(const Attempt& attempt) const;
   /// Is there a record of any data that left a switch?
   bool captured() const { return !order_.empty(); }

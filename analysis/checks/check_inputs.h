@@ -1,5 +1,6 @@
 #pragma once
-// All that checks look at: the evidence of a run, what was measured from it, and what they must be told.
+// All that checks look at: the evidence of a run, what was measured from it, and what no packet shows: the schedule of
+// faults, the hosts' reports, the memory that peers may write to.
 
 #include <span>
 

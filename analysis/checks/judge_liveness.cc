@@ -100,13 +100,21 @@ CheckResult judge(const ExpectHealed&, const JudgedRun& run) {
   return passed(check, *check.looked);
 }
 
-CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
+FabricTime bound_of(FabricTime within, const Measurements& m) {
+  return within > FabricTime::zero() ? within : m.base_rtt * kLivenessRtts;
+}
+
+CheckResult bounded_by(FabricTime bound) {
   CheckResult check;
-  const Measurements& m = run.measurements;
-  const FabricTime bound =
-      expected.within > FabricTime::zero() ? expected.within : m.base_rtt * kLivenessRtts;
   check.unit = "us";
   check.bound = bound.us();
+  return check;
+}
+
+CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
+  const Measurements& m = run.measurements;
+  const FabricTime bound = bound_of(expected.within, m);
+  CheckResult check = bounded_by(bound);
   const std::optional<FabricTime> heal = run.last_heal();
   if (run.faults_begun() == 0) return unjudged(check, std::string(kNoFault));
   if (!heal) return unjudged(check, "not every fault was undone");
@@ -204,12 +212,9 @@ uint64_t known_values(const JudgedRun& run, const PathStates& reported) {
 }
 
 CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {
-  CheckResult check;
   const Measurements& m = run.measurements;
-  const FabricTime bound =
-      expected.within > FabricTime::zero() ? expected.within : m.base_rtt * kLivenessRtts;
-  check.unit = "us";
-  check.bound = bound.us();
+  const FabricTime bound = bound_of(expected.within, m);
+  CheckResult check = bounded_by(bound);
   const std::optional<FabricTime> heal = run.last_heal();
   if (run.faults_begun() == 0) return unjudged(check, std::string(kNoFault));
   if (!heal) return unjudged(check, "not every fault was undone");

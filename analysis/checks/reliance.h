@@ -17,7 +17,7 @@ using Reliances = std::vector<Reliance>;
 
 /// The instants of a run that decide how much evidence a check needs.
 struct CheckedSpan {
-  FabricTime end;          ///< of the run
+  FabricTime end;          ///< when the run ended
   FabricTime first_fault;  ///< never() if there is none
   /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
   /// ask: it has left wholly, and if it arrived, its NIC has taken it.

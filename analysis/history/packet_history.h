@@ -133,7 +133,7 @@ struct PauseSeen {
 inline constexpr size_t kMaxPauses = 1 << 20;
 
 /// A data packet that left a switch by `port`: kept where the packet itself does not say its path, because
-/// switches choose for each (chosen_by_switches of path_wires.h).
+/// switches chose it (chosen_on_the_way of analysis/blame/taken_ways.h).
 struct Crossing {
   FabricTime t;  ///< its last bit
   PortRef port;

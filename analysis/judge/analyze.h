@@ -28,7 +28,7 @@ struct RunInputs {
   std::string scenario = {};
   std::string world = "live";
   std::string version = {};
-  BuildMark build = {};  ///< of the program that runs this
+  BuildMark build = {};  ///< from which sources the judging program was built
   uint64_t seed = 0;
   bool payload_elided = false;
   std::vector<std::string> without = {};  ///< mechanisms that were switched off on purpose

@@ -404,8 +404,9 @@ class Teller {
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
   std::vector<uint32_t> refused_elsewhere_, out_of_turn_, not_ready_;
   std::vector<uint32_t> congested_, given_up_;  // whatever the faults: a queue was full
-  std::optional<FabricTime> first_untold_;      // of the losses that no line counts
-  std::string about_;                           // which fault, where there are several
+  std::optional<FabricTime>
+      first_untold_;   // when the first loss ended that no line of the story counts
+  std::string about_;  // which fault, where there are several
   std::vector<StoryLine> lines_;
 };
 
