@@ -56,7 +56,7 @@ OvsSwitches::OvsSwitches(LiveFabric& fabric)
   }
   fs::create_directories(directory_);
   const fs::path database = directory_ / "conf.db", socket = directory_ / "db.sock";
-  run({"ovsdb-tool", "create", database, kSchema});
+  ask({"ovsdb-tool", "create", database, kSchema});
   database_ = start("ovsdb-server", {"--remote=punix:" + socket.string(), database.string()});
   wait_for(socket, *database_);
   daemon_ = start("ovs-vswitchd", {"unix:" + socket.string(), "--disable-system"});
@@ -94,8 +94,12 @@ std::unique_ptr<netio::ChildProcess> OvsSwitches::start(const std::string& progr
   return child;
 }
 
-void OvsSwitches::run(std::vector<std::string> command) const {
-  netio::run_ovs_tool(directory_, std::move(command));
+std::string OvsSwitches::ask(std::vector<std::string> command) const {
+  // ovs-vswitchd answers nothing for a minute and more when it has lost its database.
+  if (told_) {
+    throw std::runtime_error("a daemon of Open vSwitch has ended, so nothing is asked of it");
+  }
+  return netio::run_ovs_tool(directory_, std::move(command));
 }
 
 void OvsSwitches::wait_for(const fs::path& socket, netio::ChildProcess& owner) const {
@@ -131,7 +135,7 @@ void OvsSwitches::make_bridges() {
            fmt::format("ofport_request={}", switchd::openflow_port(PortId{i}))});
     }
   }
-  run(std::move(command));
+  ask(std::move(command));
   check_ports();
 }
 
@@ -171,7 +175,7 @@ void OvsSwitches::add_rules() {
       text += "flow add " + rule + "\n";
     }
     netio::write_file(file, text);
-    run({"ovs-ofctl", "-O", "OpenFlow15", "bundle", netio::ovs_management_socket(directory_, name),
+    ask({"ovs-ofctl", "-O", "OpenFlow15", "bundle", netio::ovs_management_socket(directory_, name),
          file});
   }
 }
@@ -192,7 +196,7 @@ void OvsSwitches::make_room_for_queues() {
   // The daemon opens that socket when it first sends, so this sends a frame, which no node accepts,
   // to the first port.
   const std::string frame = fmt::format("{:024x}{:04x}{:092x}", 0, kLocalExperiment, 0);
-  run({"ovs-ofctl", "-O", "OpenFlow15", "packet-out",
+  ask({"ovs-ofctl", "-O", "OpenFlow15", "packet-out",
        netio::ovs_management_socket(directory_, topology.node(switches_.front()).name),
        fmt::format("in_port=controller,packet={},actions=output:{}", frame,
                    switchd::openflow_port(PortId{0}))});
@@ -204,10 +208,10 @@ void OvsSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) 
   const std::string bridge = netio::ovs_management_socket(directory_, topology.node(node).name);
   tables_.forget(node);
   if (port) {
-    run({"ovs-ofctl", "-O", "OpenFlow15", "add-flow", bridge,
+    ask({"ovs-ofctl", "-O", "OpenFlow15", "add-flow", bridge,
          switchd::openflow_route(topology, node, usid, *port)});
   } else {
-    run({"ovs-ofctl", "-O", "OpenFlow15", "--strict", "del-flows", bridge,
+    ask({"ovs-ofctl", "-O", "OpenFlow15", "--strict", "del-flows", bridge,
          switchd::openflow_route_match(topology, node, usid)});
   }
 }
@@ -219,7 +223,7 @@ std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
     std::vector<std::string> command{"ovs-ofctl", "-O", "OpenFlow15"};
     command.insert(command.end(), options.begin(), options.end());
     command.push_back(bridge);
-    return netio::run_ovs_tool(directory_, std::move(command));
+    return ask(std::move(command));
   };
   const std::string text = dump({"--no-names", "--no-stats", "dump-flows"}) + dump({"dump-groups"});
   std::vector<std::string> rules;

@@ -51,7 +51,8 @@ class OvsSwitches {
  private:
   std::unique_ptr<netio::ChildProcess> start(const std::string& program,
                                              std::vector<std::string> arguments);
-  void run(std::vector<std::string> command) const;
+  /// What a tool of Open vSwitch prints. Throws where one of the daemons has ended, SystemError where the tool fails.
+  std::string ask(std::vector<std::string> command) const;
   void wait_for(const std::filesystem::path& socket, netio::ChildProcess& owner) const;
   void make_bridges();
   void check_ports() const;
