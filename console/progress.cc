@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <condition_variable>
-#include <mutex>
 
 #include "console/stopwatch.h"
 #include "console/terminal.h"
@@ -66,18 +64,29 @@ void Progress::clear() {
   shown_ = false;
 }
 
+// Not std::jthread and its stop_token: the library of Debian's emscripten has none.
 Ticking::Ticking(std::string what, std::string details)
-    : thread_([what = std::move(what), details = std::move(details)](const std::stop_token& stop) {
-        Progress progress(what);
-        const auto start = std::chrono::steady_clock::now();
-        std::mutex mutex;
-        std::condition_variable_any tick;
-        std::unique_lock lock(mutex);
-        while (!stop.stop_requested()) {
-          progress.show({}, fmt::format("{:.0f} s; {}", seconds_since(start), details));
-          tick.wait_for(lock, stop, Progress::kRedraw, [] { return false; });
-        }
-      }) {}
+    : thread_(
+          [this, what = std::move(what), details = std::move(details)] { tick(what, details); }) {}
+
+Ticking::~Ticking() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void Ticking::tick(const std::string& what, const std::string& details) {
+  Progress progress(what);
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!done_) {
+    progress.show({}, fmt::format("{:.0f} s; {}", seconds_since(start), details));
+    ended_.wait_for(lock, Progress::kRedraw, [this] { return done_; });
+  }
+}
 
 namespace {
 

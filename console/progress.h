@@ -3,8 +3,10 @@
 // terminal; in a pipe plain lines, ever rarer.
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -58,9 +60,17 @@ class Progress {
 class Ticking {
  public:
   Ticking(std::string what, std::string details);
+  ~Ticking();
+  Ticking(const Ticking&) = delete;
+  Ticking& operator=(const Ticking&) = delete;
 
  private:
-  std::jthread thread_;
+  void tick(const std::string& what, const std::string& details);
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool done_ = false;  // under mutex_
+  std::thread thread_;
 };
 
 /// What `work` returns, ticking meanwhile.
