@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/report/compared_metrics.h"
+#include "analysis/report/regression.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/text/visible_text.h"
