@@ -12,18 +12,19 @@
 #include <sstream>
 #include <vector>
 
+#include "tests/fabric/source/room_arrows.h"
 #include "tests/support/source_text.h"
 
+using mrclab::test::Arrows;
+using mrclab::test::kRooms;
+using mrclab::test::listed_rooms;
+using mrclab::test::read_arrows;
 using mrclab::test::source_text;
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 17> kRooms{
-    "fabric",   "late",     "netio",    "routing",    "sim",     "faults",
-    "analysis", "switchd",  "endpoint", "standalone", "console", "plan",
-    "scenario", "recorded", "live",     "session",    "lab"};
 /// Arrows that no README may name.
 constexpr std::array<std::array<std::string_view, 2>, 9> kNever{{{"analysis", "endpoint"},
                                                                  {"analysis", "switchd"},
@@ -54,9 +55,6 @@ bool is_main(std::string_view path) { return path.ends_with("_main.cc"); }
 
 std::string_view room_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
-/// What each room and sub-room may include: {"lab", {"live", ...}}, {"live/world", {"live/bringup", ...}}.
-using Arrows = std::map<std::string, std::set<std::string>, std::less<>>;
-
 /// May the file at `path` (from the source root) include one of the room `target`?
 bool may_include(const Arrows& arrows, std::string_view path, std::string_view target) {
   const std::string_view room = room_of(path);
@@ -80,33 +78,6 @@ bool sub_rooms_allow(const Arrows& rooms, std::string_view path, std::string_vie
   if (room_of(path) != room_of(target) || from == to || !rooms.contains(from) || from.empty())
     return true;
   return rooms.at(from).contains(to);
-}
-
-/// What a README says behind "May include:", up to the full stop, each name behind `prefix`.
-std::set<std::string> listed_rooms(const std::string& prefix, const std::string& readme) {
-  const std::string label = "May include: ";
-  const size_t at = readme.find(label);
-  REQUIRE_MESSAGE(at != std::string::npos, prefix, "README.md says what the room may include");
-  const size_t begin = at + label.size();
-  std::istringstream names(readme.substr(begin, readme.find('.', begin) - begin));
-  std::set<std::string> found;
-  for (std::string name; std::getline(names >> std::ws, name, ',');) {
-    if (!name.starts_with("no other room")) found.insert(prefix + name);
-  }
-  return found;
-}
-
-Arrows read_arrows(const fs::path& root) {
-  Arrows rooms;
-  for (const std::string_view room : kRooms) {
-    rooms[std::string(room)] = listed_rooms("", source_text(root / room / "README.md"));
-    for (const auto& entry : fs::directory_iterator(root / room)) {
-      if (!entry.is_directory() || !fs::exists(entry.path() / "README.md")) continue;
-      const std::string name = entry.path().lexically_relative(root).string();
-      rooms[name] = listed_rooms(std::string(room) + "/", source_text(entry.path() / "README.md"));
-    }
-  }
-  return rooms;
 }
 
 /// The rooms and sub-rooms that are on a circle: what is left when rooms without arrows are taken away.

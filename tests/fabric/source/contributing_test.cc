@@ -1,13 +1,10 @@
-// The recipes of CONTRIBUTING.md and the tables of docs/architecture.md say what is so.
+// The recipes of CONTRIBUTING.md and the version of CHANGELOG.md are those of the sources.
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -93,43 +90,6 @@ TEST_CASE("the examples of CONTRIBUTING.md lead through all sources that have th
     ++examples;
   }
   CHECK(examples >= 4);
-}
-
-TEST_CASE(
-    "the table of rooms in docs/architecture.md is what the READMEs say, and arrows lead to lower "
-    "floors") {
-  std::istringstream lines(source_text(kRoot / "docs/architecture.md"));
-  std::map<std::string, int> floors;
-  std::map<std::string, std::string> includes;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("| ") || line.find("/` |") == std::string::npos) continue;
-    std::vector<std::string> cells;
-    std::istringstream parts(line.substr(2));
-    for (std::string cell; std::getline(parts, cell, '|');) {
-      while (!cell.empty() && cell.back() == ' ') cell.pop_back();
-      cells.push_back(cell.substr(std::min(cell.find_first_not_of(' '), cell.size())));
-    }
-    if (cells.size() < 4 || cells[1].find('`') == std::string::npos) continue;
-    const std::string room = in_backticks(cells[1]).front();
-    floors[room.substr(0, room.size() - 1)] = std::stoi(cells[0]);
-    includes[room.substr(0, room.size() - 1)] = cells[3];
-  }
-  CHECK(floors.size() > 15);
-  for (const auto& entry : includes) {
-    const std::string& room = entry.first;
-    const std::string readme = source_text(kRoot / room / "README.md");
-    const size_t at = readme.find("May include: ");
-    REQUIRE_MESSAGE(at != std::string::npos, room);
-    std::string listed = readme.substr(at + 13, readme.find('.', at) - at - 13);
-    std::replace(listed.begin(), listed.end(), '\n', ' ');
-    CHECK_MESSAGE((entry.second == "-" ? "no other room" : entry.second) == listed, room);
-    if (entry.second == "-") continue;
-    std::istringstream names(listed);
-    for (std::string name; std::getline(names >> std::ws, name, ',');) {
-      REQUIRE_MESSAGE(floors.contains(name), name);
-      CHECK_MESSAGE(floors[name] < floors[room], room, " includes ", name);
-    }
-  }
 }
 
 TEST_CASE("the version of the build is the newest of CHANGELOG.md") {
