@@ -19,6 +19,8 @@ TIMEOUT_NIGHTLY_S = 7200
 LIVE_PAGE_TIMEOUT_S = 900  # a minute where nobody else wants the processors
 SOAK = ("--minutes", "480", "--faults", "24000", "--outside", "3000", "--kills", "3", "--busy", "0")
 SOAK_TIMEOUT_S = 9 * 3600
+SANITIZED_BUILD = "build of the sanitized tests"
+SANITIZED_BUILD_TIMEOUT_S = 3600  # six minutes of two processors that do nothing else
 CHAOS_SEEDS = "1-16"  # about 15 s of one core
 CHAOS_SEEDS_NIGHTLY = "1-1000"
 CAPTURES_NIGHTLY = "4000"  # random cases beside those in which all pairs of properties meet
@@ -59,6 +61,7 @@ class Test:
     lane: str = ""            # "lab", "live": one after the other; "alone": nothing beside it; else idle work
     root: bool = False        # without root it is skipped
     sandbox: bool = False     # in mounts and processes of its own
+    after: str = ""           # the test that makes what this one needs
     cost: int = 0             # the dearest are started first
     timeout: int = TIMEOUT_S
     environment: dict = dataclasses.field(default_factory=dict)
@@ -109,6 +112,10 @@ class Table:
                        timeout=self.timeout())
 
     def sanitized(self):
+        """Their build is a test of its own, beside all others: live labs leave processors idle."""
+        yield Test(SANITIZED_BUILD, [ROOT / "mrclab", "test", "--build-sanitized"], "sanitized build",
+                   (EVERYDAY, NIGHTLY), packages=("sanitizers",), sandbox=True, cost=1000,
+                   timeout=SANITIZED_BUILD_TIMEOUT_S)
         for room in self.rooms():
             if room in NEVER_SANITIZED:
                 continue
@@ -116,7 +123,7 @@ class Table:
             yield Test(f"test_{room} (sanitized)", [self.asan / f"tests/test_{room}", "-tse=root:*,whole run"],
                        "sanitized tests", when, "doctest", (*self.room_packages(room), "sanitizers"),
                        sanitized=(f"test_{room}",), cost=400, timeout=self.timeout(),
-                       environment={"UBSAN_OPTIONS": "print_stacktrace=1"})
+                       after=SANITIZED_BUILD, environment={"UBSAN_OPTIONS": "print_stacktrace=1"})
 
     def fuzzers(self):
         for source in sorted((ROOT / "tests/fuzz").glob("fuzz_*.cc")):
@@ -124,7 +131,7 @@ class Table:
             yield Test(name, [ROOT / "tests/fuzz/run_fuzzer", self.asan / "tests" / name,
                               *(["--nightly"] if self.nightly else [])],
                        "fuzzers", (EVERYDAY, NIGHTLY), packages=("sanitizers",), sanitized=(name,),
-                       cost=350, timeout=self.timeout())
+                       after=SANITIZED_BUILD, cost=350, timeout=self.timeout())
 
     def style(self):
         every = (EVERYDAY, QUICK, NIGHTLY)
@@ -225,9 +232,12 @@ class Table:
         if quick:
             tests = [t for t in tests if QUICK in t.when]
         if only:
-            return [t for t in tests if only in t.name and
-                    (not t.name.endswith(" (sanitized)") or only not in t.name.removesuffix(" (sanitized)"))]
-        return tests if quick or self.nightly else [t for t in tests if EVERYDAY in t.when]
+            tests = [t for t in tests if only in t.name and
+                     (not t.name.endswith(" (sanitized)") or only not in t.name.removesuffix(" (sanitized)"))]
+        elif not (quick or self.nightly):
+            tests = [t for t in tests if EVERYDAY in t.when]
+        builds = [t for t in self.tests if t.name == SANITIZED_BUILD and any(test.after == t.name for test in tests)]
+        return [*builds, *(t for t in tests if t.name != SANITIZED_BUILD)]
 
 
 def without_repeats(words):
