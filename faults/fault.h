@@ -26,7 +26,7 @@ namespace mrclab::faults {
 inline constexpr size_t kMaxFaults = 4096;
 inline constexpr size_t kMaxHoldsPerFault = 65536;
 
-/// The targets of a fault; its TargetForm says which of these are filled. Sorted, nothing twice.
+/// The targets of a fault; its TargetForm decides which of these are filled. Sorted, nothing twice.
 struct Targets {
   std::vector<LinkId> links = {};
   std::vector<WireId> wires = {};

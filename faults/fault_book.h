@@ -49,7 +49,7 @@ class FaultBook {
 
   /// The numbers of the faults that are cancelled, or over and without any effect after `settled`.
   std::vector<uint32_t> over(FabricTime settled) const;
-  /// Takes one of these out of the book. Its number, kind and target names stay known to select().
+  /// Removes one of these. select() still finds its number, kind and target names.
   void forget(uint32_t number);
   /// The instant by which `count` of the faults in the book are over; never()
   /// if so many never will be.

@@ -8,7 +8,7 @@
 namespace mrclab::faults {
 namespace {
 
-constexpr int64_t kHour = int64_t{3'600'000'000'000'000};  // the longest time that a file can say
+constexpr int64_t kHour = int64_t{3'600'000'000'000'000};  // the longest time in a file
 constexpr int64_t kOne = Probability::kOne;
 constexpr int64_t kMillion = 1'000'000;
 

@@ -131,7 +131,7 @@ std::optional<FaultKind> find_fault(std::string_view name);
 /// The keys that name the target, in the order in which they are written.
 std::span<const std::string_view> keys_of(TargetForm form);
 
-/// What Quantity::kCarrierWord may say, by its number.
+/// The words of Quantity::kCarrierWord, by number.
 const std::vector<std::string>& carrier_words();
 /// Which wires of a link are meant: both, that from the host towards the T1, the other.
 const std::vector<std::string>& direction_words();

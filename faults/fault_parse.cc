@@ -152,7 +152,7 @@ int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
   return 0;
 }
 
-/// `until: <instant>` is another way to say `for`.
+/// `until: <instant>` is another form of `for`.
 void read_until(const YamlValue& body, FabricTime at, Settings& out) {
   const auto until = body.get(kUntil);
   if (!until) return;
@@ -162,7 +162,7 @@ void read_until(const YamlValue& body, FabricTime at, Settings& out) {
   out.set(Parameter::kFor, (instant - at).ps());
 }
 
-/// What one parameter says about others, in the kinds where it does.
+/// Conditions between parameters, in the kinds that have any.
 void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
   if (kind == FaultKind::kSlowReceiver) {
     if (settings.has(Parameter::kTo) == settings.has(Parameter::kShare)) {

@@ -5,7 +5,7 @@
 //
 // Every kind of the table in fault_kind.h takes part: its targets are drawn by their form, its
 // parameters from the ranges in generator.cc. A draw that would not be survivable is put back
-// (survival.h), except in one seed of kUnsurvivableOneIn, which may break everything and says so. Of the
+// (survival.h), except in one seed of kUnsurvivableOneIn, which may break everything and is marked so. Of the
 // seeds whose traffic keeps to its paths one in kFatalOneIn may break these, as long as others are left.
 
 #include <cstdint>

@@ -145,8 +145,8 @@ void Holder::routes() {
   }
 }
 
-/// The cables of a switch's ports were moved one place on, and its table does not know: what was
-/// behind a port is looked for at the next one.
+/// The cables of a switch's ports were moved one place on, and its table is stale: it sends to each port what
+/// belongs to the next one.
 void Holder::stale_table() {
   std::map<NodeId, std::vector<PortId>> ports;
   for (const PortRef port : targets().ports) ports[port.node].push_back(port.port);

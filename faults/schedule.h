@@ -1,5 +1,5 @@
 #pragma once
-// Faults compiled into effects, and the tracker that says what is still degraded.
+// Faults compiled into effects, and the tracker of what is still degraded.
 
 #include <array>
 #include <compare>

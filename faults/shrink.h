@@ -44,8 +44,8 @@ std::vector<Item> minimize(std::vector<Item> items,
 Fault fewest_targets(Fault fault, const Topology& topology,
                      const std::function<bool(const Fault&)>& fulfils);
 
-/// Faults that are a bit less than this one, the boldest first: half of its targets, without what it
-/// need not be told, half as long, half as much. None that is not a valid fault.
+/// Faults that are a bit less than this one, the boldest first: half of its targets, parameters left at their
+/// defaults, half as long, half as much. None that is not a valid fault.
 std::vector<Fault> simpler(const Fault& fault, const Topology& topology);
 
 }  // namespace mrclab::faults

@@ -1,8 +1,8 @@
 #pragma once
 // Can the traffic of some hosts live through a set of faults? Yes, if between each two of them, in
 // both directions, some path works at every instant. A path does not work while a fault breaks one
-// of its wires or switches or takes it out of use, and not for a while after that: a transport that
-// believes it dead must first find out. Slower, later, reordered or doubled frames break nothing.
+// of its wires or switches or takes it out of use, and not for a while after that: a transport that marked it
+// as bad must first probe it. Slower, later, reordered or doubled frames break nothing.
 //
 // A transport whose packets do not leave a path that is dead (RC: each queue pair has one) lives through it
 // only if no path is dead for longer than it tries again. Nor may a host stand still for so long, or pause its

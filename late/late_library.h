@@ -4,7 +4,7 @@
 // program takes to start, while `up` and its daemons call none of them.
 //
 // The sources beside this header define each function of these libraries that we call, under the library's own name, so
-// that its callers include its header and know nothing of this. Threads may call them at the same time.
+// that its callers include its header and need no change. Threads may call them at the same time.
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
-# Writes version.cc, which says what `mrclab --version` says; only if that has changed, so that a commit costs one
+# Writes version.cc, the text of `mrclab --version`; only if that has changed, so that a commit costs one
 # small file and the links. Called at every build with
 #   -DSOURCE=the source tree -DFALLBACK=CMake's project version -DBUILD=build type -DOUT=file
-# What the version is, packaging/version says, which the wrapper asks as well where nothing is built yet.
+# packaging/version computes the version; the wrapper calls it as well where nothing is built yet.
 
 execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/version ${SOURCE} ${FALLBACK} OUTPUT_VARIABLE said
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

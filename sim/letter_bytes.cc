@@ -70,7 +70,7 @@ Letter take_letter(std::span<const uint8_t>& bytes, const Topology& topology,
       NodeId{load_be<uint32_t>(head + kNode)}, PortId{load_be<uint32_t>(head + kPort)}, {}};
   require(letter.node.value < topology.nodes.size(), "a letter is for no node");
   require(letter.port.value < topology.node(letter.node).ports.size(), "a letter is for no port");
-  require(head[kLost] < kDropCauses, "a letter's frame was lost in no known way");
+  require(head[kLost] < kDropCauses, "a letter's frame has an undefined cause of loss");
   FramePool* const frames = frames_of(letter.node);
   require(frames != nullptr, "a letter is for a node of another rank");
   letter.arrival.start =

@@ -13,7 +13,7 @@ void run_on_all_ranks(RankLink* ranks, const std::function<void()>& step) {
   std::string problem;
   try {
     step();
-  } catch (const OtherRankFailed&) {  // which rank that was says the problem of its own
+  } catch (const OtherRankFailed&) {  // the rank that failed reports its own problem
   } catch (const std::exception& error) {
     failure = std::current_exception();
     problem = fmt::format("rank {} on {}: {}", ranks->rank(), ranks->machine(), error.what());
@@ -27,7 +27,7 @@ void run_on_all_ranks(RankLink* ranks, const std::function<void()>& step) {
 
 FabricTime latest_of_ranks(RankLink* ranks, FabricTime own) {
   if (ranks == nullptr) return own;
-  // The vote knows the earliest only.
+  // The vote joins by the earliest alone, so the latest is the negative of the earliest negative.
   const WindowVote vote = ranks->agree({.earliest = {FabricTime::from_ps(-own.ps())}});
   return FabricTime::from_ps(-vote.earliest.front().ps());
 }
@@ -36,7 +36,7 @@ void require_same_instant(RankLink* ranks, FabricTime own) {
   if (ranks == nullptr) return;
   const FabricTime earliest = ranks->agree({.earliest = {own}}).earliest.front();
   if (earliest != latest_of_ranks(ranks, own)) {
-    throw std::logic_error("the ranks were told different ends");
+    throw std::logic_error("the ranks have different ends");
   }
 }
 

@@ -16,16 +16,17 @@
 
 namespace mrclab::lab {
 
-/// What a rank says before each window, and what all of them together say.
+/// What each rank sends before each window, and the sum over all of them.
 struct WindowVote {
-  /// When the earliest event of the rank's nodes on each side (two_sides.h) is due. In what all ranks say together,
+  /// When the earliest event of the rank's nodes on each side (two_sides.h) is due. In the sum,
   /// the earliest event of any rank.
   std::array<FabricTime, 2> earliest{FabricTime::never(), FabricTime::never()};
-  uint64_t frames = 0;  ///< that its nodes started to send in the last window; together: the sum
-  bool stop = false;    ///< it is to end here; together: one of them wants that
-  bool failed = false;  ///< it cannot go on; together: one of them cannot
+  uint64_t frames =
+      0;  ///< that its nodes started to send in the last window; in the sum: of all ranks
+  bool stop = false;    ///< it is to end here; in the sum: one of them is to
+  bool failed = false;  ///< it cannot go on; in the sum: one of them cannot
 
-  /// What both say together.
+  /// Adds another rank's vote.
   void join(const WindowVote& other) {
     for (size_t side = 0; side < earliest.size(); ++side) {
       earliest[side] = std::min(earliest[side], other.earliest[side]);
@@ -59,7 +60,7 @@ class RankLink {
 };
 
 /// Runs the step on every rank, and returns when all have. Where one threw, its exception comes out on
-/// that rank, and a std::runtime_error that says which rank and why on the others. `ranks` may be null.
+/// that rank, and a std::runtime_error with the rank and the reason on the others. `ranks` may be null.
 void run_on_all_ranks(RankLink* ranks, const std::function<void()>& step);
 
 /// The latest of the instants that the ranks name.

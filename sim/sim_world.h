@@ -6,7 +6,7 @@
 // window nodes do not depend on each other. They run one after the other, or split over threads and processes
 // that meet at the end of each window; the history is the same (tested). Only nodes that have an event in a
 // window are touched. The two sides of a fabric (two_sides.h) run in turns, each for two lookaheads, because
-// what a node hears of its own doing has crossed a wire twice. Where very much happens in that time, windows
+// the effect of a node's own frames returns to it over two wires. Where very much happens in that time, windows
 // are shorter: the caller is asked after each of them whether to go on.
 
 #include <array>

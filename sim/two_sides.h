@@ -1,7 +1,7 @@
 #pragma once
-// The two sides of a fabric: most fabrics have wires only between a node of one side and one of the other (hosts
-// and T1s, and the T0s between them). Then what a node does comes back to its own side by two wires, so each
-// side can run twice as far ahead in one go as a fabric allows whose nodes are all of one side.
+// The two sides of a fabric: in most fabrics each wire joins a node of one side and one of the other (hosts and T1s
+// form one, T0s the other). A frame's effect then needs two wires to return to its own side, so each side can run
+// twice as far ahead at a time as in a fabric whose nodes are all of one side.
 
 #include <array>
 #include <cstdint>
@@ -16,8 +16,8 @@ struct TwoSides {
   /// The least lookahead of the wires from one side to another; never: there is no such wire.
   std::array<std::array<FabricTime, 2>, 2> lookahead;
 
-  /// No event earlier than this is still to come to `side`, apart from those that it has: its earliest event is at
-  /// `own`, the earliest one of the other side at `other`; both may be never.
+  /// The earliest instant of an event that may still come to `side` from elsewhere. Its own earliest event is at
+  /// `own`, that of the other side at `other`; both may be never.
   FabricTime horizon(uint8_t side, FabricTime own, FabricTime other) const;
   /// The most that one side can be ahead of its own earliest event.
   FabricTime longest_window() const;

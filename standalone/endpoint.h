@@ -55,7 +55,7 @@ struct EndpointConfig {
   uint64_t seed = 0;         ///< 0: from the kernel
 };
 
-/// Opens the interfaces and closes them again, so that a mistake is told at once and not when a peer
+/// Opens the interfaces and closes them again, so that a mistake is reported at once and not when a peer
 /// has come. Throws as StandaloneEndpoint does.
 void check_interfaces(const EndpointConfig& config);
 

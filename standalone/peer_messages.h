@@ -32,7 +32,7 @@ struct Hello {
 std::string to_line(const Hello& hello);
 /// The peer must have as many planes as `mine`, the same PMTU and another address.
 Hello parse_hello(const std::string& line, const Hello& mine);
-/// Does this line come from an end at all, whether or not it fits? Others that connect say other things, or nothing.
+/// Does this line come from an end at all, whether or not it fits? Others that connect may send anything, or nothing.
 bool is_hello(const std::string& line);
 Hello exchange_hello(netio::LineChannel& channel, const Hello& mine);
 

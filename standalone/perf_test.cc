@@ -60,7 +60,7 @@ class Run {
     uint64_t posted = 0;
     while (completed_ < config_.iters) {
       while (posted < config_.iters && posted - completed_ < config_.tx_depth) {
-        // The last message of each queue pair tells the server.
+        // The last message of each queue pair ends the test at the server.
         if (!post(posted % config_.qps, posted + config_.qps >= config_.iters)) break;
         ++posted;
       }

@@ -2,7 +2,7 @@
 // Bits that flip in a switch's packet memory. The flip happens behind the ingress frame check, and
 // the egress port computes a new frame check, so only the ICRC at the receiving host can find it.
 //
-// One draw says whether a frame is hit, as on a wire of that bit error rate, one more which of its
+// One draw decides whether a frame is hit, as on a wire of that bit error rate, one more which of its
 // bits flips: a single one, any one from the Ethernet header on (our choice: at rates where two in
 // a frame matter every frame is hit). It flips before the lookup. What comes of it:
 //
@@ -15,12 +15,12 @@
 //   carrier                   another uSID: unknown_usid, foreign_carrier or end_of_carrier at a
 //                             switch; or another way, to the right host, which is as good as the
 //                             right way, or to a wrong one. The NIC at the end of a wrong one
-//                             says no_receiver, as it does where a uSID stands behind its own
-//   DSCP, ECN                 another queue, a mark no switch made. Where the DSCP says trimmed
+//                             records no_receiver, as it does where a uSID stands behind its own
+//   DSCP, ECN                 another queue, a mark no switch made. Where the DSCP is that of trimmed frames
 //                             and the lengths do not: malformed at the host
 //   inner traffic class, flow label and hop limit, UDP checksum, reserved BTH byte
 //                             not under the ICRC. The flow label has the plane: the host reflects a
-//                             value that its sender does not know and therefore counts
+//                             value that its sender does not use and therefore counts
 //
 // A trimmed packet has no ICRC any more: a NACK about a wrong packet is the worst of it.
 //

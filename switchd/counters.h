@@ -36,7 +36,7 @@ struct TroubleCounters {
   uint64_t dropped(DropCause cause) const { return drops[static_cast<size_t>(cause)]; }
 };
 
-/// Frames unless the name says bytes; bytes are wire lengths. For every switch, at any time:
+/// Frames unless the name has `bytes`; bytes are wire lengths. For every switch, at any time:
 ///   sum(rx) + sum(tx_copies) = sum(tx) + sum(drops other than arrivals_lost) + frames queued,
 /// pause frames aside, which end and begin at a port.
 struct PortCounters : TrafficCounters, TroubleCounters {

@@ -220,7 +220,7 @@ bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
          (rules_->always_marks() || draws_mark(queue));
 }
 
-/// The frame that tells the neighbour to stop, or to go on.
+/// The pause frame by which the neighbour stops, or goes on.
 void EgressPort::depart_pause(FabricTime now, Departure& departure) {
   departure.queue = QueueClass::kPause;
   departure.frame = std::move(pause_);

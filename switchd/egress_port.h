@@ -1,6 +1,6 @@
 #pragma once
 // One egress port: a queue per traffic class in front of a transmitter that runs at the link's rate in
-// fabric time. Knows no clock: the node tells it the time, and asks for no frame while one is being sent.
+// fabric time. Has no clock: the node passes the time, and asks for no frame while one is being sent.
 //
 // Lengths are wire lengths (fabric/base/units.h). A queue's depth counts what waits, not the frame that
 // is being sent. Classes as in UEC 1.0.3 §4.1 (TC_low, TC_med and TC_high):
@@ -132,7 +132,7 @@ class EgressPort {
   Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
   QueueClass class_of(uint8_t dscp) const { return rules_->class_of(dscp); }
 
-  /// Carrier and something to send. Whether the transmitter is idle the owner knows.
+  /// Carrier and something to send. The owner keeps whether the transmitter is idle.
   bool ready() const {
     if (!carrier_) return false;
     if (waiting_frames_ > 0 && !paused_) return true;

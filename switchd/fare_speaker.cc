@@ -93,7 +93,7 @@ void FareSpeaker::fib_changed(const routing::Prefix& prefix, const routing::FibE
   }
 }
 
-/// Hosts of this switch have their port, whatever others say.
+/// Hosts of this switch have their port, whatever others announce.
 void FareSpeaker::set_hops(uint32_t host, const routing::FibEntry& entry) {
   if (!entry.known && table_.hops_to(host).empty()) return;
   for (uint32_t i = 0; i < ports(); ++i) {

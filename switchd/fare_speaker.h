@@ -1,8 +1,8 @@
 #pragma once
 // The BGP speaker of a switch that routes by itself (routing/node/node_speaker.h). What it decides it writes into the
-// forwarding table, after the delay that its profile models. Where NICs do not speak (fabric/topology/fare.h: nic_routes), a T0
-// tells of its own hosts with the rate of their links, as long as those have carrier. A route to a T0's row stands for
-// all hosts of that row for which there is no other.
+// forwarding table, after the delay that its profile models. Where NICs do not speak BGP (nic_routes of
+// fabric/topology/fare.h), a T0 originates the routes to its own hosts with the rate of their links, as long as those
+// have carrier. A route to a T0's row stands for all hosts of that row for which there is no other.
 
 #include <deque>
 #include <vector>

@@ -167,7 +167,7 @@ ForwardingDecision ForwardingTable::forward_inner(std::span<uint8_t> frame) cons
   if (attached == attached_.end()) return dropped(DropCause::kNoRoute);
   if (inner[kHopLimitOffset] <= 1) return dropped(DropCause::kHopLimit);
   --inner[kHopLimitOffset];
-  // A switch that trimmed it knew the outer header alone.
+  // A switch that trimmed it read the outer header alone.
   const uint64_t left = carried - kIpv6Bytes;
   if (load_be<uint16_t>(&inner[kPayloadLengthOffset]) > left) {
     store_be<uint16_t>(&inner[kPayloadLengthOffset], static_cast<uint16_t>(left));
@@ -184,7 +184,7 @@ ForwardingDecision ForwardingTable::send(std::span<uint8_t> frame, PortId port) 
   return {DropCause::kNone, port, dscp_of(frame)};
 }
 
-/// No carrier: an ordinary router, which knows the hosts of the fabric.
+/// No carrier: an ordinary router, with routes to the hosts of the fabric.
 ForwardingDecision ForwardingTable::forward_by_host(std::span<uint8_t> frame) const {
   const bool ipv4 = is_ipv4(frame);
   const EcmpTable::Route route = fare_ ? fare_->route(frame) : hosts_.route(frame);

@@ -32,7 +32,7 @@ struct ForwardingDecision {
 
 class ForwardingTable {
  public:
-  /// What fabric/topology/routes.h says is behind each port. `self` must be a switch with fewer than 32,767
+  /// What is behind each port, by fabric/topology/routes.h. `self` must be a switch with fewer than 32,767
   /// ports. The topology outlives the table.
   ForwardingTable(const Topology& topology, NodeId self);
 

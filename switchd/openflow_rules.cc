@@ -159,7 +159,7 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   std::vector<std::string> rules;
   rules.push_back(
       rule(0, 300, RuleKind::kEndOfCarrier, own, "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
-  // reg0 says that a hop has been counted, so that an unshifted carrier costs one as well.
+  // reg0 marks that a hop has been counted, so that an unshifted carrier costs one as well.
   rules.push_back(rule(0, kSegmentPriority, RuleKind::kOwnUsid, own,
                        "ipv6,ipv6_dst=" + usid_prefix(own, 48),
                        std::string(kShift) + ",dec_ttl,load:1->NXM_NX_REG0[],resubmit(,0)"));

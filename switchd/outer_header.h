@@ -99,8 +99,8 @@ inline bool is_trimmable(const DscpMap& dscps, uint8_t dscp, Bytes modelled_size
 }
 
 /// Trims: the first kTrimmedFrameBytes stay, the outer length follows (an IP receiver drops packets
-/// shorter than their length says), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the receiver
-/// learns the original size). ECN bits stay: the marks of earlier hops are still news.
+/// shorter than their length field), inner IPv6 and UDP lengths stay (UEC 1.0.3 §4.1: the receiver
+/// learns the original size). ECN bits stay: the marks of earlier hops still count.
 inline void trim(Frame& frame, bool last_hop, const DscpMap& dscps) {
   hold_first(frame, kTrimmedFrameBytes);
   if (frame.size() > kTrimmedFrameBytes) frame.resize(kTrimmedFrameBytes);

@@ -1,15 +1,15 @@
 #pragma once
 // Priority-based flow control of one switch (IEEE 802.1Qbb): which neighbours have been asked to stop sending
 // RoCE's data and for how long, which ports' neighbours have asked us, and the watchdog over those
-// (sonic-swss: pfcwd). Knows no clock: the node tells it the time, and asks `deadline` when to come back.
+// (sonic-swss: pfcwd). Has no clock: the node passes the time, and asks `deadline` when to come back.
 //
-// A neighbour is asked to stop for the longest time that a frame can say, again after half of that, and with
+// A neighbour is asked to stop for the longest time that a frame can carry, again after half of that, and with
 // 0 quanta to go on.
 //
 // The watchdog declares a storm at a port that has been paused for the detection time while frames waited
 // and none left. Until no pause has been in force for the restoration time, its frames are dropped, or sent as
 // if there were no pause. (SONiC waits for pause frames to cease. They come every few hundred microseconds,
-// and it waits for 200 ms; in a lab the restoration time may be shorter than what one frame says.)
+// and it waits for 200 ms; in a lab the restoration time may be shorter than one frame's quanta.)
 
 #include <cstdint>
 #include <optional>
@@ -31,9 +31,9 @@ class PauseControl {
 
   /// Is the neighbour of `port` asked to stop, and might go on?
   bool may_let_go(PortId port) const { return ports_[port.value].asked && buffer_.wants_go(port); }
-  /// The quanta that the neighbour of `port` has to be told now, if any.
+  /// The quanta to send to the neighbour of `port` now, if any.
   std::optional<uint16_t> take_request(PortId port, FabricTime now);
-  /// The neighbour of `port` has told us so many quanta, which are bit times of the rate at which the port sends
+  /// The neighbour of `port` has sent so many quanta, which are bit times of the rate at which the port sends
   /// now. A rate that changes later changes nothing of this pause (our choice).
   void on_pause(PortId port, uint16_t quanta, FabricTime now, BitRate rate);
   /// The link came up or went down: what was agreed over it is void.
@@ -55,7 +55,7 @@ class PauseControl {
   /// When the port is to be looked at again, after `now`; never() if nothing is due by itself.
   FabricTime deadline(PortId port, FabricTime now) const;
 
-  /// The part of a port's account that is known here.
+  /// The part of a port's account that is kept here.
   void add_to(PortPauses& account, PortId port, FabricTime now) const;
 
  private:

@@ -161,7 +161,7 @@ DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
 }
 
 void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out) {
-  // All that arrives at one instant is heard before anything is decided and told.
+  // The speaker takes all messages of one instant before it decides and announces anything.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
   const UsidCarrier carrier = carrier_of(frame);  // as it came
   const ForwardingDecision decision = table_.forward(frame.hop_bytes(), frame.modelled_size());
@@ -249,9 +249,9 @@ void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
   record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
-/// Comes the end of a port's transmission behind the event that run_until() handles now? wake_when_sent() puts it into
-/// ends_ only if the port has more to send, which most ports have not. Nothing of one instant comes behind an end but
-/// the ends at higher ports.
+/// Does the end of this port's transmission come after the event that run_until() handles now? The end is in ends_
+/// only if the port has more to send (wake_when_sent()), which most ports have not. Within one instant the ends of
+/// transmissions are the last events, in the order of ports.
 bool SwitchNode::sends_behind(FabricTime sends_until, PortId port) const {
   if (sends_until != committed_) return sends_until > committed_;
   return running_class_ != EventClass::kTransmitComplete || port.value > running_port_;

@@ -25,8 +25,8 @@
 //
 // Where the fabric pauses RoCE's data (fabric/packet/pause_frame.h) a pause frame that arrives takes effect one
 // ingress latency after its last bit, and ends with the node: it is recorded with the queue class kPause.
-// A switch that hangs sends no pauses and hears none; its neighbours go on when the time that they were told
-// is over.
+// A switch that hangs sends and receives no pauses; its neighbours go on when the time of the last one that they
+// received is over.
 //
 // Where switches route by themselves (routing: fare) it has a speaker (fare_speaker.h). A packet for the switch itself
 // goes there when it comes out of the pipeline; what the speaker sends is queued at once as control, and recorded as it
@@ -85,7 +85,7 @@ class SwitchNode : public Node {
   NamedCounters named_counters() const;
   /// Null where the fabric pauses nothing.
   const PauseControl* pause_control() const { return pause_ ? &*pause_ : nullptr; }
-  /// What it says of pauses, as of the committed time; empty where the fabric pauses nothing.
+  /// Its account of pauses, as of the committed time; empty where the fabric pauses nothing.
   std::optional<NodePauses> pauses() const;
   /// Frames trimmed so far by all ports; counters() costs more and this is asked every few ms.
   uint64_t trimmed() const;
@@ -185,7 +185,7 @@ class SwitchNode : public Node {
   uint32_t running_port_ = 0;
   uint64_t local_sequence_ = 0;
   FabricTime committed_;
-  Frame nothing_;  // stands in records for a frame whose bytes are not known
+  Frame nothing_;  // stands in records for a frame whose bytes are not kept
 };
 
 }  // namespace mrclab::switchd

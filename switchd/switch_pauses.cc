@@ -14,7 +14,7 @@ namespace mrclab::switchd {
 /// A frame of RoCE's data that came in at `ingress` has left, or was dropped out of its queue.
 void SwitchNode::release(FabricTime now, PortId ingress, Bytes length) {
   pause_->buffer().release(ingress, length);
-  // The neighbour is told once the event in hand is over: it may have started a frame.
+  // The pause is sent once the event in hand is over: it may have started a frame.
   if (pause_->may_let_go(ingress)) look_again(now, ingress);
 }
 
@@ -32,8 +32,8 @@ void SwitchNode::tell_neighbour(FabricTime now, PortId port, FrameSink& out) {
 }
 
 void SwitchNode::on_pause_frame(FabricTime now, PortId port, const Frame& frame, FrameSink& out) {
-  // MAC control of another kind ends here like a pause of another class (IEEE 802.3 §31: a port that does not know
-  // its opcode ignores it). What is shorter than any Ethernet frame is broken.
+  // MAC control of another kind ends here like a pause of another class (IEEE 802.3 §31: an unsupported opcode is
+  // ignored). What is shorter than any Ethernet frame is broken.
   if (!parse_pause(frame.bytes()) && frame.size() < kPauseFrameBytes) {
     record_drop(now, port, Direction::kIngress, DropCause::kMalformed, QueueClass::kPause, frame);
     return;
@@ -46,7 +46,7 @@ void SwitchNode::on_pause_frame(FabricTime now, PortId port, const Frame& frame,
   on_pause_timer(now, port, out);
 }
 
-/// What is due at a port: a pause has ended, the neighbour must hear again, the watchdog barks.
+/// What is due at a port: a pause has ended, the neighbour's pause must be renewed, the watchdog fires.
 void SwitchNode::on_pause_timer(FabricTime now, PortId port, FrameSink& out) {
   if (!pause_) return;
   if (now >= pause_timers_[port.value]) pause_timers_[port.value] = FabricTime::never();

@@ -1,4 +1,4 @@
-// The part of a switch that routes by itself: when its speaker runs, and what becomes of what it says.
+// The part of a switch that routes by itself: when its speaker runs, and what becomes of its messages.
 
 #include "switchd/switch_node.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a switch says of its forwarding table when it is asked: by its control socket, or by the page.
+// A switch's forwarding table as JSON, for its control socket and for the page.
 
 #include <nlohmann/json.hpp>
 
@@ -13,8 +13,8 @@ namespace mrclab::switchd {
 /// "speaker": {"as", "router", "updates_in", "updates_out", "fib_writes",
 ///             "sessions": [{"port", "with", "as", "state": up, down or dark, "bfd"?, "routes"}],
 ///             "routes": [{"to": host, "own", "heard": [{"port", "mbps"}], "told": [{"port", "mbps"}]}]}
-/// with ports by name; null mbps: no bandwidth was said. Heard is what each neighbour that is used says of the host,
-/// told what the neighbours were told.
+/// with ports by name; null mbps: no bandwidth was announced. "heard": what each neighbour that is used has announced
+/// for the host; "told": what was announced to each neighbour.
 nlohmann::json table_json(const SwitchNode& node);
 
 }  // namespace mrclab::switchd

@@ -1,6 +1,6 @@
 #pragma once
-// Which of its own things a node keeps for which host, by the host's number. A node knows few of the hosts
-// of a large fabric, so the table has pages only for the ranges of numbers in which the node knows a host.
+// Index of what a node keeps for each host (a peer, a queue), by the host's number. A node keeps something for few
+// hosts of a large fabric, so the table has pages only for the ranges of numbers that occur.
 
 #include <array>
 #include <cstdint>

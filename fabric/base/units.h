@@ -9,7 +9,7 @@
 
 namespace mrclab {
 
-/// Fabric time, an instant or a duration, in picoseconds. The only time protocol code knows.
+/// Fabric time, an instant or a duration, in picoseconds. Protocol code has no other clock.
 /// int64 picoseconds reach 106 days; `never()` is later than every instant.
 class FabricTime {
  public:

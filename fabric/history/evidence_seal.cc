@@ -140,7 +140,7 @@ const SealedSpans::Span* SealedSpans::last(NodeId node) const {
   if (found == spans_.end()) return nullptr;
   const Span* last = nullptr;
   FabricTime known;
-  // Each round goes on from the instant that is known to the end of a span that begins before it.
+  // Each round advances from an instant to the end of a span that begins before it.
   for (bool further = true; further;) {
     further = false;
     for (const Span& span : found->second) {

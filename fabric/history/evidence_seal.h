@@ -1,8 +1,8 @@
 #pragma once
 // The seal at the end of a file of evidence (capture, packet records, events).
-// It says which nodes the file tells of, from when to when nothing of them is
+// It names the nodes that the file covers, from when to when nothing of them is
 // missing, and the CRC-32 of every byte before. A file without a fitting seal
-// was cut, damaged, or never closed, and cannot tell what did not happen.
+// was cut, damaged, or never closed, and does not prove that something did not happen.
 //
 //   sealed: nodes 0-7,12, from 0 ps until the end, 1234 records, crc32 89abcdef
 //

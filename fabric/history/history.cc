@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kStreamsMax = 1u << 22;  // bound on what a report may hold
 constexpr size_t kNameBytesMax = 255;
 
-/// The version of a stream's hash; 0 for none that this program knows.
+/// The version of a stream's hash; 0 for one that this program cannot compute.
 uint32_t version_of(std::span<const uint8_t> hash) {
   if (hash.size() == 32) return 1;
   if (hash.size() == 16) return 2;
@@ -97,7 +97,7 @@ void put_mapped(const uint8_t* ipv4_address, uint8_t* out) {  // RFC 4291 §2.5.
 }
 
 /// An IPv4 frame has one destination, which is written where the carrier would stand and again as the host's, so the
-/// record says as much as SRv6's.
+/// record holds as much as SRv6's.
 [[gnu::noinline]] void put_ipv4(std::span<const uint8_t> frame, uint8_t* out) {
   if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
   const uint8_t* const ip = frame.data() + kEthernetBytes;
@@ -142,7 +142,7 @@ ContentBytes content_bytes(std::span<const uint8_t> frame) {
   return out;
 }
 
-/// What the first part of a record says of a frame that is not IPv6.
+/// The first part of a record of a frame that is not IPv6.
 [[gnu::noinline]] void put_other_hop(std::span<const uint8_t> frame, uint8_t& traffic_class,
                                      uint8_t* carrier) {
   std::memset(carrier, 0, 16);

@@ -15,7 +15,7 @@
 // make two histories with one digest on purpose, and mrclab does not guard against that.
 //
 // That is version 3. In version 2 all 84 bytes were hashed at every port; version 1 had SHA-256 over all records of a
-// stream. A digest of one version says nothing about one of another.
+// stream. Digests of different versions cannot be compared.
 
 #include <array>
 #include <cstdint>

@@ -17,7 +17,7 @@ constexpr size_t kEvent = 8, kCause = 9, kQueue = 10, kTrafficClass = 11, kWireL
 constexpr size_t kHosts = 32, kHostsBytes = 32;
 constexpr size_t kBth = 64, kQpnInBth = 5, kPsn = 77, kEv = 80;
 
-/// In the octet of the queue: the event, and whether the packet was sent again.
+/// In the octet of the queue: the event, and whether the packet is a retransmission.
 constexpr uint8_t kEventBits = 7, kAgain = 8;
 
 bool is_sent_again(const HistoryBytes& record) {

@@ -7,15 +7,15 @@
 //
 //   header  "mrchist\n" 8 | version 4 | record size 4 | streams 4 | zero 4 | records 8 |
 //           left out 8 | complete_ps 8
-//   record  t_ps 8 | stream 4 | queue 4 bits, sent again 1 bit, event 3 bits | cause 1 | outer traffic class 1 |
+//   record  t_ps 8 | stream 4 | queue 4 bits, retransmitted 1 bit, event 3 bits | cause 1 | outer traffic class 1 |
 //           opcode 1 | wire length 2 | PSN 3 | QPN 3 | EV 4 | CRC-32 of the digest's record 4 |
 //           CRC-32 of the hosts' addresses 4
 //
 //   seal    the text of fabric/history/evidence_seal.h; its checksum covers all records, then the header
 //
 // A file is bounded and holds a prefix of its nodes' history: the first record that found no room
-// is the first of all that are left out. A file that was not closed, or whose writer was not told
-// which nodes it tells of, has no seal.
+// is the first of all that are left out. A file that was not closed, or whose writer was not given
+// its nodes, has no seal.
 
 #include <array>
 #include <cstdint>
@@ -32,7 +32,7 @@ namespace mrclab {
 inline constexpr uint32_t kHistoryFileVersion = 3;
 inline constexpr size_t kHistoryHeaderBytes = 48;
 inline constexpr size_t kCompactRecordBytes = 36;
-/// What the records of one run may take on disk unless told otherwise: a demo takes half of it.
+/// What the records of one run may take on disk by default: a demo takes half of it.
 inline constexpr uint64_t kHistoryBytesDefault = uint64_t{128} << 20;
 
 /// The number of a node's first stream. Streams are numbered through the whole fabric: node by
@@ -49,7 +49,7 @@ struct CompactRecord {
   PacketEvent event = PacketEvent::kPassed;
   DropCause cause = DropCause::kNone;
   QueueClass queue = QueueClass::kNone;
-  bool again = false;         ///< sent again, as its own header says (MRC's writes only)
+  bool again = false;         ///< a retransmission by its own header (MRC's writes only)
   uint8_t traffic_class = 0;  ///< of the outer header: DSCP << 2 | ECN
   uint8_t opcode = 0;         ///< 0: no MRC packet
   uint16_t wire_length = 0;   ///< bytes
@@ -81,7 +81,7 @@ struct HistoryFileHeader {
 };
 using HistoryHeaderBytes = std::array<uint8_t, kHistoryHeaderBytes>;
 HistoryHeaderBytes header_bytes(const HistoryFileHeader& header);
-/// Empty, and `problem` says why, if it is no header of this version.
+/// Empty, with the reason in `problem`, if it is no header of this version.
 std::optional<HistoryFileHeader> parse_history_header(
     std::span<const uint8_t, kHistoryHeaderBytes> bytes, std::string& problem);
 

@@ -18,7 +18,7 @@ void add_ev(json& line, EntropyValue ev) {
   if (const std::optional<Path> path = path_of(ev)) line["path"] = to_string(*path);
 }
 
-/// The decoded packet; empty if the frame is no MRC packet, or its bytes are not known.
+/// The decoded packet; empty if the frame is no MRC packet, or its bytes were not recorded.
 std::optional<MrcPacket> parsed(const Frame& frame) {
   MrcPacket packet;
   if (!frame) return std::nullopt;

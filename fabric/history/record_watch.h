@@ -42,7 +42,7 @@ class RecordWatch {
   /// Records kept; more are only counted.
   static constexpr size_t kMaxRecords = 512;
 
-  /// `matches` is counted up with every matching record, before its process says that it is done.
+  /// `matches` is counted up with every matching record, before its process reports that it is done.
   RecordWatch(const Topology& topology, const RecordFilter& filter, std::atomic<uint64_t>& matches);
 
   void packet(NodeId node, const PacketRecord& record);

@@ -1,6 +1,6 @@
 #pragma once
 // Reports between processes as JSON, out of their tables (fabric/text/report_table.h). Reading is
-// strict: a key that is missing, unknown or of another kind is a ReportError that says where, and a
+// strict: a key that is missing, unknown or of another kind is a ReportError that names it, and a
 // missing value never counts as zero.
 
 #include <concepts>
@@ -18,7 +18,7 @@
 
 namespace mrclab {
 
-/// Says what is wrong with a report, and where: `work[2].done: found "x": expected a number`.
+/// Names what is wrong with a report, and where: `work[2].done: found "x": expected a number`.
 class ReportError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -33,10 +33,10 @@ struct ReportPlace {
   [[noreturn]] void fail_kind(const nlohmann::json& found, std::string_view expected) const;
 };
 
-/// The value of a key that must be there. The error of `value.at(key)` would not say where.
+/// The value of a key that must be there. The error of `value.at(key)` would not name it.
 const nlohmann::json& required_key(const nlohmann::json& object, std::string_view key,
                                    const ReportPlace& place);
-/// Throws if an object, which has all the known keys, has another one as well.
+/// Throws if an object, which has all the keys of `known`, has another one as well.
 void refuse_more_keys(const nlohmann::json& object, const std::vector<std::string_view>& known,
                       const ReportPlace& place);
 const nlohmann::json& required_object(const nlohmann::json& value, const ReportPlace& place);

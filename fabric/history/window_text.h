@@ -24,9 +24,9 @@ std::string window_line(const Topology& topology, NodeId node, const WindowRecor
 /// Empty if the line has an unknown key or word, lacks one that a record must have, or holds a number that
 /// is none. Throws nlohmann::json::exception for a value of another type.
 std::optional<WindowRecord> parse_window(const Topology& topology, const nlohmann::json& line);
-/// The line that says how many records found no room, the earliest of which is of the instant `from`.
+/// The line with the count of records that found no room, the earliest of which is of the instant `from`.
 std::string windows_left_out_line(FabricTime from, uint64_t records);
-/// What a line of a window says, for people: "to h0: window 120000 B, in flight 118272 B, late". Throws
+/// A line of a window for people: "to h0: window 120000 B, in flight 118272 B, late". Throws
 /// nlohmann::json::exception.
 std::string describe_window(const nlohmann::json& line);
 

@@ -7,7 +7,7 @@
 // happens once. Who executes what:
 //
 //   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate
-//                                 the sender (fabric/node/wire_model.h); both ends are told
+//                                 the sender (fabric/node/wire_model.h); both ends get it
 //   port_carrier                  the port's own node
 //   ev_denial, host_state, host_drain, host_burst, host_storm       the host
 //   switch_state, switch_errors, switch_route, switch_trim, switch_ecn, switch_buffer  the switch
@@ -21,7 +21,7 @@
 
 namespace mrclab {
 
-/// A directed wire stops or starts to carry light. The sender is not told by this.
+/// A directed wire stops or starts to carry light. The sender does not notice.
 struct WireState {
   WireId wire = {};
   bool up = true;
@@ -36,7 +36,7 @@ enum class LossKind : uint8_t {
   kEveryNth,  ///< the n-th, 2n-th, ... frame that starts
 };
 
-/// A directed wire loses frames; neither end is told. Losses of all frames and losses of one
+/// A directed wire loses frames; neither end notices. Losses of all frames and losses of one
 /// entropy value are separate targets on the same wire and work side by side; those of all frames
 /// are decided first.
 struct WireLoss {
@@ -111,7 +111,7 @@ enum class SwitchWork : uint8_t {
   kForwarding,
   kNoTable,  ///< booted, ports up, table not loaded yet: no route for anything
   kHung,     ///< ports up, takes every frame in and forwards none; what it had queued is lost
-  kDown,  ///< no power: queues and counters of the pipeline lost, ports dark (PortCarrier says so)
+  kDown,     ///< no power: queues and counters of the pipeline lost, ports dark (by PortCarrier)
 };
 struct SwitchState {
   NodeId node = {};

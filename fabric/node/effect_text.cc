@@ -82,7 +82,7 @@ bool read_field(std::string_view text, std::span<const std::string_view> words, 
   }
 }
 
-// --- what an effect may say about a topology -----------------------------------------------------
+// --- which effects fit a topology -----------------------------------------------------
 
 bool has_node(const Topology& topology, NodeId node, bool host) {
   return node.value < topology.nodes.size() &&

@@ -23,7 +23,7 @@ std::string target_name(const Topology& topology, const Effect& effect);
 /// For event logs: "port_carrier h0:p0 up=no", "wire_loss h0:p0->p0.t0-0:d0 as built".
 std::string describe(const Topology& topology, const Effect& effect);
 
-/// The nodes that must be told: both ends of a wire, else the one node that executes it.
+/// The nodes that must get it: both ends of a wire, else the one node that executes it.
 void for_each_concerned(const Topology& topology, const Effect& effect, auto&& tell) {
   std::visit(
       [&](const auto& e) {

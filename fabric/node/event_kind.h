@@ -49,7 +49,7 @@ inline constexpr std::string_view kLogSealed = "log_sealed";
 
 }  // namespace event_kind
 
-/// What an event says, for people.
+/// The text of an event, for people.
 struct EventKindInfo {
   std::string_view name;
   std::string_view writer;

@@ -35,7 +35,8 @@ struct Transmission {
   FabricTime start;
   FabricTime end;     ///< last bit leaves: start + serialization
   FabricTime flight;  ///< propagation plus any fault's delay; arrival = end + flight
-  DropCause lost = DropCause::kNone;  ///< known at its start to be lost: becomes a void frame
+  DropCause lost =
+      DropCause::kNone;  ///< why it will be lost, fixed when it starts: it becomes a void frame
 };
 
 class FrameSink {
@@ -51,7 +52,7 @@ enum class QueueClass : uint8_t { kNone, kData, kControl, kTrimmed, kLossless, k
 
 /// One line of a node's packet history, in commit order.
 /// kPassed/kIngress: the last bit arrived. kPassed or kTrimmed/kEgress: it leaves (trimmed here),
-/// `t` is when its last bit leaves. kDropped: `direction` says on which side of the node.
+/// `t` is when its last bit leaves. kDropped: `direction` is the side of the node.
 struct PacketRecord {
   FabricTime t;
   PortId port;
@@ -74,14 +75,14 @@ struct EventRecord {
   std::string detail;
 };
 
-/// Is told what a node does, in commit order. Must not influence the node.
+/// Gets each act of a node, in commit order. Must not influence the node.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;
   virtual void packet(const PacketRecord& record) = 0;
   virtual void event(const EventRecord& record) = 0;
-  /// Hosts only: at most a few records per base RTT and destination. An observer that only wants
-  /// packets need not override this.
+  /// Hosts only: at most a few records per base RTT and destination. An observer of packets alone
+  /// need not override this.
   virtual void window(const WindowRecord&) {}
 };
 

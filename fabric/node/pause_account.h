@@ -1,5 +1,5 @@
 #pragma once
-// What a node says of pauses at its ports when it is asked (`inspect --pauses`), and the clock behind it. The
+// What a node reports of pauses at its ports on request (`inspect --pauses`), and the clock behind it. The
 // judge uses none of this: it goes by the pause frames of captures.
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace mrclab {
 
-/// Until when RoCE's data stands at a port, and how long it has stood there in all. What it says of the past
-/// may be asked for at any time that is not before the last set().
+/// Until when RoCE's data stands at a port, and how long it has stood there in all. Of the past it can be read
+/// at any instant that is not before the last set().
 class PauseClock {
  public:
   /// The neighbour asks for a pause until then, which takes the place of what it asked for before.
@@ -32,7 +32,7 @@ class PauseClock {
   FabricTime from_, until_, stood_;
 };
 
-/// Counts are of pause frames about RoCE's data, by what they say: stop, and go on.
+/// Counts are of pause frames about RoCE's data, by their order: stop, and go on.
 struct PortPauses {
   std::string port;       ///< "d4"
   uint32_t priority = 0;  ///< of 802.1Q; RoCE's data has one
@@ -47,7 +47,7 @@ struct PortPauses {
       headroom;  ///< what of it is in the room for frames behind XOFF, and that room
 };
 
-/// What a switch, or a NIC, knows of the pauses at its ports.
+/// What a switch, or a NIC, counts of the pauses at its ports.
 struct NodePauses {
   std::string watchdog;  ///< a switch's, as a fabric's file has it, or "off"; a NIC has none: empty
   Bytes buffer;          ///< a switch's, all ports together; a NIC's before its memory

@@ -65,7 +65,7 @@ struct WindowRecord {
   Bytes window;
   Bytes in_flight;
   std::optional<Bytes> largest;        ///< upper limit of the window
-  std::optional<FabricTime> base_rtt;  ///< the least round trip known
+  std::optional<FabricTime> base_rtt;  ///< the least round trip measured
   std::optional<FabricTime> target;    ///< target of the queue delay
   std::optional<FabricTime> delay;     ///< round trip - base RTT of the latest answer
   // Since the record before:

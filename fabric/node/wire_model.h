@@ -1,5 +1,5 @@
 #pragma once
-// What both ends of a wire know about it: its state is a pure function of
+// The state of a wire, which both ends compute alike: a pure function of
 // (fault schedule, fabric time). The sender decides at a frame's start what the wire does to it; the
 // receiver discards at arrival what was cut on the way.
 
@@ -53,7 +53,7 @@ class IngressWire {
   FabricTime memory_ = FabricTime::never();
 };
 
-/// What a wire does to a frame, known when the frame starts.
+/// What a wire does to a frame, decided when the frame starts.
 struct WireFate {
   DropCause lost = DropCause::kNone;
   FabricTime flight;   ///< propagation plus any delay
@@ -96,10 +96,10 @@ class EgressWire {
     if (byte_time_ == FabricTime::zero()) return start + serialization_time(wire_length, rate_);
     return start + byte_time_ * static_cast<int64_t>(wire_length.value);
   }
-  /// No fault has touched it, so start() says of every frame that it takes the propagation and nothing else.
+  /// No fault has touched it: start() would return the propagation alone for every frame.
   bool is_sound() const { return trouble_ == nullptr; }
-  /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy is not
-  /// sent again.
+  /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy does not
+  /// start once more.
   WireFate start(const Frame& frame, FabricTime end, bool is_copy = false) {
     if (is_sound()) return {DropCause::kNone, site_.propagation, false};
     return decide(frame, end, is_copy);
@@ -108,7 +108,7 @@ class EgressWire {
  private:
   /// Only wires that a fault has touched have this.
   struct Trouble {
-    /// As said in `what`, and what it remembers from frame to frame.
+    /// The loss `what`, and its state between frames.
     struct Loss {
       WireLoss what;
       uint64_t concerned = 0;  ///< LossKind::kEveryNth: so many frames

@@ -1,8 +1,8 @@
 #pragma once
-// What a drop says of the frame and of the place. One notion for all that write "lost":
+// What a drop means for the frame and for the place. One notion for all that write "lost":
 //
 //   lost        The frame did not arrive at its host. What still waits (in a queue, behind a pause, on a wire at the
-//               end) is not lost, nor is what was sent again although it had arrived.
+//               end) is not lost, nor is what was retransmitted although it had arrived.
 //   congested   Lost, because a queue had no room. No component is at fault.
 //   refused     Not lost: it arrived, and the NIC did not take it. Its sender sends it again.
 
@@ -14,7 +14,7 @@ namespace mrclab {
 
 enum class DropKind : uint8_t {
   kNone,       ///< no drop
-  kBroken,     ///< lost, and what did it is broken, without power, or does not know the way
+  kBroken,     ///< lost at a component that is broken, without power or without a route
   kCongested,  ///< lost, because a queue or a buffer on the way had no room
   kRefused,    ///< arrived, and the receiving NIC had no room for it, or waits for another one (RC)
 };

@@ -9,7 +9,7 @@
 //   Aeth a = read_header<kAethTable>(bytes);      write_header<kAethTable>(a, bytes);
 //
 // Fields stand in the order of the wire and have widths, no offsets: what is between two of them is
-// said to be reserved. A table must fill whole bytes.
+// named as reserved. A table must fill whole bytes.
 
 #include <algorithm>
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace mrclab {
 
-/// How people want to see a number.
+/// How a number is printed.
 enum class Show : uint8_t { kDecimal, kHex };
 
 /// The word for a value; "unknown" for one that has none.

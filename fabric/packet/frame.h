@@ -29,7 +29,7 @@ struct FrameRoom {
 /// 154; nothing is written behind them.
 inline constexpr FrameRoom kHeaderRoom{155, 0};
 
-/// The payload of a frame that has no copy of it, only says where it lies: between the headers that the
+/// The place of a payload that the frame does not copy: it lies between the headers that the
 /// frame holds and the pad and ICRC that whoever looks at them makes (fabric/packet/whole_frame.h).
 struct LentPayload {
   const uint8_t* data = nullptr;  ///< null: nothing is lent
@@ -41,11 +41,11 @@ class FramePool;
 
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
 /// with the first headers. With kFrameHeadBytes and kHeaderRoom a buffer takes three lines, of which a switch that
-/// knows `content` looks at two.
+/// has `content` looks at two.
 struct FrameBuffer {
   FramePool* pool = nullptr;      ///< returns here when its frame is destroyed
   const uint8_t* lent = nullptr;  ///< see LentPayload, here and below
-  uint64_t content = 0;           ///< see Frame::content; 0: not known
+  uint64_t content = 0;           ///< see Frame::content; 0: not set
   uint32_t modelled_size = 0;     ///< bytes that the modelled hardware would carry (>= size)
   uint32_t damage = 0;            ///< see Frame::damage
   uint16_t size = 0;              ///< bytes present
@@ -97,9 +97,9 @@ class Frame {
   std::span<uint8_t> hop_bytes() { return {buffer_->bytes(), buffer_->size}; }
   /// The whole buffer, for writing a payload or a trailer behind the headers. content() stays.
   inline std::span<uint8_t> storage();
-  /// A hash of what no switch changes (fabric/history/history.h), as it was last set; 0: not known since.
+  /// A hash of what no switch changes (fabric/history/history.h), as it was last set; 0: not set since.
   uint64_t content() const { return buffer_->content; }
-  /// May be set whenever it is known: a frame is the same with and without it.
+  /// May be set at any time: a frame is the same with and without it.
   void set_content(uint64_t hash) const { buffer_->content = hash; }
   size_t size() const { return buffer_->size; }
   Bytes modelled_size() const { return {buffer_->modelled_size}; }
@@ -110,14 +110,14 @@ class Frame {
   void resize(size_t size);
   void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
   /// For a frame whose payload is elided: the XOR over its wrong bits of their numbers plus one;
-  /// zero: none. The receiver needs it to say what an ICRC over the whole frame would say. Two
+  /// zero: none. By it the receiver finds what an ICRC over the whole frame would find. Two
   /// flips of one bit cancel.
   uint32_t damage() const { return buffer_->damage; }
   void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
   void set_damage(uint32_t damage) { buffer_->damage = damage; }
   void repair() { set_damage(0); }
-  /// The memory lies still until the frame has been read for the last time that counts: its sender may use
-  /// it again when the packet is acknowledged, and later copies of the packet are only known for what they are.
+  /// The memory lies still until the frame has been read for the last time that counts: its sender may reuse
+  /// it when the packet is acknowledged; of later copies only the headers count, which show them as duplicates.
   void lend(const LentPayload& payload) {
     buffer_->lent = payload.data;
     buffer_->lent_size = payload.size;

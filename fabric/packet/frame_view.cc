@@ -34,7 +34,7 @@ Ipv6Header as_ipv6(const Ipv4Header& v4) {
   return out;
 }
 
-/// ERTH or EETH: an operation that we do not know is no packet of ours.
+/// ERTH or EETH: a packet with an operation of another kind is not ours.
 ParseError checked(EndpointOp op) {
   switch (op) {
     case EndpointOp::kPortStatusUpdate:

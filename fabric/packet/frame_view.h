@@ -58,7 +58,7 @@ class FrameView {
   /// Decodes all headers into `packet`. If open() refused the frame, `packet` has the headers in front of the wrong one.
   void decode(MrcPacket& packet) const;
 
-  // The members of MrcPacket, by their names there. Only of a frame of which open() said kNone.
+  // The members of MrcPacket, by their names there. Only of a frame for which open() returned kNone.
   Encapsulation encapsulation() const { return encapsulation_; }
   bool trimmed() const { return trimmed_; }
   size_t payload_length() const { return payload_length_; }
@@ -139,7 +139,7 @@ class FrameView {
   std::span<const uint8_t> payload_;
   size_t payload_length_ = 0;
   FrameLayout at_{};
-  // Bytes from the Ethernet header on: as the lengths say, before a switch trimmed it; now; of those, what we hold.
+  // Bytes from the Ethernet header on: by its length fields, before a switch trimmed it; now; of those, what we hold.
   size_t original_ = 0;
   size_t on_wire_ = 0;
   size_t available_ = 0;

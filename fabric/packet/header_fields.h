@@ -3,7 +3,7 @@
 // headers_write.cc, trailer.cc), the Wireshark dissector and the tests are made from.
 //
 // Layouts of MRC are from public decoders of the specification; where those disagree, the choice is
-// said at the field. Wherever "ignored" is said we send the value of the table and do not look at it.
+// noted at the field. Where that note is "ignored" we send the value of the table and do not look at it.
 
 #include <algorithm>
 
@@ -225,7 +225,7 @@ inline constexpr auto kTrailerTable = header_table<TimeTrailer>(
     constant(32, "magic", "Magic", kTrailerMagic, Show::kHex), constant(8, "version", "Version", 1),
     reserved(7), computed(1, "void", "Stands for a lost frame", Show::kDecimal, "lost is not none"),
     field(8, "lost", "Lost", &TimeTrailer::lost, Show::kDecimal, value_name<DropCause>,
-          "known at the start: why the frame will not arrive"),
+          "decided at the start: why the frame will not arrive"),
     reserved(8), field(32, "lab", "Lab", &TimeTrailer::lab, Show::kHex),
     field(32, "wire", "Directed wire", &TimeTrailer::wire),
     field(32, "incarnation", "Incarnation", &TimeTrailer::incarnation, Show::kDecimal, nullptr,

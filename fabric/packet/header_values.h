@@ -1,5 +1,5 @@
 #pragma once
-// The headers of a frame as values, decoded to host order. headers.h says which follow one another.
+// The headers of a frame as values, decoded to host order. Their order in a packet is in headers.h.
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
 #pragma once
-// Packet formats of MRC 1.0, from public sources, where they disagree the choice is said here; and of the
+// Packet formats of MRC 1.0, from public sources, where they disagree the choice is noted here; and of the
 // Reliable Connection (RC) transport over RoCEv2, which MRC is measured against (InfiniBand specification
 // 9.2 to 9.7, annex A17; Linux rdma_rxe). All fields are decoded to host order (header_values.h).
 //
@@ -114,10 +114,10 @@ struct MrcPacket {
   UdpHeader udp;
   Bth bth;
   Extension extension;
-  bool trimmed = false;              ///< outer length is shorter than inner (or UDP) length says
-  bool cut = false;                  ///< fewer bytes present than the lengths say (snap length)
+  bool trimmed = false;  ///< outer length is shorter than inner (or UDP) length
+  bool cut = false;      ///< fewer bytes present than by the length fields (snap length)
   std::span<const uint8_t> payload;  ///< without pad and ICRC; empty if trimmed
-  size_t payload_length = 0;         ///< as the lengths say, also when trimmed or cut
+  size_t payload_length = 0;         ///< by the length fields, also when trimmed or cut
   EntropyValue entropy() const;      ///< from UDP source port and inner flow label (SPEC §7.5.2.1)
   /// The entropy value that a responder reflects: all bits that the packet carries; on IPv4 the low
   /// half and zeros.
@@ -130,8 +130,8 @@ struct ParseOptions {
   bool allow_cut = false;
 };
 
-/// Decodes any bytes at all; never reads out of bounds. Returns kNone and fills `packet`, or says
-/// why not. The ICRC is not checked here (icrc_ok below).
+/// Decodes any bytes at all; never reads out of bounds. Returns kNone and fills `packet`, or returns
+/// the reason. The ICRC is not checked here (icrc_ok below).
 ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
                            ParseOptions options = {});
 

@@ -33,7 +33,7 @@ struct IbtaOpcode {
   IbtaTransport transport = IbtaTransport::kReserved;
   /// "RDMA READ Request"; MRC's as name_of(Opcode) has them; empty where nobody has defined one.
   std::string_view operation;
-  /// Bytes of the headers between BTH and the payload. 0 for MRC's, whose parser knows, and where the transport
+  /// Bytes of the headers between BTH and the payload. 0 for MRC (its own parser computes them) and where the transport
   /// is not defined here.
   uint8_t header_bytes = 0;
 };

@@ -5,7 +5,7 @@
 //   01:80:c2:00:00:01 | source MAC | 0x8808 | opcode 0x0101 | class vector 2 | 8 x quanta 2 | pad to 60
 //
 // One quantum is 512 bit times of the link. Data of RoCE has priority 3 here, as in most public
-// configurations; frames carry no VLAN tag, the class is told by the DSCP.
+// configurations; frames carry no VLAN tag, the DSCP names the class.
 
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ void write_pause(const PauseFrame& pause, const MacAddress& source,
 /// A frame about RoCE's data alone; 0 quanta let it go on. Empty if the pool is exhausted.
 Frame make_pause(FramePool& pool, const MacAddress& source, uint16_t quanta);
 
-/// The quanta that a frame asks for of RoCE's data; empty if it says nothing about that class.
+/// The quanta that a frame asks for of RoCE's data; empty if that class is not enabled in it.
 std::optional<uint16_t> lossless_quanta(std::span<const uint8_t> ethernet_frame);
 /// How long so many quanta are on a link of this rate.
 FabricTime pause_time(uint16_t quanta, BitRate rate);

@@ -30,8 +30,8 @@ void write_trailer(const TimeTrailer& trailer, std::span<uint8_t, kTrailerBytes>
 /// known cause) are right.
 std::optional<TimeTrailer> parse_trailer(std::span<const uint8_t> bytes);
 
-/// Where the trailer of an Ethernet frame must start: behind the IP packet as its length says, behind
-/// the length field of a void frame, or behind a pause frame. Where an IP packet says more than there is, its
+/// Where the trailer of an Ethernet frame must start: behind the IP packet by its length field, behind
+/// the length field of a void frame, or behind a pause frame. Where that length is more than there is, the
 /// payload may be elided, and then a trailer is the end of the frame. Empty for anything else or when it would
 /// not fit.
 std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame);

@@ -1,12 +1,12 @@
 #pragma once
 // How switches choose among equal paths when packets name none (routing: ecmp): a hash over the
 // five-tuple and the IPv6 flow label, with a seed per switch, and a group of uplinks. The hash is
-// published here so that a reader of captures can tell which way a packet went.
+// published here so that a reader of captures can compute which way a packet went.
 //
 //   T0   a host of its own row: that port. Any other host: the group of its uplinks.
 //   T1   the port to the host's row.
 //
-// No routing protocol runs: a switch knows the state of its own ports and nothing beyond them. An
+// No routing protocol runs: a switch sees the state of its own ports and nothing beyond them. An
 // uplink without carrier leaves its T0's group; a dead link T1-T0 does not, and packets that the hash
 // sends there are lost until their sender uses other entropy values.
 
@@ -76,8 +76,8 @@ FlowKey flow_of(const Topology& topology, uint32_t source, uint32_t destination,
 /// The uplinks of a T0 of regular planes, and of no other switch: the members of its group.
 std::vector<PortId> uplinks_of(const Topology& topology, NodeId t0);
 
-/// Does the sender name the paths of a queue pair, or does a hash choose them? As `workload` says,
-/// or without one as the fabric's default does.
+/// Does the sender name the paths of a queue pair, or does a hash choose them? By `workload`,
+/// or without one by the fabric's default.
 Chosen chosen_by(const Topology& topology, std::optional<Routing> workload = {});
 
 /// Where an EV leads, as built: a path that is named by its EV as it is; for a hashed EV the uplink

@@ -1,5 +1,5 @@
 #pragma once
-// Counts with what they count, as people read them: "1 fault", "2 faults", "no fault" is the caller's to say.
+// Counts with what they count, as people read them: "1 fault", "2 faults", the caller writes "no fault".
 
 #include <algorithm>
 #include <cstdint>

@@ -17,7 +17,7 @@ inline constexpr size_t kMaxJsonDepth = 64;
 /// Does the text open more than kMaxJsonDepth brackets one inside the other?
 bool nests_too_deep(std::string_view json);
 
-/// What the parser's exception says, in words for people: `found text that is no JSON at line 1, column 5`,
+/// The parser's exception, in words for people: `found text that is no JSON at line 1, column 5`,
 /// `found no "world"`, `found a number, where a string should be`. Of its own words ("[json.exception.type_error.302]")
 /// none is shown.
 std::string json_problem(const std::exception& parsers);

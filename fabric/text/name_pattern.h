@@ -55,7 +55,7 @@ struct NamesFound {
   std::vector<std::string> there;  ///< the first few that are
 };
 
-/// All names by which the thing at a place is known.
+/// All names of the thing at a place.
 using NamesAt = std::function<void(uint32_t place, std::vector<std::string>& names)>;
 /// Text that is the name of a thing means that thing alone, also where it could be read as a pattern.
 /// Where names have two ends with `joint` between them ("h3:p2--p2.t0-1:d3"), each end is looked at for itself:

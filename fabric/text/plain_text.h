@@ -13,7 +13,7 @@ namespace mrclab {
 /// The first piece of a text that is not plain: a control character, or a byte that is no UTF-8.
 struct OddText {
   size_t at = 0;      ///< its first byte
-  std::string found;  ///< what an error says was found: `the control character "\x07"`
+  std::string found;  ///< what an error names as found: `the control character "\x07"`
 };
 std::optional<OddText> find_odd_text(std::string_view text);
 

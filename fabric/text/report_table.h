@@ -1,8 +1,8 @@
 #pragma once
 // Tables for reports from one process to another: the keys, and the members that
 // they stand for. Writer and reader walk the same table (fabric/history/report_json.h),
-// so that neither can use a key that the other does not know. Every key is
-// required and no other is known: a report is whole or an error.
+// so that neither can use a key that the other lacks. Every key is
+// required and no other is accepted: a report is whole or an error.
 //
 //   template <>
 //   inline constexpr auto kReportTable<Gap> = report_table<Gap>(

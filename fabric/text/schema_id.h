@@ -1,6 +1,6 @@
 #pragma once
 // The schema version that every JSON document of ours carries as its first key: a program that reads
-// one can refuse what it does not know. A change that a reader could notice raises the number.
+// one can refuse a version that it does not support. A change that a reader could notice raises the number.
 
 #include <string>
 #include <string_view>

@@ -19,7 +19,7 @@ void check_map(const YamlValue& value, const ValueForm& form) {
   std::vector<std::string_view> known;
   for (const ValueForm::Key& key : form.keys) known.emplace_back(key.name);
   value.only_keys(known);
-  // What is there and wrong is said before what lacks.
+  // A wrong value is reported before a missing one.
   for (const ValueForm::Key& key : form.keys) {
     if (const auto member = value.get(key.name)) check_form(*member, key.form);
   }

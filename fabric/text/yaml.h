@@ -1,5 +1,5 @@
 #pragma once
-// YAML with positions: every value knows its file, line and column, so that bad input gets an exact
+// YAML with positions: every value carries its file, line and column, so that bad input gets an exact
 // error (what was found, what would be right) and nothing is started.
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-// What a DSCP says of a packet. The classes are those of the MRC specification (and of UEC 1.0.3
+// The class that a DSCP gives a packet. The classes are those of the MRC specification (and of UEC 1.0.3
 // §4.1.4.1); which value stands for which is the operator's choice: `dscp:` of a fabric.
 
 #include <array>
@@ -41,7 +41,7 @@ struct DscpMap {
     return dscp == trimmed || dscp == trimmed_last_hop;
   }
   /// True only where the two classes of trimmed frames have different values: with one value for
-  /// both, a receiver cannot tell which switch trimmed.
+  /// both, a receiver cannot find out which switch trimmed.
   constexpr bool is_trimmed_last_hop(uint8_t dscp) const {
     return dscp == trimmed_last_hop && trimmed_last_hop != trimmed;
   }
@@ -61,7 +61,7 @@ struct DscpClass {
 inline constexpr std::array<DscpClass, 8> kDscpClasses{{
     {"no_trim", "data that no switch may trim, and probes", &DscpMap::no_trim, 0},
     {"trimmable", "data", &DscpMap::trimmable, 1},
-    {"trimmable_retx", "data sent again", &DscpMap::trimmable_retx, 1},
+    {"trimmable_retx", "retransmitted data", &DscpMap::trimmable_retx, 1},
     {"trimmed", "trimmed inside the fabric", &DscpMap::trimmed, 2},
     {"trimmed_last_hop", "trimmed on the last hop", &DscpMap::trimmed_last_hop, 2},
     {"control", "SACKs, NACKs, ACKs", &DscpMap::control, 3},
@@ -73,7 +73,7 @@ inline constexpr std::array<DscpClass, 8> kDscpClasses{{
 /// share the value, the first in kDscpClasses.
 std::string_view class_of(const DscpMap& dscps, uint8_t dscp);
 
-/// Why a map is not valid: classes that switches or receivers must tell apart share a value, or a
+/// Why a map is not valid: classes that switches or receivers must distinguish share a value, or a
 /// value has more than six bits. Empty for a valid map.
 std::optional<std::string> misfit_of(const DscpMap& dscps);
 

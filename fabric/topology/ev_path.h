@@ -5,12 +5,12 @@
 //   EV       bits 31-24 zero, 23-16 plane, 15-14 set, 13-0 T0 uplink (0x3FFF = T0-local)
 //
 // Where switches choose by a hash (routing: ecmp), an EV names its plane only, and the rest of it is a
-// number that the hash stirs in (fabric/paths/ecmp.h says which uplink comes of it):
+// number that the hash stirs in (fabric/paths/ecmp.h computes the uplink):
 //
 //   path     plane + number: "p2/e17" with an IPv6 underlay, "p2/f17" with an IPv4 one
 //   EV       bit 31 set, 30 IPv4, 29-24 zero, 23-16 plane, 15-14 set, 13-10 plane again, 9-0 number
 //
-// so the low half, which is all that IPv4 carries, says the plane as well: no two planes of a queue
+// so the low half, which is all that IPv4 carries, holds the plane as well: no two planes of a queue
 // pair have it in common, and what comes back in a SACK without its high half is complete again.
 //
 // A flow of RC has one path, which a hash chooses, too, and its source port is what Linux derives from the
@@ -32,7 +32,7 @@
 namespace mrclab {
 
 inline constexpr uint32_t kT0LocalUplink = 0x3FFF;
-inline constexpr uint32_t kHashNumbers = 1024;     ///< EVs of one plane that a hash tells apart
+inline constexpr uint32_t kHashNumbers = 1024;     ///< EVs of one plane that a hash distinguishes
 inline constexpr uint32_t kMaxHashedPlanes = 16;   ///< what bits 13-10 hold
 inline constexpr uint32_t kFlowNumbers = 1 << 14;  ///< source ports of RoCEv2, from 0xC000
 

@@ -50,7 +50,7 @@ void read_multiple(const YamlValue& map, std::string_view key, uint32_t& out) {
   out = static_cast<uint32_t>(result);
 }
 
-/// A count that the address plan bounds. If it fits the other address plan only, the error says so.
+/// A count that the address plan bounds. If it fits the other address plan only, the error names that plan.
 uint32_t read_numbered(const YamlValue& file, std::string_view key, int64_t min, AddressPlan plan,
                        const std::function<uint32_t(const UsidLayout&)>& room_in) {
   const UsidLayout usids = UsidLayout::of(plan);
@@ -122,7 +122,7 @@ void read_link_rates(const YamlValue& list, FabricShape& shape) {
   }
 }
 
-/// Builds the fabric, whose names only the graph knows.
+/// Builds the fabric, whose names stand in the graph alone.
 void require_rated_links(const YamlValue& list, FabricShape shape) {
   shape.link_rates.clear();
   const Topology topology = build_topology(shape);

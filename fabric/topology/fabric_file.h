@@ -23,7 +23,7 @@
 //     # ask for it: {default: ecmp, underlay: ipv4, hash_seed: same, resilient: on}
 //     # or FARE: fare, or {default: fare, spray: packet, delays: ideal, bfd: off, ready: 120us, hash_seed: same}
 //     # spray: flow; delays: frr, hardware; bfd: 50us; ready: when workloads of FARE begin (fabric/topology/fare.h);
-//     # nics: off, all, aggregates, wanted: which routes NICs are told (fabric/topology/routing.h)
+//     # nics: off, all, aggregates, wanted: which routes NICs get (fabric/topology/routing.h)
 //   wires: veth                # or fast
 //   ecn: on                    # off, or {min: 0.2, max: 0.8} in multiples of the plane BDP
 //   trim: on                   # off, or {threshold: 1.0, last_hop: 1.5}
@@ -60,12 +60,12 @@ Topology read_fabric_file(const std::filesystem::path& path);
 /// Throws InputError if a wire's lookahead is not positive.
 void check_lookahead(const Topology& topology);
 
-/// Reads what `roce: {watchdog: ...}` says. Throws InputError with the position.
+/// Reads the value of `roce: {watchdog: ...}`. Throws InputError with the position.
 void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless);
-/// As a file would say it: "off", "{detect: 200us, restore: 200us, action: drop}".
+/// As in a file: "off", "{detect: 200us, restore: 200us, action: drop}".
 std::string watchdog_text(const LosslessProfile& lossless);
 
-/// The shape as a file would say it, every field written out; `indent` spaces before each line.
+/// The shape as in a file, every field written out; `indent` spaces before each line.
 std::string to_yaml(const FabricShape& shape, size_t indent = 0);
 
 }  // namespace mrclab

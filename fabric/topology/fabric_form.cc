@@ -21,7 +21,7 @@ const Form kTime = Form::of(Kind::kTime), kRate = Form::of(Kind::kRate),
            kSwitch = Form::of(Kind::kSwitch), kText = Form::of(Kind::kText),
            kMultiple = Form::of(Kind::kMultiple);
 
-/// The most that either address plan has room for; the reader knows which one it is.
+/// The most that either address plan has room for; the reader bounds it by the plan in use.
 int64_t most_of(UsidRole role) {
   return std::max(UsidLayout::of(AddressPlan::kLab).count(role),
                   UsidLayout::of(AddressPlan::kFull).count(role));
@@ -32,10 +32,10 @@ int64_t most_planes() {
                   UsidLayout::of(AddressPlan::kFull).planes());
 }
 
-/// `off`, which is a switch where it stands alone, or a map that says more.
+/// `off`, which is a switch where it stands alone, or a map with the details.
 Form switch_or(Form map) { return Form::either({kSwitch, std::move(map)}); }
 
-/// Its reader says what may stand behind the word.
+/// Its reader checks what stands behind the word.
 Form off_or(Form map) { return Form::either({Form::word({"off"}).elsewhere(), std::move(map)}); }
 
 /// A word for all switches, or words by planes and switches.
@@ -48,7 +48,7 @@ Form routing_form() {
   return Form::either(
       {Form::word(words),
        Form::map(
-           {{"default", Form::word(words), "what workloads have that say nothing else"},
+           {{"default", Form::word(words), "what workloads have that do not set it"},
             {"underlay", Form::word({"ipv6", "ipv4"}), "ecmp: what packets are"},
             {"hash_seed", Form::word({"per_switch", "same"}),
              "same: all switches choose alike, so that choices are not independent"},
@@ -62,8 +62,8 @@ Form routing_form() {
             {"bfd", Form::either({Form::word({"off"}), kTime}),
              "fare: between BFD packets, whole microseconds from 10us"},
             {"nics", Form::word({"off", "all", "aggregates", "wanted"}),
-             "fare: which routes NICs are told, off: they do not speak"},
-            {"ready", kTime, "fare: when workloads begin that say nothing else"}})});
+             "fare: which routes NICs get; off: they do not speak BGP"},
+            {"ready", kTime, "fare: when workloads begin that do not set it"}})});
 }
 
 Form nic_form() {
@@ -71,7 +71,7 @@ Form nic_form() {
   const Form range = Form::either({kTime, Form::list(kTime, 2, 2)});
   return Form::either(
       {profile,
-       Form::map({{"profile", profile, "times of a known NIC"},
+       Form::map({{"profile", profile, "times of a NIC's model"},
                   {"compress", Form::integer(1, kMostCompressed), "its times divided by this"},
                   {"name", Form::of(Kind::kName), "a NIC of one's own, with the times below"},
                   {"port_down_delay", kTime, "until a dead port is noticed"},

@@ -1,5 +1,5 @@
 #pragma once
-// What a fabric is made of, as its file says it (fabric_file.h reads it, build_topology.h builds it).
+// What a fabric is made of, as its file describes it (fabric_file.h reads it, build_topology.h builds it).
 
 #include <algorithm>
 #include <cstdint>
@@ -64,7 +64,7 @@ struct GraphShape {
   bool operator==(const GraphShape&) const = default;
 };
 
-/// Links that have another rate than `host_rate` and `fabric_rate` say.
+/// Links that have another rate than `host_rate` and `fabric_rate`.
 struct LinkRate {
   std::string links;  ///< a pattern of ports or links (fabric/topology/pattern.h)
   BitRate rate;

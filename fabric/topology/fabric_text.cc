@@ -1,4 +1,4 @@
-// Writes a fabric's shape as its file would say it.
+// Writes a fabric's shape as it stands in a file.
 
 #include "fabric/text/yaml_write.h"
 #include "fabric/topology/fabric_file.h"

@@ -16,14 +16,14 @@ uint32_t as_number(const Topology& topology, NodeId node);
 /// 10.x.y.z, of the node's number plus one.
 uint32_t router_id(NodeId node);
 
-/// Which routes NICs are told; kOff where switches do not route by themselves.
+/// Which routes NICs get; kOff where switches do not route by themselves.
 NicRoutes nic_routes(const Topology& topology);
 
-/// What a T0 announces in place of its hosts where NICs are told aggregates: the addresses of its row, of so many
+/// What a T0 announces in place of its hosts where NICs get aggregates: the addresses of its row, of so many
 /// bits (fabric/topology/path.h: host_address).
 inline constexpr uint8_t kRowPrefixBits = 32;
 
-/// When workloads of FARE begin that say nothing else (`at:` of a workload): `routing: {ready: ...}`, or long enough
+/// When workloads of FARE begin that have no `at:`: `routing: {ready: ...}`, or long enough
 /// for sessions to come up and routes to cross the fabric three times over, as measured (tests/switchd/fare_test.cc).
 /// A packet that comes before has no route and is dropped.
 FabricTime fare_ready(const Topology& topology);

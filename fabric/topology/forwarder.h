@@ -1,6 +1,6 @@
 #pragma once
 // Which nodes are ours: hosts, and switches that our daemon forwards for. The others' frames are forwarded by the
-// kernel, by Open vSwitch or by a BPF program: they carry no fabric time, judge no frame and know no effect.
+// kernel, by Open vSwitch or by a BPF program: they carry no fabric time, check no frame and execute no effect.
 
 #include "fabric/topology/topology.h"
 

@@ -249,7 +249,7 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
     }
     if (const std::string spine = spine_of_exabgp(shape); !spine.empty()) {
       return {{"speaker", "exabgp for " + spine + ", which has no hosts",
-               "bgpd, frr or bird: ExaBGP tells routes, but passes none on"}};
+               "bgpd, frr or bird: ExaBGP announces routes, but passes none on"}};
     }
     const GraphShape& graph = shape.graph;
     if (!graph.empty() && graph.hosts.front().size() > 1) {

@@ -18,7 +18,7 @@ bool lists_switches(const YamlValue& file);
 /// Throws InputError with the position.
 GraphShape read_graph(const YamlValue& file);
 
-/// Throws InputError where carriers could not tell links apart: two links between two switches
+/// Throws InputError where carriers could not distinguish links: two links between two switches
 /// without `segments: adjacency`, or two ports of a host on one switch with `decap: leaf`.
 void check_ways(const YamlValue& file, const FabricShape& shape);
 

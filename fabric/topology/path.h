@@ -4,7 +4,7 @@
 //
 //   carrier  5f00:0 : source T0 : T1 : destination T0 : destination port     (cross-T1)
 //            5f00:0 : T0 : destination port                                  (T0-local)
-//   uSID     as the fabric's layout says (fabric/topology/usid.h)
+//   uSID     by the fabric's layout (fabric/topology/usid.h)
 //
 // In a fabric that is no regular planes a carrier names every switch of the path (fabric/topology/graph_paths.h).
 // With `decap: leaf` no carrier names the destination port, with `segments: adjacency` a switch

@@ -1,7 +1,7 @@
 #pragma once
 // How packets find their way: along a carrier that the sender wrote (SRv6), or by what switches make of the
 // addresses and entropy of each: by the topology as it was built and their own ports (ECMP), or by routes that
-// they tell each other (FARE). A fabric has a default; a workload may say otherwise, since every switch of ours
+// they announce to each other (FARE). A fabric has a default; a workload may set another, since every switch of ours
 // takes carriers as well. Without a carrier there is one table: a fabric has ECMP or FARE.
 
 #include <cstdint>
@@ -38,12 +38,12 @@ constexpr std::string_view name_of(FareDelays delays) {
                                                       {FareDelays::kHardware, "hardware"}});
   return kNames[static_cast<size_t>(delays)];
 }
-/// Which routes NICs that speak BGP are told (draft-xu-idr-fare-in-mpson section 4).
+/// Which routes NICs that speak BGP get (draft-xu-idr-fare-in-mpson section 4).
 enum class NicRoutes : uint8_t {
-  kOff,         ///< NICs do not speak: a T0 tells of its hosts itself
+  kOff,         ///< NICs do not speak BGP: a T0 originates the routes to its hosts
   kAll,         ///< a route for every host
   kAggregates,  ///< one for the hosts of each T0, and one for each host that a plane has lost
-  kWanted,  ///< a route for each host that a NIC asks for (RFC 5292): those its workloads talk to
+  kWanted,  ///< a route for each host that a NIC asks for (RFC 5292): those its workloads send to
 };
 constexpr std::string_view name_of(NicRoutes routes) {
   constexpr auto kNames = words_by_value<NicRoutes>({{NicRoutes::kOff, "off"},
@@ -59,7 +59,7 @@ struct FareChoice {
       bfd{};  ///< between BFD packets; zero: no BFD, so a silent link is noticed by BGP's hold timer
   std::optional<NicRoutes> nics =
       std::nullopt;    ///< none given: all where there are several planes, else off
-  FabricTime ready{};  ///< when workloads begin that say nothing else; zero: fabric/topology/fare.h
+  FabricTime ready{};  ///< when workloads begin that do not set it; zero: fabric/topology/fare.h
   bool operator==(const FareChoice&) const = default;
 };
 

@@ -133,7 +133,7 @@ struct NicProfile {
   FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
   FabricTime port_up_delay;
   /// After that delay the NIC remaps the queue pairs of every peer that used the port; a peer that
-  /// is told does the same. For a time drawn from this range they send no data. Zero: at once.
+  /// gets the report does the same. For a time drawn from this range they send no data. Zero: at once.
   struct Range {
     FabricTime min, max;
   };

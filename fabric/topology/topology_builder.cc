@@ -102,7 +102,7 @@ PortRef TopologyBuilder::add_port(NodeId node, uint32_t plane, std::string name)
 
 void TopologyBuilder::connect_host(PortRef nic, PortRef down, uint32_t downlink) {
   connect(nic, down, shape_.host_rate);
-  // Local to the switch, which tells its hosts apart by them; the plane is in them all the same.
+  // Local to the switch, which finds its hosts by them; the plane is in them all the same.
   const uint32_t plane = topology_.nodes[down.node.value].plane;
   at(nic).nic_usid = topology_.usids.make(UsidRole::kNicPort, plane, downlink);
   at(nic).kernel_usid = topology_.usids.make(UsidRole::kHostKernel, plane, downlink);

@@ -27,7 +27,7 @@ class TopologyBuilder {
   void connect(PortRef lower, PortRef upper, BitRate rate);
   /// Transceivers of the T0s' downlinks; every port is connected.
   void add_optics();
-  /// What `link_rates` of the shape says; every port is connected. Throws NameError for a pattern that names no link.
+  /// Applies `link_rates` of the shape; every port is connected. Throws NameError for a pattern that names no link.
   void set_link_rates();
 
   Topology& topology() { return topology_; }

@@ -45,7 +45,7 @@ class UsidLayout {
   constexpr uint32_t planes() const { return planes_; }
   /// How many indices a role has in each plane.
   constexpr uint32_t count(UsidRole role) const { return ranges_[place(role)].count; }
-  /// Bits at the front of a uSID that say role and plane: the prefix of all T0s, or T1s, of a plane.
+  /// Bits at the front of a uSID for role and plane: the prefix of all T0s, or T1s, of a plane.
   constexpr uint8_t role_and_plane_bits() const { return role_and_plane_bits_; }
 
   /// `plane` must be below planes(), `index` below count(role).
@@ -85,7 +85,7 @@ class UsidLayout {
   static constexpr size_t place(UsidRole role) { return static_cast<size_t>(role); }
 
   std::string_view name_;
-  uint32_t planes_;  // a power of two: all that the plane's bits can say
+  uint32_t planes_;  // a power of two: as many as the plane's bits can number
   uint32_t plane_shift_;
   uint8_t role_and_plane_bits_;
   Ranges ranges_;

@@ -21,17 +21,17 @@ namespace {
 /// The place of our program among the filters of an interface, by which it is replaced and found.
 constexpr uint32_t kFilterHandle = 1, kFilterPriority = 1;
 
-/// Bytes. Of longer messages keep_what_is_said() keeps the end, because the verifier gives its reason there.
-constexpr size_t kMaxSaid = 4096;
+/// Bytes. Of longer messages keep_log() keeps the end, because the verifier gives its reason there.
+constexpr size_t kMaxLog = 4096;
 constexpr size_t kMaxLastWords = 1000;
 constexpr size_t kMaxLastLines = 8;
 
-// ---- what libbpf says ---------------------------------------------------------------------------
+// ---- libbpf's log ------------------------------------------------------------------------------
 
-/// What libbpf said in this thread since listen(). It would print it to stderr, the verifier's log included.
-thread_local std::string said;
+/// What libbpf logged in this thread since clear_log(), the verifier's log included. By itself it prints to stderr.
+thread_local std::string libbpf_log;
 
-int keep_what_is_said(libbpf_print_level level, const char* format, va_list arguments) {
+int keep_log(libbpf_print_level level, const char* format, va_list arguments) {
   if (level == LIBBPF_DEBUG) return 0;
   va_list again;
   va_copy(again, arguments);
@@ -41,23 +41,23 @@ int keep_what_is_said(libbpf_print_level level, const char* format, va_list argu
   std::string text(static_cast<size_t>(length) + 1, '\0');
   std::vsnprintf(text.data(), text.size(), format, arguments);
   text.pop_back();
-  said += text;
-  if (said.size() > kMaxSaid) said.erase(0, said.size() - kMaxSaid);
+  libbpf_log += text;
+  if (libbpf_log.size() > kMaxLog) libbpf_log.erase(0, libbpf_log.size() - kMaxLog);
   return 0;
 }
 
-void listen() {
-  static const auto printed_before = ::libbpf_set_print(&keep_what_is_said);
+void clear_log() {
+  static const auto printed_before = ::libbpf_set_print(&keep_log);
   static_cast<void>(printed_before);
-  said.clear();
+  libbpf_log.clear();
 }
 
-/// The end of what was said as one line, without libbpf's marks around the verifier's log.
-std::string last_words() {
+/// The end of the log as one line, without libbpf's marks around the verifier's log.
+std::string log_end() {
   std::deque<std::string> lines;
-  for (size_t at = 0; at < said.size();) {
-    const size_t end = std::min(said.find('\n', at), said.size());
-    std::string_view line = std::string_view(said).substr(at, end - at);
+  for (size_t at = 0; at < libbpf_log.size();) {
+    const size_t end = std::min(libbpf_log.find('\n', at), libbpf_log.size());
+    std::string_view line = std::string_view(libbpf_log).substr(at, end - at);
     at = end + 1;
     if (line.starts_with("libbpf: ")) line.remove_prefix(8);
     if (line.empty() || line.find("PROG LOAD LOG --") != std::string_view::npos) continue;
@@ -71,7 +71,7 @@ std::string last_words() {
 
 /// libbpf returns error numbers as negative ones.
 void require_ok(const std::string& attempted, int status) {
-  if (status < 0) throw SystemError(attempted, -status, last_words());
+  if (status < 0) throw SystemError(attempted, -status, log_end());
 }
 
 // ---- programs -----------------------------------------------------------------------------------
@@ -80,15 +80,15 @@ void require_ok(const std::string& attempted, int status) {
 BpfObject load_object(std::span<const uint8_t> bytes, const std::string& name) {
   const std::string attempted = "load the BPF program " + name;
   if (bytes.empty()) throw SystemError(attempted, EOPNOTSUPP, "this build has none");
-  listen();
+  clear_log();
   bpf_object_open_opts options{};
   options.sz = sizeof options;
   options.object_name = name.c_str();
   BpfObject object(::bpf_object__open_mem(bytes.data(), bytes.size(), &options));
-  if (!object) throw SystemError(attempted, errno, last_words());
+  if (!object) throw SystemError(attempted, errno, log_end());
   int status = ::bpf_object__load(object.get());
   // The verifier's EACCES is about the program's rights to memory, not about the user's.
-  const bool by_verifier = said.find("END PROG LOAD LOG") != std::string::npos;
+  const bool by_verifier = libbpf_log.find("END PROG LOAD LOG") != std::string::npos;
   if (status == -EACCES && by_verifier) status = -EINVAL;
   require_ok(attempted, status);
   return object;
@@ -120,7 +120,7 @@ bpf_tc_opts our_filter() {
 /// The program at the interface's ingress; no descriptor if there is none.
 FileDescriptor attached_program(int ifindex) {
   const std::string attempted = "find the BPF program of interface " + std::to_string(ifindex);
-  listen();
+  clear_log();
   const bpf_tc_hook hook = ingress_of(ifindex);
   bpf_tc_opts filter = our_filter();
   const int status = ::bpf_tc_query(&hook, &filter);
@@ -236,7 +236,7 @@ BpfMap BpfProgram::map(const std::string& name) const {
 void BpfProgram::attach_to_ingress(int ifindex) const {
   const std::string attempted =
       "put the BPF program " + name_ + " at interface " + std::to_string(ifindex);
-  listen();
+  clear_log();
   bpf_tc_hook hook = ingress_of(ifindex);
   if (const int status = ::bpf_tc_hook_create(&hook); status != -EEXIST)
     require_ok(attempted, status);

@@ -1,7 +1,7 @@
 #pragma once
-// BPF programs at the ingress of interfaces (tc, clsact), and the maps by which such a program is told what to
-// do and says what it did. libbpf loads them; where a build has none, everything here throws SystemError with
-// EOPNOTSUPP, and why_no_bpf() says it first.
+// BPF programs at the ingress of interfaces (tc, clsact), and the maps by which the lab configures such a program
+// and reads its counters. libbpf loads them; where a build has none, everything here throws SystemError with
+// EOPNOTSUPP, and why_no_bpf() gives the reason before.
 //
 // The kernel keeps an attached program and its maps as long as the interface is there: nothing here need live
 // on, and another process finds the maps by attached_map().
@@ -105,7 +105,7 @@ class BpfProgram {
  public:
   /// Loads an ELF object, as clang makes it, and finds `program_name` (a function) in it. Throws SystemError: with the
   /// last words of the kernel's verifier if it refuses the program (EINVAL), ENOENT if there is no such program.
-  /// Nothing of what libbpf has to say is printed.
+  /// libbpf prints nothing.
   static BpfProgram load(std::span<const uint8_t> object, const std::string& program_name);
 
   /// A map by the name that it has in the source. Throws SystemError with ENOENT if there is none.
@@ -127,7 +127,7 @@ class BpfProgram {
 /// Empty if there is no such program or map. Throws SystemError.
 std::optional<BpfMap> attached_map(int ifindex, const std::string& map_name);
 
-/// Empty if this build has libbpf and `object`, and the kernel takes the object; else a sentence that says what is
+/// Empty if this build has libbpf and `object`, and the kernel takes the object; else a sentence: what is
 /// missing and what to do. Tries it: takes root, and some milliseconds.
 std::optional<std::string> why_no_bpf(std::span<const uint8_t> object);
 

@@ -27,7 +27,7 @@ namespace {
 
 using Kind = KernelChange::Kind;
 
-/// Own sockets that the filter below knows; a jump of the program reaches no further.
+/// Own sockets that the filter below can name; a jump of the program reaches no further.
 constexpr size_t kMaxFiltered = 64;
 
 constexpr std::array kRouteGroups = {
@@ -37,7 +37,7 @@ constexpr std::array kRouteGroups = {
 };
 
 /// Drops what has been asked for by the sockets `own`, and routes and neighbours that nobody asked for. Links and
-/// addresses always pass: their reports do not say who asked.
+/// addresses always pass: the kernel does not report who asked.
 void filter_own(int fd, std::span<const uint32_t> own) {
   std::vector<sock_filter> code;
   const auto load = [&](uint16_t size, uint32_t at) {

@@ -35,7 +35,7 @@ struct KernelChange {
   Kind kind = Kind::kLink;
   bool removed = false;
   uint32_t ifindex = 0;   ///< of kLink, kNeighbour, kQdisc and kQdiscFilter
-  uint32_t sender = 0;    ///< netlink port of the socket that asked for it; 0: not told
+  uint32_t sender = 0;    ///< netlink port of the socket that asked for it; 0: not reported
   std::string what = {};  ///< "5f00:0:100::/48", "netem", "fe80::1"; empty for links and addresses
 };
 
@@ -52,7 +52,7 @@ class ChangeWatch {
   int filter_fd() const { return filter_fd_.get(); }
   /// Changes since the last call, without blocking.
   std::vector<KernelChange> read();
-  /// Has the kernel lost reports, for want of room, since the last call? Nobody knows what they were.
+  /// Has the kernel lost reports, for want of room, since the last call? What they were is lost.
   bool take_overrun() { return std::exchange(overrun_, false); }
 
  private:

@@ -108,7 +108,7 @@ void NetlinkSocket::receive_acknowledgements() {
     n = ::recv(fd, receive_buffer_.get(), kNetlinkReceiveBytes, 0);
   } while (n < 0 && errno == EINTR);
   if (n < 0) {
-    const SystemError error("hear from the kernel: " + in_flight_.front().attempted, errno);
+    const SystemError error("receive from the kernel: " + in_flight_.front().attempted, errno);
     in_flight_.clear();
     throw error;
   }

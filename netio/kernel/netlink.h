@@ -44,7 +44,7 @@ class NetlinkSocket {
 
   /// Sends `message` soon. `attempted` is for the error ("add route 5f00:0:100::/48 in mrclab-x").
   /// An error number in `tolerated` (0: none) is no error. A request that is refused for want of
-  /// memory is sent again behind the others: the kernel takes some per-processor memory only from a
+  /// memory is retried behind the others: the kernel takes some per-processor memory only from a
   /// small reserve that it refills in the background, and some thousand routes with an
   /// encapsulation exhaust it.
   void queue(NlMessage message, std::string attempted, int tolerated = 0);

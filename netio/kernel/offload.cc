@@ -29,7 +29,7 @@ int call_ethtool(const FileDescriptor& socket, const std::string& interface,
   return ::ioctl(socket.get(), SIOCETHTOOL, &request);
 }
 
-/// A call that switches them off, all at once (struct ethtool_sfeatures): each call tells everybody of the link anew.
+/// A call that switches them off, all at once (struct ethtool_sfeatures): each call is one report of the kernel.
 std::vector<uint32_t> switch_off_call(const FileDescriptor& socket, const std::string& interface) {
   constexpr uint64_t kFeatureNames = uint64_t{1} << ETH_SS_FEATURES;
   constexpr size_t kWordBits = 32, kHead = 2;

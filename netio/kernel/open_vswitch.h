@@ -1,6 +1,6 @@
 #pragma once
-// The Open vSwitch of a lab as programs and files: where its parts lie, and its tools. What they are told to
-// make of a fabric is live/external/ovs_switches.h.
+// The Open vSwitch of a lab as programs and files: where its parts lie, and its tools. Their tables for a
+// fabric are written in live/external/ovs_switches.h.
 
 #include <chrono>
 #include <cstdint>
@@ -19,7 +19,7 @@ inline constexpr std::chrono::seconds kOvsPatience{60};
 /// The programs that Open vSwitch needs here and that are not in PATH; empty when all are.
 std::vector<std::string> missing_ovs_programs();
 
-/// What a user should know who looks at these switches, in a line or two of 80 columns.
+/// A hint for a user who inspects these switches, in a line or two of 80 columns.
 std::string_view ovs_limits();
 /// "Open vSwitch 3.1.0", or empty.
 std::string ovs_version();
@@ -29,7 +29,7 @@ std::filesystem::path ovs_folder(const std::filesystem::path& lab_directory);
 /// Is this node of a running lab one of its switches?
 bool is_ovs_switch(const std::filesystem::path& lab_directory, std::string_view node);
 
-/// The variables that tell every program of Open vSwitch that the lab's own is in `folder`.
+/// The variables by which every program of Open vSwitch finds the lab's own in `folder`.
 std::vector<std::pair<std::string, std::string>> ovs_environment(
     const std::filesystem::path& folder);
 /// "unix:FOLDER/BRIDGE.mgmt"
@@ -38,8 +38,8 @@ std::string ovs_management_socket(const std::filesystem::path& folder, const std
 /// words if it fails, or takes longer than kOvsPatience.
 std::string run_ovs_tool(const std::filesystem::path& folder, std::vector<std::string> command);
 
-/// How often the lab's switch daemon has been asked for something by OpenFlow, and has set its bridges anew, whoever
-/// wanted it. Asked over the daemon's control socket, which takes 0.2 ms; empty if it does not answer in 100 ms.
+/// How many OpenFlow messages the lab's switch daemon has received, and how often it has set its bridges anew, from
+/// whomever. Read over the daemon's control socket, which takes 0.2 ms; empty if it does not answer in 100 ms.
 std::optional<uint64_t> ovs_activity(const std::filesystem::path& folder);
 
 }  // namespace mrclab::netio

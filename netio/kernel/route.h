@@ -1,5 +1,5 @@
 #pragma once
-// Addresses, neighbours and IPv6 routes, with SRv6. Written with own attributes: libnl 3.7 knows no
+// Addresses, neighbours and IPv6 routes, with SRv6. Written with own attributes: libnl 3.7 has no
 // seg6, and its route cache refuses a namespace that holds one such route, so it is never used.
 //
 // Usage: RouteBatch batch(netlink); batch.address(...); batch.route(...); batch.commit();
@@ -40,7 +40,7 @@ struct EndNextCsid {
   bool operator==(const EndNextCsid&) const = default;
 };
 /// SRv6 End.X with the NEXT-C-SID flavour (RFC 9800 §4.1.2): uA, which shifts and sends to a next
-/// hop whatever the next uSID is. The kernel looks the next hop up as a destination and wants no
+/// hop whatever the next uSID is. The kernel looks the next hop up as a destination and takes no
 /// interface for it, so a link-local one would be ambiguous. Counters on. Needs Linux 6.6.
 struct EndXNextCsid {
   Ipv6Address next_hop{};
@@ -56,7 +56,7 @@ struct EndDt6 {
 };
 using RouteAction = std::variant<std::monostate, EncapRed, EndNextCsid, EndXNextCsid, EndDt6>;
 
-/// One of several ways of a route. The kernel wants a next hop for each.
+/// One of several ways of a route. The kernel requires a next hop for each.
 struct RouteWay {
   std::string dev;
   Ipv6Address via{};
@@ -76,7 +76,7 @@ inline constexpr uint32_t kBgpMetric = 20;
 enum class RouteEnd : uint8_t {
   kNone,         ///< the route has an interface
   kBlackhole,    ///< dropped silently
-  kUnreachable,  ///< dropped, and the sender is told
+  kUnreachable,  ///< dropped, and the sender gets an ICMPv6 error
 };
 
 /// One IPv6 route: unicast, or one that ends packets here.
@@ -167,7 +167,7 @@ class RouteBatch {
   bool is_local(const Ipv6Address& address);
 
   NamespaceNetlink& netlink_;
-  std::vector<Ipv6Address> addresses_;  ///< added and not yet known to be local
+  std::vector<Ipv6Address> addresses_;  ///< added and not yet seen as local
 };
 
 }  // namespace mrclab::netio

@@ -142,7 +142,7 @@ std::vector<RouteWay> read_ways(const nlmsghdr& message, const std::vector<LinkS
   return ways;
 }
 
-/// The ways in the kernel's answer to `request`; empty if it knows no route to `destination`.
+/// The ways in the kernel's answer to `request`; empty if it has no route to `destination`.
 std::vector<RouteWay> ask_for_route(NamespaceNetlink& netlink, NlMessage request,
                                     const Ipv6Address& destination) {
   const std::vector<LinkState> links = netlink.links();

@@ -1,5 +1,5 @@
 #pragma once
-// What the kernel is told of a frame that leaves by a packet socket, whichever system call it leaves with.
+// The message header (msghdr) of a frame that leaves by a packet socket, whichever system call sends it.
 
 #include <linux/if_packet.h>
 #include <sys/socket.h>

@@ -130,7 +130,7 @@ class PacketSocket {
   ~PacketSocket();
 
   /// A list of links may show a carrier that does not work yet; asking for one link makes it work
-  /// (LiveFabric asks for each before its daemons are told of the links).
+  /// (LiveFabric asks for each before its daemons get the links).
   enum class Carriers { kToBeAskedFor, kAskedFor };
   /// Looks which interfaces the namespace has, watches their carriers from now on, and forgets what was received.
   void find_interfaces(const NetworkNamespace& ns, Carriers carriers = Carriers::kToBeAskedFor);
@@ -166,8 +166,8 @@ class PacketSocket {
     if (queued() > 0) update_carriers();
     return send_queued();
   }
-  /// The second half of flush(), for who calls update_carriers() when carriers_fd() is readable: that
-  /// tells of many sockets in one system call.
+  /// The second half of flush(), for a caller that runs update_carriers() when carriers_fd() is readable: one
+  /// system call then covers many sockets.
   std::span<const SendFailure> send_queued();
   void update_carriers();
   int carriers_fd() const { return watch_->fd(); }

@@ -57,7 +57,7 @@ void HistoryWriter::flush() {
   try {
     fd_.write_all(path_, buffer_);
   } catch (const SystemError&) {
-    fd_.reset();  // the header keeps saying that the file is unfinished
+    fd_.reset();  // the header still marks the file as unfinished
     max_records_ = written_;
     buffer_.clear();
     throw;
@@ -66,10 +66,10 @@ void HistoryWriter::flush() {
   buffer_.clear();
 }
 
-void HistoryWriter::close(EvidenceSeal told) {
-  told.until = std::min(told.until, complete_);
-  told.records = written_;
-  finish(told);
+void HistoryWriter::close(EvidenceSeal offered) {
+  offered.until = std::min(offered.until, complete_);
+  offered.records = written_;
+  finish(offered);
 }
 
 void HistoryWriter::finish(const std::optional<EvidenceSeal>& seal) {

@@ -1,6 +1,6 @@
 #pragma once
-// history/<process>.bin: the packet records of one process, bounded (fabric/history/history_record.h says
-// what is in it). Called for every packet at every hop: copies 36 bytes, and a whole buffer goes to
+// history/<process>.bin: the packet records of one process, bounded (fabric/history/history_record.h has
+// the format). Called for every packet at every hop: copies 36 bytes, and a whole buffer goes to
 // the file at once; nothing is formatted, nothing allocated after construction.
 
 #include <cstdint>
@@ -28,10 +28,10 @@ class HistoryWriter {
   void add(const HistoryBytes& record, uint32_t stream);
   /// Writes what is buffered. Throws SystemError.
   void flush();
-  /// Writes what is buffered, the seal and the final header. `told` says
-  /// whose records were offered, from when to when; it is shortened to the
+  /// Writes what is buffered, the seal and the final header. `offered` has
+  /// the nodes and the time of the offered records; it is shortened to the
   /// first record that found no room. Idempotent.
-  void close(EvidenceSeal told);
+  void close(EvidenceSeal offered);
 
   uint64_t written() const { return written_; }
   uint64_t left_out() const { return left_out_; }

@@ -38,7 +38,7 @@ PcapngWriter::PcapngWriter(const std::filesystem::path& path, PcapngOptions opti
   put32(kByteOrderMagic);
   put16(1);
   put16(0);
-  put64(~uint64_t{0});  // section length: not said
+  put64(~uint64_t{0});  // section length: unspecified
   if (!options_.comment.empty()) put_option(kOptComment, options_.comment);
   put_option(kShbUserAppl, options_.application);
   end_options();
@@ -122,10 +122,10 @@ void PcapngWriter::flush() {
   buffer_.clear();
 }
 
-void PcapngWriter::close(EvidenceSeal told) {
-  told.until = std::min(told.until, complete_);
-  told.records = written_;
-  finish(told);
+void PcapngWriter::close(EvidenceSeal offered) {
+  offered.until = std::min(offered.until, complete_);
+  offered.records = written_;
+  finish(offered);
 }
 
 void PcapngWriter::finish(const std::optional<EvidenceSeal>& seal) {
@@ -160,7 +160,7 @@ void PcapngWriter::put_statistics(uint32_t number, const std::string& seal) {
 void PcapngWriter::begin_block(uint32_t type) {
   block_start_ = buffer_.size();
   put32(type);
-  put32(0);  // length, known at the end
+  put32(0);  // length, filled in at the end
 }
 
 void PcapngWriter::end_block() {
@@ -169,7 +169,7 @@ void PcapngWriter::end_block() {
   std::memcpy(&buffer_[block_start_ + 4], &length, 4);
 }
 
-// The file is in this machine's byte order, as the format allows; the magic says which.
+// The file is in this machine's byte order, as the format allows; the magic shows which.
 void PcapngWriter::put16(uint16_t value) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
   buffer_.insert(buffer_.end(), bytes, bytes + sizeof value);

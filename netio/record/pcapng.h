@@ -16,7 +16,7 @@
 
 namespace mrclab::netio {
 
-/// What a capture file may take on disk unless told otherwise.
+/// What a capture file may take on disk by default.
 inline constexpr uint64_t kCaptureBytesDefault = uint64_t{1} << 30;
 
 struct PcapngOptions {
@@ -54,9 +54,9 @@ class PcapngWriter {
   /// Everything so far is in the file.
   void flush();
   /// Ends the file with the statistics of each interface (seen, not recorded) and a seal in the
-  /// last of them. `told` says whose frames were offered, from when to when; it is shortened to the
+  /// last of them. `offered` has the nodes and the time of the offered frames; it is shortened to the
   /// first frame that found no room.
-  void close(EvidenceSeal told);
+  void close(EvidenceSeal offered);
 
   uint64_t written() const { return written_; }
   uint64_t skipped() const { return skipped_; }

@@ -2,7 +2,7 @@
 // The report of a daemon. It writes one to reports/<process>.json at its end,
 // sends one over its control socket on request, and hands one to the process
 // that takes its place. Reports are values with tables, so that reading one
-// with a key that only one side knows is an error (fabric/text/report_table.h).
+// with a key that only one side has is an error (fabric/text/report_table.h).
 
 #include <cstdint>
 #include <map>

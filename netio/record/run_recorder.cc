@@ -58,11 +58,11 @@ void EventLog::flush() {
   require_written();
 }
 
-void EventLog::close(EvidenceSeal told) {
-  told.until = std::min(told.until, complete_);
+void EventLog::close(EvidenceSeal offered) {
+  offered.until = std::min(offered.until, complete_);
   if (windows_left_out_ > 0) put(windows_left_out_line(windows_until_, windows_left_out_));
-  told.records = written_ + windows_ + (windows_left_out_ > 0 ? 1 : 0);
-  put(seal_line(told, last_, checksum_));
+  offered.records = written_ + windows_ + (windows_left_out_ > 0 ? 1 : 0);
+  put(seal_line(offered, last_, checksum_));
   out_.close();
   require_written();
 }
@@ -139,7 +139,7 @@ void RunRecorder::event(const EventRecord& record) {
   if (events_ != nullptr) events_->write(topology_, node_, record);
 }
 
-/// Not told to the watch of single steps: a window sums up events and is not an event.
+/// Not passed to the watch of single steps: a window sums up events and is not an event.
 void RunRecorder::window(const WindowRecord& record) {
   if (muted_ || record.t > end_) return;
   last_ = std::max(last_, record.t);

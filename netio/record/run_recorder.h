@@ -32,9 +32,9 @@ class EventLog {
   void write(const Topology& topology, NodeId node, const WindowRecord& record);
   /// Every line so far can be read in the file. Throws SystemError.
   void flush();
-  /// Writes how many windows found no room, if any did not, and the seal. `told` says whose events were
-  /// offered, from when to when; it is shortened to the first event that found no room.
-  void close(EvidenceSeal told);
+  /// Writes how many windows found no room, if any did not, and the seal. `offered` has the nodes and the time of the
+  /// offered events; it is shortened to the first event that found no room.
+  void close(EvidenceSeal offered);
   uint64_t dropped() const { return dropped_; }
 
  private:
@@ -72,7 +72,7 @@ class RunRecorder : public NodeObserver {
   FabricTime last() const { return last_; }
   /// Nothing later than `end` is recorded from now on; not before last().
   void set_end(FabricTime end) { end_ = end; }
-  /// Tells `watch` every record from now on; null: no watch. It must outlive this recorder, or be
+  /// Passes every record to `watch` from now on; null: no watch. It must outlive this recorder, or be
   /// taken away.
   void set_watch(RecordWatch* watch) { watch_ = watch; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Exit codes by which our daemons tell the lab why they have ended.
+// Exit codes by which our daemons report to the lab why they have ended.
 
 namespace mrclab::netio {
 

@@ -20,7 +20,7 @@ class Heartbeat {
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;
 
-  /// Calls `beat` at once and then as it says, and serves what else waits on the io_context in between.
+  /// Calls `beat` at once and then when it is due, and serves what else waits on the io_context in between.
   /// Returns after the last beat. Throws what `beat` or a handler throws.
   void run(const std::function<Next()>& beat);
   /// From a handler: the next beat is due now.

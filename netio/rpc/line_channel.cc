@@ -32,11 +32,11 @@ std::string LineChannel::receive(milliseconds limit) {
   std::string line;
   switch (stream_.receive_line(line, kMaxLineBytes, in(limit))) {
     case TimedStream::Line::kRead: return line;
-    case TimedStream::Line::kTimedOut: throw SystemError("wait for what the peer says", ETIMEDOUT);
-    case TimedStream::Line::kTooLong: throw SystemError("read what the peer says", EMSGSIZE);
+    case TimedStream::Line::kTimedOut: throw SystemError("wait for a line of the peer", ETIMEDOUT);
+    case TimedStream::Line::kTooLong: throw SystemError("read a line of the peer", EMSGSIZE);
     case TimedStream::Line::kClosed: break;
   }
-  throw SystemError("read what the peer says", ECONNRESET);
+  throw SystemError("read a line of the peer", ECONNRESET);
 }
 
 bool LineChannel::ready() { return stream_.has_line(kMaxLineBytes); }

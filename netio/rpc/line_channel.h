@@ -1,6 +1,6 @@
 #pragma once
-// A TCP connection that carries lines of text: the out-of-band channel over which two endpoints
-// tell each other what they need before they talk (as perftest does; port 18515 like it). What
+// A TCP connection that carries lines of text: the out-of-band channel over which two endpoints exchange
+// their parameters before the first packet (as perftest does; port 18515 like it). What
 // comes in is bounded in length and time; its meaning is the caller's to judge.
 
 #include <chrono>
@@ -18,7 +18,7 @@ inline constexpr size_t kMaxLineBytes = 64 << 10;
 
 class LineChannel {
  public:
-  /// Waits on `address` ("::" for any) and `port` for the peer whose first line is wanted; receive() returns that line.
+  /// Waits on `address` ("::" for any) and `port` for a peer with a valid first line; receive() returns that line.
   /// Whoever else connects is turned away. Throws SystemError; ETIMEDOUT when no such peer came within `limit`.
   static LineChannel accept(const std::string& address, uint16_t port,
                             std::chrono::milliseconds limit,

@@ -3,7 +3,7 @@
 // of its owner, which runs it or, as a ticking daemon does, polls it; the client blocks with a deadline.
 //
 // Limits: kMaxMessageBytes per message (then an error and the connection is closed), a bounded
-// number of clients (one more takes the place of one that has said nothing for a while, or gets an
+// number of clients (one more takes the place of one that has sent nothing for a while, or gets an
 // error and is closed), one line at a time per client: the next is read when the answer has been
 // written. A batch holds kMaxBatch requests, JSON nests kMaxJsonDepth levels (fabric/text/json_text.h).
 

@@ -27,7 +27,7 @@ Json RpcClient::call(const std::string& method, const Json& params,
   try {
     stream_.send(request.dump() + "\n", "send to " + path_, until);
   } catch (const SystemError& error) {
-    // The server has closed, perhaps with an answer that says why.
+    // The server has closed, perhaps with an answer that gives the reason.
     const bool closed = error.error_number() == EPIPE || error.error_number() == ECONNRESET;
     if (error.error_number() == ETIMEDOUT)
       throw SystemError("get an answer from " + path_, ETIMEDOUT);

@@ -58,7 +58,7 @@ struct TimedStream::Impl {
     socket.cancel(ignored);
     context.restart();
     context
-        .run();  // the handler says that it was cancelled, or that it was done in the last moment
+        .run();  // the handler reports a cancelled operation, or one that ended in the last moment
     if (error == asio::error::operation_aborted) error = asio::error::timed_out;
   }
 
@@ -144,7 +144,7 @@ TimedStream TimedStream::connect_tcp(const std::string& host, uint16_t port, Dea
 
 namespace {
 
-/// Those who have connected and have not said who they are.
+/// Peers that have connected and have not sent their first line.
 class Callers {
  public:
   Callers(asio::io_context& context, size_t limit, const TimedStream::IsWanted& is_wanted)
@@ -169,7 +169,7 @@ class Callers {
     accept();
     return error;
   }
-  /// The one that is wanted has called; its socket and what it has sent.
+  /// A peer has sent a valid first line: its socket and what came in.
   bool found() const { return found_ != nullptr; }
   tcp::socket& socket() { return found_->socket; }
   std::string& received() { return found_->received; }

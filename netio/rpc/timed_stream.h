@@ -2,7 +2,7 @@
 // A connected stream socket, of a Unix path or of TCP, every operation of which has a deadline: what both
 // kinds of clients, the control sockets' and the out-of-band channel's, are made of. On Boost.Asio.
 //
-// Errors are SystemError: ETIMEDOUT when a deadline has passed, else what the kernel says. After a missed
+// Errors are SystemError: ETIMEDOUT when a deadline has passed, else the kernel's error. After a missed
 // deadline what came in so far is kept, but a line that was sent in part makes the stream useless.
 
 #include <chrono>
@@ -26,9 +26,9 @@ class TimedStream {
   static TimedStream connect_tcp(const std::string& host, uint16_t port, Deadline until);
   /// Is this the first line of the peer that is waited for?
   using IsWanted = std::function<bool(const std::string& line)>;
-  /// From the first peer that connects to `address` ("::" for any) and whose first line, of at most `limit` bytes, is
-  /// wanted; receive_line() returns that line again. Others are closed, and kMaxCallers at most may be silent: one more
-  /// takes the place of the one that has been for longest.
+  /// The first peer that connects to `address` ("::" for any) and whose first line, of at most `limit` bytes, is
+  /// valid; receive_line() returns that line again. Others are closed, and at most kMaxCallers may wait without
+  /// a line: one more takes the place of the one that has waited longest.
   static TimedStream accept_tcp(const std::string& address, uint16_t port, size_t limit,
                                 const IsWanted& is_wanted, Deadline until);
   static constexpr size_t kMaxCallers = 16;

@@ -78,7 +78,7 @@ std::optional<Arrival> ArrivalReader::read_foreign(const Port& port, std::span<c
   arrival.foreign = true;
   arrival.frame = frames_.copy(bytes);
   if (!arrival.frame) return std::nullopt;
-  // A kernel's timestamp says when the frame came, not when this process woke up to read it.
+  // The kernel's timestamp is the instant at which the frame came, not when this process woke up to read it.
   const FabricTime came = std::min(page_.clock.fabric_at(std::min(received, now_)), clock_);
   const FabricTime stamped = came + untaken_time_.of(port, bytes);
   FabricTime& last = last_foreign_[port.in.value];

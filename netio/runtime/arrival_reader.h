@@ -1,6 +1,6 @@
 #pragma once
 // Turns the bytes that a ring holds into arrivals. A frame with the trailer of its wire arrives at the
-// instant that it carries; every other frame is a foreign one, and arrives when the kernel's timestamp says, or with
+// instant that it carries; every other frame is a foreign one, and arrives at the kernel's timestamp, or with
 // the wire's last such frame if the clock has stepped back since: a wire does not reorder.
 //
 // The driver calls begin_tick() and then read() for each frame of the tick. Frames of ours go into

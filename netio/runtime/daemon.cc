@@ -34,7 +34,7 @@ constexpr int64_t kIdleTickNs = 5'000'000;
 constexpr int64_t kHousekeepingNs = 5'000'000;
 constexpr int64_t kOffTickNs = 200'000;
 /// While nothing may be committed: how often a process that waits for the limit looks at its control
-/// socket and tells that it is alive. Other daemons are still to start, and need the processors for that.
+/// socket and reports that it is alive. Other daemons are still to start, and need the processors for that.
 constexpr int64_t kWaitingTickNs = 20'000'000;
 constexpr int64_t kProgressNs = 1'000'000'000;
 
@@ -162,7 +162,7 @@ class Daemon {
     nodes_.add_to(driver_);
     driver_.follow_schedule([this] {
       Schedule schedule = read_schedule_file(topology_, config_.schedule_file);
-      log_->debug("told of {} effects, at {}", schedule.effects.size(), reached());
+      log_->debug("got {} effects, at {}", schedule.effects.size(), reached());
       return schedule;
     });
     if (left_) {
@@ -305,7 +305,7 @@ class Daemon {
       log_->warn("the kernel dropped {} frames of full rings", did.ring_drops);
     if (did.failed_sends > 0) log_->warn("{} frames could not be sent", did.failed_sends);
     for (const std::string& reason : did.failed_send_reasons) log_->warn("not sent: {}", reason);
-    if (did.late_effects > 0) log_->warn("{} effects were told too late", did.late_effects);
+    if (did.late_effects > 0) log_->warn("{} effects came too late", did.late_effects);
     if (did.gaps.count > 0) log_->warn("{} gaps in the sequences of wires", did.gaps.count);
     if (did.min_slack_ns != INT64_MAX) {
       log_->info("least slack {:.3f} ms", static_cast<double>(did.min_slack_ns) * 1e-6);

@@ -1,5 +1,5 @@
 #pragma once
-// What the lab tells a daemon, as one JSON file. Written by lab/, read by the daemons' mains.
+// A daemon's configuration, one JSON file. Written by lab/, read by the daemons' mains.
 
 #include <cstdint>
 #include <filesystem>
@@ -47,7 +47,7 @@ struct DaemonConfig {
 
 /// Throws SystemError (cannot write).
 void write_daemon_config(const DaemonConfig& config, const std::filesystem::path& file);
-/// Throws std::runtime_error saying what is wrong with the file.
+/// Throws std::runtime_error with what is wrong with the file.
 DaemonConfig read_daemon_config(const std::filesystem::path& file);
 
 }  // namespace mrclab::netio

@@ -2,7 +2,7 @@
 // What a daemon answers on its control socket: "status", "report", "counters", "pauses",
 // "table" {"node"}, "power_off", and for single steps "watch" (a RecordFilter, null: no more) and "watched".
 //
-// The daemon hands in what it has to say, and calls poll() every few milliseconds: methods run then.
+// The daemon passes functions that compute the answers, and calls poll() every few milliseconds: methods run then.
 
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -21,12 +21,12 @@ struct DaemonAnswers {
   std::function<Json()> status;
   std::function<Json()> report;
   std::function<Json()> counters;  ///< {"committed_ps", "nodes": of all, by name}
-  std::function<Json()> pauses;    ///< what nodes say of pauses, by name
+  std::function<Json()> pauses;    ///< PauseAccounts of nodes, by name
   /// The forwarding table of the node of that name. Throws RpcError if there is none here.
   std::function<Json(const std::string& node)> table;
   /// Where the nodes are, for a successor; the daemon does nothing more.
   std::function<Json()> power_off;
-  /// Everything that happens is told to `watch` from now on; null: nothing is told.
+  /// Every event and record goes to `watch` from now on; null: to nobody.
   std::function<void(RecordWatch*)> set_watch;
 };
 

@@ -47,12 +47,12 @@ class DaemonNodes {
                          const std::filesystem::path& file);
   /// Records nothing while it is so.
   void set_muted(bool muted);
-  /// Everything that happens is told to `watch` from now on; null: nothing is told.
+  /// Every event and record goes to `watch` from now on; null: to nobody.
   void set_watch(RecordWatch* watch);
 
-  /// What each node says of itself, by name.
+  /// The report of each node, by name.
   std::map<std::string, nlohmann::json> described() const;
-  /// What nodes say of pauses, by name; without those that have nothing to say.
+  /// The pause account of each node that has one, by name.
   std::map<std::string, nlohmann::json> pauses() const;
   /// Null if there is no node of that name here.
   const Node* find(std::string_view name) const;

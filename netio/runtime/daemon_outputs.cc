@@ -48,10 +48,10 @@ void DaemonOutputs::flush() {
   if (records_) records_->flush();
 }
 
-void DaemonOutputs::close(const EvidenceSeal& told) {
-  if (capture_) capture_->close(told);
-  if (events_) events_->close(told);
-  if (records_) records_->close(told);
+void DaemonOutputs::close(const EvidenceSeal& offered) {
+  if (capture_) capture_->close(offered);
+  if (events_) events_->close(offered);
+  if (records_) records_->close(offered);
 }
 
 void DaemonOutputs::write_report(const ProcessReport& report) const {

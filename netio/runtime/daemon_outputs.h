@@ -1,7 +1,7 @@
 #pragma once
 // The files that a daemon writes into the folder of its run: capture, events, packet records, its
 // report. The daemon opens them at its start, gives each node a recorder that writes into them, and
-// closes them once, with a seal that says of whom they tell and from when to when.
+// closes them once, with a seal: the nodes that they cover, from when to when.
 
 #include <cstdint>
 #include <memory>
@@ -27,7 +27,7 @@ class DaemonOutputs {
   /// What was recorded so far can be read in the files. Throws SystemError (disk full).
   void flush();
   /// Nothing is recorded after this. Throws SystemError (disk full).
-  void close(const EvidenceSeal& told);
+  void close(const EvidenceSeal& offered);
   /// Writes the report, sealed, if there is a folder for it. Throws SystemError.
   void write_report(const ProcessReport& report) const;
 
@@ -35,7 +35,7 @@ class DaemonOutputs {
   uint64_t record_bytes_left() const;
   /// The earliest packet record that found no room; never(): all did.
   FabricTime records_cut() const;
-  /// Says in the report how much was written, and how much found no room.
+  /// Adds to the report how much was written, and how much found no room.
   void count_in(ProcessReport& report) const;
 
  private:

@@ -16,11 +16,11 @@ class DaemonProgram {
   virtual ~DaemonProgram() = default;
   /// Makes the node that lives at environment.self.
   virtual std::unique_ptr<Node> make_node(const NodeEnvironment& environment) = 0;
-  /// What the node says of itself, for the control socket and the report (process_report.h).
+  /// The node's report of itself, for the control socket and the report (process_report.h).
   virtual nlohmann::json describe(const Node& node) const = 0;
   /// The node's forwarding table, for the control socket; null if it has none.
   virtual nlohmann::json table(const Node&) const { return nullptr; }
-  /// What the node says of pauses (fabric/node/pause_account.h); null where the fabric pauses nothing.
+  /// The node's account of pauses (fabric/node/pause_account.h); null where the fabric pauses nothing.
   virtual nlohmann::json pauses(const Node&) const { return nullptr; }
   /// Adds the node's figures to the process's live ones.
   virtual void add_progress(const Node& node,

@@ -14,7 +14,7 @@
 namespace mrclab::netio {
 namespace {
 
-/// Where the program tells pids; above the gate page's descriptor.
+/// Where the program writes pids; above the gate page's descriptor.
 constexpr int kPidsFd = 4;
 
 /// The kernel shows the memory in which a process's arguments lie; `ps` shows no zeros at its end.

@@ -2,7 +2,7 @@
 // Many daemons by one start of their program. Loading a program and its libraries takes longer than all that
 // a daemon of one node does until it is ready, and reading the fabric comes next. So the lab starts the
 // program once, with the configuration files of all its daemons: it reads the fabric, forks a sibling for
-// each file, tells the lab their pids, and ends. They are the lab's children, as if it had started each.
+// each file, writes their pids to the lab, and ends. They are the lab's children, as if it had started each.
 
 #include <chrono>
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace mrclab::netio {
 
 /// In the program, whose arguments are configuration files: forks a copy for each. Returns a copy its
 /// configuration; it prints to its own file then, and `ps` shows it with its own argument alone. The program
-/// itself has told the lab of all copies when this returns nothing. Throws SystemError or what is wrong with
+/// itself has reported all copies to the lab when this returns nothing. Throws SystemError or what is wrong with
 /// a file.
 std::optional<DaemonConfig> fork_for_each(std::span<char*> argv);
 

@@ -35,14 +35,14 @@ struct DriverReport {
   uint64_t failed_sends = 0;
   std::vector<std::string> failed_send_reasons;  ///< at most kMaxReasons
   uint64_t ring_drops = 0;
-  uint64_t late_effects = 0;  ///< of the schedule, told after their time
+  uint64_t late_effects = 0;  ///< of the schedule, received after their time
   int64_t min_slack_ns = INT64_MAX;
 };
 
 class Driver {
  public:
   static constexpr size_t kMaxReasons = 16;
-  /// Into so many parts the shortest lookahead is cut to look at the time in between.
+  /// A tick advances its nodes in slices of shortest lookahead / kSlices, and after each compares with kHandOverNs.
   static constexpr int64_t kSlices = 8;
   /// A tick that takes longer than this hands over what it has so far, so
   /// that the neighbours go on.

@@ -39,18 +39,18 @@ class EgressQueue {
   void resume(NodeId node);
 
   /// Numbers what starts to leave at `port`, and puts it in line for the interface of that port. A
-  /// transmission that is known to be lost becomes a void frame.
+  /// transmission that the wire will lose becomes a void frame.
   void put(size_t line, const Port& port, uint32_t ifindex, Transmission&& transmission);
   /// The next number of a wire whose frame is handed over inside the process.
   uint64_t take_sequence(WireId wire) { return sequence_[wire.value]++; }
 
-  /// Tells the lab how many frames the other processes get. Called before the kernel gets the frames, or
+  /// Publishes to the lab how many frames the other processes get. Called before the kernel gets the frames, or
   /// a receiver could count a frame as taken that does not count as sent yet.
   void announce();
   /// All that may leave by `clock`, in order: valid, with its bytes, until clear(), put() or due().
   std::span<Outgoing> due(size_t line, FabricTime clock);
   void clear(size_t line) { lines_[line].ready.clear(); }
-  /// Tells the receivers how many frames their wires have been given. When the kernel has them.
+  /// Publishes to the receivers how many frames each wire has been given. Called when the kernel has them.
   void publish();
 
   uint64_t frames() const { return frames_numbered_; }  ///< ever put

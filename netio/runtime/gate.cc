@@ -120,7 +120,7 @@ std::optional<FabricTime> GatePage::quiet_until() const {
 std::optional<GatePage::Quiet> GatePage::quiet() const {
   // Taken counts before sent counts (Mattern's four counters): if the later sum of what was sent
   // equals the earlier sum of what was taken, nothing was under way at any instant in between, and
-  // what each process said then about its next event includes every frame there is.
+  // the next event that each process published then includes every frame there is.
   uint64_t taken = 0, given = 0;
   Quiet quiet{FabricTime::never(), FabricTime::never()};
   for (uint32_t i = 0; i < process_count; ++i) {

@@ -112,7 +112,7 @@ struct GatePage {
   /// The version of the schedule of effects. Stored after the file, and before any limit that lets
   /// a process past the first difference; read after the limit.
   std::atomic<uint64_t> schedule{0};
-  /// Lab time between the processes' ticks at the present pace; 0: as their configuration says.
+  /// Lab time between the processes' ticks at the present pace; 0: by their configuration.
   std::atomic<int64_t> tick_ns{0};
   /// How far the clock may be ahead of the slowest process; 0: as far as its pace takes it. Each process applies the
   /// leash to its own reading of the clock (time_at), because the lab, which could stop the clock instead, may not be

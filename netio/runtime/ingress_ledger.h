@@ -1,9 +1,9 @@
 #pragma once
-// What one process knows about the frames on its incoming wires: which ones it has received, which
+// The account of the frames on a process's incoming wires: which ones it has received, which
 // ones the kernel has lost, and how early the next one can be.
 //
 // The driver calls it in each tick: read_gate(), then note() for every frame that it takes from its
-// rings, then update_bounds(). What the gate says must be read before the rings are: a frame that
+// rings, then update_bounds(). The gate must be read before the rings are: a frame that
 // was counted as sent by then is in a ring, so that the bound of its wire holds (gate.h).
 //
 // Bounds: missing sequence numbers are remembered up to kMaxMissing per wire; a frame beyond them
@@ -19,7 +19,7 @@
 
 namespace mrclab::netio {
 
-/// A frame that the kernel lost, as far as the receiver can tell.
+/// A frame that the kernel lost, by the numbers of those that came.
 struct WireGap {
   WireId wire;
   uint64_t sequence = 0;
@@ -51,7 +51,7 @@ class IngressLedger {
   uint32_t sender(WireId wire) const { return wires_[index_[wire.value]].sender; }
   /// Counts a frame. False if the same one has been counted before.
   bool note(WireId wire, uint64_t sequence);
-  /// Says anew how early each wire's next frame can be, and gives up frames that stay away.
+  /// Computes anew how early each wire's next frame can be, and gives up frames that stay away.
   void update_bounds(LabTime now);
 
   /// No frame that comes over a veth from now on is earlier than this.

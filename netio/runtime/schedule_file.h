@@ -1,7 +1,7 @@
 #pragma once
 // The schedule of effects on its way to the daemons: a file with one line per effect
 // (fabric/node/effect_text.h) that is replaced as a whole, so that a reader always has one version. A
-// first line "settled PS" says that the file leaves out effects up to that instant which are no
+// first line "settled PS" means that the file leaves out effects up to that instant which are no
 // longer in force. The last line has the number of lines before it and their CRC-32, so that no
 // part of the file is taken for a schedule.
 

@@ -1,8 +1,7 @@
 #pragma once
-// Fabric time that switches which are not ours do not take. In a plane of the kernel's or of Open
-// vSwitch only waiting for a rate takes fabric time: the receiver adds the pipelines and the
-// propagation of the path, whose length the hop limit tells. Windows and timers are sized for a
-// round trip with these times.
+// The latency that foreign switches leave unmodelled. In a plane of kernel or Open vSwitch switches a frame spends
+// fabric time only where it waits for a rate. So the receiver adds the pipelines and the propagation of the path,
+// whose length follows from the hop limit: windows and timers are sized for a round trip that includes them.
 
 #include <cstdint>
 #include <span>

@@ -163,7 +163,7 @@ class VethTaps::Impl {
       count_dropped();
     } catch (...) {
       problem_ = std::current_exception();
-      // A run must not wait for ever for a reader that has ended; finish() says why it has.
+      // A run must not wait for ever for a reader that has ended; finish() reports why it has.
       rounds_done_ = UINT64_MAX;
     }
     timespec cpu{};

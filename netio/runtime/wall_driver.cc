@@ -99,7 +99,7 @@ void WallDriver::take(uint32_t ifindex, std::span<const uint8_t> bytes, uint64_t
     ++report_.no_buffer;
     return;
   }
-  // A timestamp says when the frame came, not when this process woke up to read it.
+  // The timestamp is the instant at which the frame came, not when this process woke up to read it.
   arrival.arrival = arrival.start = std::max(committed_, fabric_at(static_cast<int64_t>(rx_ns)));
   arrival.sequence = sequence_++;
   node_->receive(PortId{port}, std::move(arrival));

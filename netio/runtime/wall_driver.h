@@ -43,7 +43,7 @@ class WallDriver {
   /// Throws SystemError for an interface that `ns` does not have or rights that are missing.
   WallDriver(const NetworkNamespace& ns, const Config& config, FramePool& frames);
 
-  /// The node must outlive the driver's use. Ports without carrier are told to it at once.
+  /// The node must outlive the driver's use. It gets the ports without carrier at once.
   void run(Node& node);
 
   /// Takes in what has arrived, runs the node to now, sends. False if nothing moved.

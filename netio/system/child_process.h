@@ -71,7 +71,7 @@ class ChildProcess {
   std::string take_stops();
   /// Sends a signal; has no effect on a child that has ended.
   void signal(int number);
-  /// Has it ended? Unlike wait() this leaves it a zombie, so that its process group can be told.
+  /// Has it ended? Unlike wait() this leaves it a zombie, so that its process group can still be signalled.
   bool ended() const;
   /// Signals the child's process group, which may have members when the child has ended(). No
   /// effect once wait() has returned the status: from then on the number may be another group's.

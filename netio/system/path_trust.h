@@ -1,5 +1,5 @@
 #pragma once
-// Who may have written a file that this process is to believe.
+// Who may have written a file that this process acts on.
 
 #include <filesystem>
 

@@ -40,7 +40,7 @@ std::string explain(const SystemError& error) {
     case ErrorKind::kMissingRights:
       return what + ". Run it as root (sudo), in an environment that may create namespaces.";
     case ErrorKind::kMissingFeature:
-      return what + ". This kernel lacks what is needed; `mrclab doctor` says what is missing.";
+      return what + ". This kernel lacks what is needed; `mrclab doctor` lists what is missing.";
     case ErrorKind::kDiskFull:
       // Labs have their records and sockets in /run, which is mostly memory of a fixed size.
       if (what.find(" /run/") != std::string::npos) {

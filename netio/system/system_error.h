@@ -1,6 +1,6 @@
 #pragma once
 // One idiom for every system call: check_system_call("open /dev/net/tun", ::open(...)) throws an
-// error that says what was attempted. Mains catch once, print explain(), return exit_code().
+// error with what was attempted. Mains catch once, print explain(), return exit_code().
 
 #include <cerrno>
 #include <concepts>

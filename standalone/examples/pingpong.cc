@@ -112,7 +112,7 @@ int run(char** argv, int argc) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc < 5) return std::fprintf(stderr, "see the head of pingpong.cc for what to say\n"), 2;
+  if (argc < 5) return std::fprintf(stderr, "see the head of pingpong.cc for the arguments\n"), 2;
   return run(argv, argc);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "mrc-pingpong: %s\n", error.what());

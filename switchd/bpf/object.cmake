@@ -1,5 +1,5 @@
 # BPF programs become part of a target: compiled by clang with libbpf's headers, and embedded as bytes. Where the one
-# or the other is missing they have no bytes, and whoever would load them says so.
+# or the other is missing they have no bytes, and the loader refuses them with that reason.
 set(bpf_versions 19 18 17 16 15 14)
 list(TRANSFORM bpf_versions PREPEND clang- OUTPUT_VARIABLE clang_names)
 list(TRANSFORM bpf_versions PREPEND llvm-strip- OUTPUT_VARIABLE strip_names)

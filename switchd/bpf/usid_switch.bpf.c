@@ -102,7 +102,7 @@ static __always_inline int draws_mark(const struct usid_port* port, __u64 waits)
   return bpf_get_prandom_u32() % span < waits - port->mark_min;
 }
 
-/// Takes the payload of a frame away; what is left says in its outer header how long it is.
+/// Takes the payload of a frame away; the outer header of the rest has the new length.
 static __always_inline int trim(struct __sk_buff* skb, const struct usid_port* port,
                                 const struct usid_rules* rule) {
   const __u16 payload = bpf_htons(rule->trimmed_bytes - HEADERS);

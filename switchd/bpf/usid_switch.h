@@ -1,5 +1,5 @@
 #pragma once
-// What a switch in the kernel (usid_switch.bpf.c) and whoever sets it up tell each other: the entries of its tables.
+// The entries of the tables that a switch in the kernel (usid_switch.bpf.c) shares with the lab, which sets it up.
 // C, since both read it. Lengths are what the kernel counts: Ethernet header and payload, no FCS and no preamble.
 
 #include <linux/types.h>

@@ -242,7 +242,7 @@ TEST_CASE("bad fabric files get an exact error") {
               "\"p0.t0-1:u0\", \"p1.t0-0:u0\", \"p1.t0-1:u0\""},
           Row{"routing: fare\nspeaker: {\"p0.t1-*\": exabgp}\n",
               "f.yaml:7:10: found exabgp for p0.t1-0, which has no hosts: expected bgpd, frr or "
-              "bird: ExaBGP tells routes, but passes none on"},
+              "bird: ExaBGP announces routes, but passes none on"},
           Row{"routing: fare\nroce: {adaptive_routing: on}\n",
               "f.yaml:7:7: found adaptive_routing, beside \"routing: fare\": expected off: such "
               "switches choose by weight"},

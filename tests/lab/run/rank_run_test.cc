@@ -263,7 +263,7 @@ TEST_CASE("ranks that are to end at different instants do not wait for each othe
     const std::jthread other(simulate, 1);
     simulate(0);
   }
-  CHECK(said == std::vector<std::string>(2, "the ranks were told different ends"));
+  CHECK(said == std::vector<std::string>(2, "the ranks have different ends"));
 }
 
 /// Ranks of which one sees another folder than rank 0, as on a machine without a shared file system.
