@@ -21,8 +21,7 @@ struct WindowVote {
   /// When the earliest event of the rank's nodes on each side (two_sides.h) is due. In the sum,
   /// the earliest event of any rank.
   std::array<FabricTime, 2> earliest{FabricTime::never(), FabricTime::never()};
-  uint64_t frames =
-      0;  ///< that its nodes started to send in the last window; in the sum: of all ranks
+  uint64_t frames = 0;  ///< that its nodes started to send in the last window; in the sum: of all
   bool stop = false;    ///< it is to end here; in the sum: one of them is to
   bool failed = false;  ///< it cannot go on; in the sum: one of them cannot
 

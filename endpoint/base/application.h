@@ -1,6 +1,6 @@
 #pragma once
 // The application interface: a state machine that its node runs at fabric time. It posts writes and
-// is told about completions; it never blocks and reads no clock of its own.
+// gets completions; it never blocks and reads no clock of its own.
 
 #include <cstdint>
 #include <optional>

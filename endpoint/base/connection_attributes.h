@@ -2,7 +2,7 @@
 // The attributes that two ends exchange before a connection starts, out of band (MRC specification
 // table 10-1; there is no connection manager on the wire), and what follows for each of them.
 //
-// Names as in the MRC API: `x` is what an end wants as sender, `x_dest` what it can take as
+// Names as in the MRC API: `x` is what an end asks for as sender, `x_dest` what it can take as
 // destination. Where the two differ the smaller counts (our choice: it is what both can keep).
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace mrclab::endpoint {
 /// MRC API: mpr is given in units of 128 PSNs, in 8 bits.
 inline constexpr uint32_t kMprUnit = 128;
 inline constexpr uint32_t kMaxMprUnits = 255;
-/// RQMSN has 16 bits, half of which must tell early from late.
+/// RQMSN has 16 bits, half of which must distinguish early from late.
 inline constexpr uint32_t kMaxWriteImmediates = 0x7FFF;
 inline constexpr uint32_t kProtocolVersion = 1;  ///< MRC specification, table 10-1
 
@@ -50,8 +50,8 @@ struct ConnectionAttributes {
   uint32_t mpr_dest = 8;        ///< max PSN range its bitmap holds, in units of 128 PSNs
   bool dynamic_mpr = false;     ///< counts only if both have it
   DirectionalCapability trim_nack{true, true};  ///< asks for, and sends, NACKs of trimmed packets
-  DirectionalCapability service_time;           ///< wants, and gives, service times in SACKs
-  RetryPolicy retry;                            ///< for its own requester; not told to the peer
+  DirectionalCapability service_time;           ///< asks for, and gives, service times in SACKs
+  RetryPolicy retry;                            ///< for its own requester; not sent to the peer
   bool operator==(const ConnectionAttributes&) const = default;
 };
 

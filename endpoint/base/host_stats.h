@@ -15,7 +15,7 @@ namespace mrclab::endpoint {
 /// Why the endpoint refused a packet. Packets lost on the wire are not here.
 enum class Refusal : uint8_t {
   kNone,             ///< accepted
-  kMalformed,        ///< not a packet of MRC; the parser says why
+  kMalformed,        ///< not a packet of MRC; the parser has the reason
   kOtherTraffic,     ///< ordinary traffic of the host's kernel, which the NIC leaves to it
   kNotMrc,           ///< for this port's uSID, but not MRC: datagrams of another program
   kWrongCarrier,     ///< the outer destination is not this port's uSID

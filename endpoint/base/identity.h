@@ -13,7 +13,7 @@ namespace mrclab::endpoint {
 /// The most queue pairs, and memory regions, of a host.
 inline constexpr uint32_t kMaxPerHost = 4000;
 
-/// The identities of one host. `number` is 1 to kMaxPerHost; `use` tells apart those that had the
+/// The identities of one host. `number` is 1 to kMaxPerHost; `use` counts those that had the
 /// same number one after the other.
 class HostIdentities {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// A memory region as both ends of a connection know it.
+// A memory region as both ends of a connection see it.
 
 #include <cstdint>
 

@@ -2,9 +2,9 @@
 // The queue pairs of one transport of a host, by place and by queue pair number. They come and go; a place keeps its number,
 // a queue pair its address. Iteration visits those that exist, in the order of places.
 //
-// Touched queue pairs are those that the event in hand was about: the code that changes one says so, and once
-// the event is over the host sets their timers anew. Most packets leave a timer where it is or move it to a later time,
-// which is found out when it has run out; the code that knows so says that, too.
+// Touched queue pairs are those that the event in hand changed: the code that changes one calls touch(), and
+// once the event is over the host sets their timers anew. Most packets leave a timer where it is or move it to a
+// later time, which the host finds when it runs out; code that can exclude an earlier time marks that, too.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// PSNs wrap after 2^24 packets; inside the endpoint a packet is known by its Sequence, its position
+// PSNs wrap after 2^24 packets; inside the endpoint a packet is identified by its Sequence, its position
 // in its queue pair's stream, which never wraps.
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-// What a transport ACK's syndrome says (AETH; InfiniBand Architecture vol. 1, table 44). Neither transport
+// The syndromes of a transport ACK (AETH; InfiniBand Architecture vol. 1, table 44). Neither transport
 // gives credits: an ACK's credit field is always 0x1F. MRC has neither "receiver not ready" nor NAKs of a sequence.
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr uint8_t kNakRemoteOperation = 0x63;
 inline constexpr uint8_t kNakWriteImmLimit = 0x65;
 
 constexpr bool is_ack(uint8_t syndrome) { return (syndrome & 0xE0) == 0; }
-/// RC's "receiver not ready"; the low five bits say for how long.
+/// RC's "receiver not ready"; the low five bits are the time.
 constexpr bool is_not_ready(uint8_t syndrome) { return (syndrome & 0xE0) == 0x20; }
 constexpr uint8_t not_ready_syndrome(uint8_t code) { return static_cast<uint8_t>(0x20 | code); }
 constexpr bool is_nak(uint8_t syndrome) { return (syndrome & 0xE0) == 0x60; }

@@ -16,7 +16,7 @@ namespace mrclab::endpoint {
 
 inline constexpr uint32_t kDefaultPsnRange = 1024;  ///< PSNs, 8 units: the least that is required
 
-/// Which transport carries a connection whose workload does not say.
+/// Which transport carries a connection whose workload names none.
 enum class TransportKind : uint8_t { kMrc, kRoce };
 constexpr std::string_view name_of(TransportKind kind) {
   return kind == TransportKind::kRoce ? "roce" : "mrc";
@@ -37,8 +37,8 @@ enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 /// The rules of NSCC where UEC's text and even shares of a last hop differ (even_nscc.h, nscc.h).
 enum class NsccRules : uint8_t { kEven, kUec };
 
-/// When another packet may go. The MRC specification §8.3.1 says while cwnd > in flight; UEC's
-/// htsim says while in flight + packet <= cwnd. The specification's overshoots by less than a
+/// When another packet may go. By the MRC specification §8.3.1 while cwnd > in flight; by UEC's
+/// htsim while in flight + packet <= cwnd. The specification's overshoots by less than a
 /// packet, and lets a window of less than a packet still move.
 enum class WindowRule : uint8_t { kOpen, kFits };
 
@@ -75,7 +75,7 @@ struct TransportProfile {
   bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
   bool ev_probes = true;       ///< off: values that are assumed bad stay so
   bool selective_acks = true;  ///< off: only cumulative acknowledgements count
-  bool port_status = true;     ///< off: peers are not told which ports are down
+  bool port_status = true;     ///< off: the host does not report which ports are down
 
   // Entropy values.
   uint32_t ev_limit = 256;     ///< EV Universe of a QP: active and backups (MRC paper §2.4)
@@ -136,7 +136,7 @@ struct TransportProfile {
   uint32_t nscc_qa_gate = 3;
   FabricTime nscc_qa_threshold;
   bool nscc_disable_qa = false;
-  bool receiver_penalty = true;  ///< a sender obeys rcv_cwnd_pen and restore_cwnd
+  bool receiver_penalty = true;  ///< a sender applies rcv_cwnd_pen and restore_cwnd
 
   // A finite receiver (receive_buffer.h, bitmap_pool.h): limits of a NIC for all its queue pairs.
   BitRate receive_rate;          ///< payload from the NIC to memory; zero: at once

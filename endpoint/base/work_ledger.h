@@ -1,6 +1,6 @@
 #pragma once
 // Counts the requests to a queue pair and its answers, where applications meet the transport:
-// evidence that no completion was lost or reordered. It knows nothing of packets.
+// evidence that no completion was lost or reordered. It sees no packets.
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 // belongs to the destination, not to the queue pair (MRC: QPCC). nscc.h is MRC's algorithm to the
 // letter, even_nscc.h our variant of it, fixed_window.h a window that reacts to nothing.
 //
-// Sizes are nominal packet sizes (kNominalHeaderBytes). What is told as leaving flight was told
+// Sizes are nominal packet sizes (kNominalHeaderBytes). What is reported as leaving flight was reported
 // to on_sent() before: the queue pairs take it from their own tables, never from a packet.
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Sprayed {
 
 /// The news of one SACK or transport ACK.
 struct Acknowledgement {
-  Bytes arrived;        ///< bytes newly known to have arrived, also of packets once held for lost
+  Bytes arrived;        ///< bytes newly seen to have arrived, also of packets once held for lost
   Bytes left_flight;    ///< bytes of `arrived` that counted as in flight
   bool marked = false;  ///< M: the packet that triggered the SACK had an ECN mark
   std::optional<RttSample> rtt;
@@ -64,10 +64,10 @@ class CongestionControl {
   virtual void on_trimmed(Sprayed packet, TrimmedAt where, FabricTime now) = 0;
   /// The loss was inferred from other packets or from silence.
   virtual void on_lost(Sprayed packet, FabricTime now) = 0;
-  /// A NACK because the receiver lacked resources: it wants less at a time, whatever the paths are like.
+  /// A NACK because the receiver lacked resources: it asks for less at a time, whatever the paths are like.
   virtual void on_refused(Bytes packet, FabricTime now) = 0;
-  /// Leaves flight for a reason that says nothing about network or receiver: the queue pair is gone,
-  /// or a port is known to be down.
+  /// Leaves flight for a reason that is no sign of network or receiver: the queue pair is gone,
+  /// or a port is down.
   virtual void on_withdrawn(Bytes packet) = 0;
   /// The number of ports that can carry traffic at once has changed: those that are up at both
   /// ends, or at the end that has fewer.
@@ -91,7 +91,7 @@ class CongestionControl {
   /// Has an answer or a reduction been counted since take_record()?
   bool has_news() const { return ledger_.has_news(); }
   /// The state of the window and what happened to it since the last call, without time and peer,
-  /// which it does not know.
+  /// which it does not have.
   WindowRecord take_record() {
     WindowRecord record = ledger_.take();
     record.window = window();

@@ -21,7 +21,7 @@ DcqcnParameters dcqcn_hpcc() {
   return p;
 }
 
-/// Operators that want short queues let rates come back more slowly than the firmware's defaults do. No
+/// Operators that prefer short queues let rates come back more slowly than the firmware's defaults do. No
 /// numbers are published: these are the firmware's with a timer that is two and eight times as long, and
 /// without the byte counter (our choice).
 DcqcnParameters dcqcn_aggressive(int64_t slower) {
@@ -31,8 +31,8 @@ DcqcnParameters dcqcn_aggressive(int64_t slower) {
   return p;
 }
 
-/// Numbers and where they were made for. The round trip is the one of HPCC's fabric, as no other source
-/// tells: 100 Gb/s, at most six links of 1 us each way (simulation/mix/fat.txt).
+/// Numbers and where they were made for. The round trip is the one of HPCC's fabric, as no other source has
+/// one: 100 Gb/s, at most six links of 1 us each way (simulation/mix/fat.txt).
 struct Published {
   DcqcnParameters parameters;
   BitRate rate;

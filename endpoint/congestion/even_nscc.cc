@@ -32,7 +32,7 @@ constexpr Probability kDelayGain{300'000'000};
 constexpr int64_t kAveragedRoundTrips = 4;
 // Trims of the fabric that end within so many base RTTs were a burst.
 constexpr int64_t kBurstRoundTrips = 4;
-// A penalty tells the sender for so many base RTTs that the receiver has other senders.
+// For so many base RTTs after a penalty the sender assumes that the receiver has other senders.
 constexpr int64_t kSharedRoundTrips = 32;
 // And for so many of its own packets, where those are paced.
 constexpr uint64_t kSharedPackets = 8;
@@ -86,7 +86,7 @@ void EvenNscc::on_sent(Bytes packet, FabricTime now) {
 
 void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
   leave_flight(news.left_flight);
-  // Packets that were held for lost and arrived all the same say nothing about the present window,
+  // Packets that were held for lost and arrived all the same are no sign of the present window,
   // and one answer about many packets stands for one round trip at most.
   const Bytes answered = std::min(news.left_flight, std::max(window(), parameters().mtu));
   if (apply_penalty(news, answered)) shared_ = now;
@@ -103,8 +103,8 @@ void EvenNscc::on_acknowledged(const Acknowledgement& news, FabricTime now) {
     note_mark(worth, news.marked);
     round_trip_ = paced_round_trip(news.rtt->rtt);
   } else if (now - sampled_ > recent()) {
-    // Small messages are acknowledged by transport ACKs, which tell no round trip. A delay that is not
-    // known counts as half of what is accepted, or a window that fell would stay where it is.
+    // Small messages are acknowledged by transport ACKs, which give no round trip. A delay that is not
+    // measured counts as half of what is accepted, or a window that fell would stay where it is.
     newest_delay_ = target_delay() / 2;
   }
   const FabricTime delay = newest_delay_;
@@ -178,7 +178,7 @@ Bytes EvenNscc::hold_against(Sprayed packet, FabricTime now) {
   return packet.size - own;
 }
 
-/// Is the receiver known to have other senders?
+/// Has a penalty shown lately that the receiver has other senders?
 bool EvenNscc::is_shared(FabricTime now) const {
   const FabricTime memory =
       std::max(base_rtt() * kSharedRoundTrips, paced_interval() * kSharedPackets);
@@ -202,7 +202,7 @@ bool EvenNscc::fabric_is_full(FabricTime now) const {
 }
 
 /// Constant growth: the same bytes in every round trip, also where one packet takes several round
-/// trips. In a full fabric this makes shares even, as no receiver knows them there.
+/// trips. In a full fabric this makes shares even, as no receiver computes them there.
 Bytes EvenNscc::constant_growth(Bytes worth, FabricTime now) const {
   if (fabric_is_full(now)) {
     return max_window() / kFabricShare * std::min(worth, window()).value / window().value;

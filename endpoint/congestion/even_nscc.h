@@ -10,13 +10,13 @@
 //   ECN  queue delay    action
 //    no   < T           increase by at most a fifth of the window per round trip, in proportion
 //                       to (T - delay) / T; on an empty path to twice per round trip, unless
-//                       the receiver's penalty told lately that it is shared
+//                       the receiver's penalty showed lately that it is shared
 //    no   >= T          decrease in proportion to (delay - T) / delay, plus a small constant
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
 //
 // While three quarters of the packets are marked, and no receiver asks for less, it is the fabric that is
-// full. Then no receiver knows the shares, and they come to be even as in any AIMD: all grow by the same
+// full. Then no receiver computes the shares, and they come to be even as in any AIMD: all grow by the same
 // bytes per round trip, and marked or not, delay above half of the target takes from each in proportion.
 //
 // Delay, trims and losses count as far as all planes have them; what one plane has more than the others
@@ -26,7 +26,7 @@
 // What makes shares even is the receiver's penalty (receive_shares.h): in proportion to its share it
 // takes from each sender what delay lets all of them grow by alike.
 //
-// Trims of the last hop take their size from the window. Trims of the fabric say that paths are
+// Trims of the last hop take their size from the window. Trims of the fabric mean that paths are
 // congested, and paths are changed for that; they are held against the window only if the last hop
 // trims as well, or once they have gone on for four base RTTs. A silent loss where the fabric
 // trims counts as a trim: its header did not fit into a queue.

@@ -23,7 +23,7 @@ namespace mrclab::endpoint {
 ///   pi            alpha x T = 4 x MSS x a x b              fi_scale  0.25 x a
 ///   clear_delay   base RTT / 12: htsim's 1 us at its base RTT of 12 us (our choice: it scales)
 ///   adjust_bytes  8 MTU           adjust_period  base RTT
-///   qa_threshold  4 T (htsim); where switches trim 100 base RTTs, which is never: trims tell (UEC)
+///   qa_threshold  4 T (htsim); where switches trim 100 base RTTs, which is never: trims are the signal (UEC)
 /// `profile` has base RTT and PMTU already. Rates beyond what 32 bits of bytes hold are cut there.
 void derive_nscc(TransportProfile& profile, const Topology& topology);
 

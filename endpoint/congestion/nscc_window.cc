@@ -60,7 +60,7 @@ bool NsccWindow::apply_penalty(const Acknowledgement& news, Bytes of) {
   const Cutting cutting(*this, WindowCut::kPenalty);
   const Bytes before = window_;
   shrink({(news.receiver_penalty * of.value) >> kPenaltyShift});
-  // To give the window back later, the receiver must hear from its senders once a round trip.
+  // To give the window back later, the receiver must get a packet of its senders once a round trip.
   if (news.restore_cwnd) keep_a_packet(before);
   return true;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The applications of a host: what queue pairs have to tell them waits here until the event in hand is
+// The applications of a host: completions of queue pairs wait here until the event in hand is
 // over, and while the host is paused. Each application reaches its host through a Verbs of its own.
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace mrclab::endpoint {
 
-/// What an application is to be told.
+/// A call that an application is to get.
 struct ApplicationNotice {
   enum class Kind : uint8_t {
     kStart,
@@ -53,10 +53,10 @@ class ApplicationRunner {
   /// For the application of the queue pair, if it has one.
   void notify(const ApplicationQueue& queue, Kind kind, const ReceiveCompletion& work,
               std::string_view reason = {});
-  /// Tells all that waits, and what that leads to.
+  /// Delivers all that waits, and what that leads to.
   void tell_all();
 
-  /// While the host is paused, what software would be told is kept, in order.
+  /// While the host is paused, the calls that software would get are kept, in order.
   void set_paused(bool paused);
   /// The host loses its power: applications are gone, but what they measured remains.
   void power_off();

@@ -21,7 +21,7 @@ struct HostConfig {
   /// frames no ICRC, and nothing is verified. Histories are those of real payload. Not for programs
   /// of the device. The world's frame pool may then have kHeaderRoom.
   bool payload_elided = false;
-  /// The host makes frames of writes that hold headers alone and say where their payload lies (Frame::lent). A
+  /// The host makes frames of writes that hold headers and the place of their payload (Frame::lent). A
   /// receiver in the same process copies the payload from there and checks no ICRC; a driver that sends the frame
   /// gathers payload and ICRC (fabric/packet/whole_frame.h). Histories are those of frames with payload. The
   /// simulator may set this, because its hosts keep their memory as long as there are frames, and so may a driver

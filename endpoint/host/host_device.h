@@ -38,7 +38,7 @@ class HostDevice : public Device, public Application {
   // From the host.
   void ev_changed(const QueuePair& qp, EntropyValue ev, EvState to);
   void port_changed(PortId port, bool up);
-  /// Drops all queue pairs without telling the user, who destroys them later.
+  /// Drops all queue pairs without a completion for the user, who destroys them later.
   void power_off();
 
   // Application.

@@ -83,7 +83,7 @@ void HostImpl::power_off() {
   peers_.power_off();
   sender_.power_off();
   device_->power_off();
-  // Frames that the host sent before may still be under way, and say that their payload lies there (Frame::lent).
+  // Frames that the host sent before may still be under way, and refer to their payload there (Frame::lent).
   if (host_.maker.lends()) lost_memory_.push_back(std::move(memory_));
   memory_ = {};
   receiving_.power_off();

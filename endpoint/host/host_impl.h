@@ -48,7 +48,7 @@ namespace mrclab::endpoint {
 
 class HostDevice;
 
-/// More functions than other classes have: a packet has many kinds, and a queue pair many things to tell.
+/// More functions than other classes have: a packet has many kinds, and a queue pair many reports.
 class HostImpl : public QueuePairEvents {
  public:
   HostImpl(const NodeEnvironment& environment, const HostConfig& config);

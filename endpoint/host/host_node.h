@@ -13,7 +13,7 @@
 // kDropped/kIngress at that time if the wire cut or lost it, or one ingress latency later if the
 // NIC refused it; kPassed/kEgress at the start of transmission with the time of the last bit.
 //
-// Events: fabric/node/event_kind.h has those of hosts. Windows are told apart from events, as WindowRecord.
+// Events: fabric/node/event_kind.h has those of hosts. Windows are reported beside events, as WindowRecord.
 //
 // Limits: arrivals in hand are bounded by their frame pool, control queues by kControlQueueLimit,
 // sends by the MPR window and the send queue. Nothing is allocated per packet once warm.
@@ -53,11 +53,11 @@ class HostNode : public Node {
 
   /// Counters as of the committed time.
   HostStats stats() const;
-  /// What it says of pauses; empty where the fabric pauses nothing.
+  /// Its account of pauses; empty where the fabric pauses nothing.
   std::optional<NodePauses> pauses() const;
   /// The counts of every queue pair, in the order in which they were made.
   std::vector<QueueCounts> queues() const;
-  /// The oldest event about an entropy value that the controller has not been told yet.
+  /// The oldest event about an entropy value that the controller has not polled yet.
   std::optional<EvEvent> poll_ev_event();
   /// Has every application of this host done all its work? True if there is none.
   bool finished() const;

@@ -113,8 +113,8 @@ void HostPeers::on_peer_timer(uint32_t index) {
   erth.op = EndpointOp::kPortStatusUpdate;
   erth.port_status_mask = peer.status.mask();
   erth.tx_timestamp = tx_timestamp(host_.now);
-  // To where the peer can hear it, as far as we know; and if nothing came back, also to anywhere: what we
-  // know may be wrong, as when both told of their ports at the same time.
+  // Over the planes on which the peer is up, by its last report; and if no answer came, also over others: that
+  // report may be outdated, as when both reported their ports at the same time.
   const bool again = peer.status.repeated();
   const uint32_t copies =
       again ? profile.port_status_copies : std::min(profile.port_status_copies, lanes_toward(peer));
@@ -153,7 +153,7 @@ void HostPeers::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
   const auto& erth = std::get<Erth>(packet.extension);
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (erth.op == EndpointOp::kPortStatusUpdate) {
-    if (peer.queue_pairs == 0) {  // it will say so again
+    if (peer.queue_pairs == 0) {  // it will repeat it
       return host_.refuse(Refusal::kWrongPeer);
     }
     ++host_.stats.port_status_received;

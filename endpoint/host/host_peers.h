@@ -1,5 +1,5 @@
 #pragma once
-// What a host and its peers tell each other beside data, and what it means for paths: which ports are up
+// What a host and its peers exchange beside data, and what it means for paths: which ports are up
 // (MRC paper §3; specification §7.4.8), which ways back work (MRC paper §2.4), and the pause of a NIC that
 // remaps its queue pairs (NicProfile).
 //
@@ -22,17 +22,17 @@ namespace mrclab::endpoint {
 
 class HostPeers {
  public:
-  /// All three outlive it. `by_routes`: on_routes() will say which planes lead to whom; until then none does.
+  /// All three outlive it. `by_routes`: on_routes() will bring which planes lead to whom; until then none does.
   HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs, bool by_routes);
 
   const PeerTable& table() const { return peers_; }
   PeerTable& table() { return peers_; }
 
-  /// The peer, made if there was none. The first queue pair decides how the way back begins; it takes what
-  /// it hears, whatever that is.
+  /// The peer, made if there was none. The first queue pair decides how the way back begins; it uses the
+  /// path of the peer's packets, whatever that is.
   Peer& peer_for(uint32_t host, Chosen chosen);
-  /// There is a first queue pair to the peer. It is told of our ports, unless what it cannot but believe is
-  /// true: that all of them are up, when it has never heard of us.
+  /// There is a first queue pair to the peer. It gets a report of our ports, unless what it assumes before any
+  /// report is true: that all of them are up.
   void begin_talking(Peer& peer);
   /// The entropy values toward a host.
   std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;
@@ -56,10 +56,10 @@ class HostPeers {
   void on_endpoint_response(const MrcPacket& packet);
   /// Data of the peer came in at `port`.
   [[gnu::flatten]] void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
-  /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also tell
-  /// of the peer's ports.
+  /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also
+  /// carry the peer's port mask.
   void on_sack_news(Peer& peer, const Seth& seth);
-  /// What a SACK says about our ports; the packet that it answers came in at `in_port`.
+  /// Writes our port mask into a SACK; the packet that it answers came in at `in_port`.
   void put_port_state(uint32_t in_port, Seth& seth) const;
 
   void power_off() { peers_.clear(); }
@@ -72,8 +72,8 @@ class HostPeers {
     Path theirs, ours;
   };
   /// The path that a packet came by. Empty if its entropy value is not in our format, names another port
-  /// than it came in on or a path that the fabric does not have: any value is as good as another, but not
-  /// every one tells.
+  /// than it came in on or a path that the fabric does not have: any value will do for a sender, but not
+  /// every one names a path.
   std::optional<HeardPath> heard_path(const Peer& peer, const MrcPacket& packet,
                                       uint32_t port) const;
   void on_live_ports(Peer& peer, std::string_view why);

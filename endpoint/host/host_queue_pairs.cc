@@ -1,5 +1,5 @@
 // Queue pairs: created from the connection plan or by the device's user (verbs.h), by the same code, and
-// destroyed again; and what they have to tell.
+// destroyed again; and their reports.
 
 #include <algorithm>
 #include <utility>
@@ -65,14 +65,14 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
   ++host_.stats.qps;
   if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
   qp.peer.window->share_among(qp.peer.queue_pairs);
-  // Ports that are known to be down at either end, and paths that the controller denied.
+  // Ports that are down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
                               host_.now);
   apply_denylist(qp);
   return qp;
 }
 
-/// Neither the application nor the peer is told; what it had in flight leaves the window of its destination.
+/// Neither the application nor the peer gets a report; what it had in flight leaves the window of its destination.
 void HostImpl::remove_queue_pair(QueuePair& qp) {
   qp.silent = true;
   qp.application = QueuePair::kNoApplication;  // its completions go nowhere

@@ -149,7 +149,7 @@ Refusal HostImpl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePai
   return refusal;
 }
 
-/// Messages are in memory: their ends are told now.
+/// Messages are in memory: their ends are reported now.
 void HostImpl::on_memory() {
   receiving_.on_memory_timer();
   while (const std::optional<MemoryWaiter> waiter = receiving_.next_in_memory()) {

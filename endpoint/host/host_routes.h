@@ -1,9 +1,9 @@
 #pragma once
 // The routes of a host in a fabric that routes by itself (draft-xu-idr-fare-in-mpson): its NIC is a stub AS, whose speaker
-// has a session with the leaf at each port (routing/node/node_speaker.h). It tells the host's one address by all of them, with
-// the rate of each, and puts together what it hears: for a destination the planes that lead there, with weights in
-// proportion to their path bandwidth. A plane that withdraws the destination, says that it is unreachable or whose
-// port is dark has no part in it, until it is back.
+// has a session with the leaf at each port (routing/node/node_speaker.h). It announces the host's one address over
+// each, with its rate, and joins the routes that it receives: for a destination the planes that lead there, with
+// weights in proportion to their path bandwidth. A plane that withdraws the destination, announces it as unreachable
+// or whose port is dark has no part in it, until it is back.
 
 #include <cstdint>
 #include <vector>
@@ -22,8 +22,8 @@ class HostRoutes : public routing::NodeSpeaker {
   /// Do the NICs of this fabric speak? Else none of the rest may be called.
   static bool speak(const Topology& topology);
 
-  /// Begins anew with the ports that are live. `wanted`: hosts that this one talks to; asked for if the fabric tells
-  /// NICs no others.
+  /// Begins anew with the ports that are live. `wanted`: hosts that this one sends to; requested if the fabric
+  /// announces no others to NICs.
   void start(const std::vector<uint32_t>& wanted);
   void set_live(PortId port, bool up) { live_speaker().set_carrier(port, up, host_.now); }
   void set_rate(PortId port, BitRate rate);

@@ -1,4 +1,4 @@
-// The part of a host that routes by itself: when its speaker runs, and what becomes of what it says.
+// The part of a host that routes by itself: when its speaker runs, and what becomes of its messages.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ void HostImpl::plan_routes(FabricTime at) {
   host_.events.push(at, EventClass::kApplication, 0, {HostEventKind::kRoutes, 0, 0});
 }
 
-/// Once for all frames of an instant, which were heard before.
+/// Once for all frames of an instant, which were received before.
 void HostImpl::run_routes() {
   if (host_.now >= routes_planned_) routes_planned_ = FabricTime::never();
   routes_->run();

@@ -1,5 +1,5 @@
 #pragma once
-// What a host says of its routes when it is asked, by its control socket or by a test.
+// A host's routes as JSON, for its control socket and for tests.
 
 #include <nlohmann/json.hpp>
 

@@ -27,7 +27,7 @@ bool is_elided(const Frame& frame, const MrcPacket& packet) {
              layout_of(packet.encapsulation).udp + packet.inner.payload_length;
 }
 
-/// Gives the packet the payload that was lent to its frame. False if its headers tell of another length.
+/// Gives the packet the payload that was lent to its frame. False if its headers have another length.
 bool take_lent_payload(const LentPayload& lent, MrcPacket& packet) {
   if (lent.size != packet.payload_length) return false;
   packet.payload = {lent.data, lent.size};
@@ -71,8 +71,8 @@ Refusal NicChecks::examine_headers(uint32_t port, std::span<const uint8_t> bytes
   if (!accepted) return Refusal::kWrongCarrier;
   if (carried && !paths.ends_here(packet.outer.destination)) return Refusal::kCarrierNotEmpty;
   if (!ours) return Refusal::kWrongAddress;
-  // A trimmed packet is one by its lengths; its DSCP is the affair of the operator of the switches, and
-  // may be one that we were not told of. A whole packet whose DSCP says trimmed was sent by no requester.
+  // Lengths show that a packet is trimmed; its DSCP is the choice of the switches' operator, and may be one that is
+  // not in our configuration. No requester sends a whole packet with the DSCP of trimmed ones.
   const bool says_trimmed = host_.profile.dscps.is_trimmed(packet.outer.dscp());
   return says_trimmed && !packet.trimmed ? Refusal::kBadTrim : Refusal::kNone;
 }
@@ -93,7 +93,7 @@ Refusal NicChecks::examine(uint32_t port, const Frame& frame, MrcPacket& packet)
 }
 
 /// A switch flipped bits of a frame without payload (Frame::damage): with its payload, every check before the
-/// ICRC would say what it says of these headers, and the ICRC that something is wrong.
+/// ICRC would end as for these headers, and the ICRC would fail.
 Refusal NicChecks::examine_damaged(uint32_t port, const Frame& frame, MrcPacket& packet) const {
   const bool may_be_cut = host_.payload_elided || frame.has_lent();
   std::array<uint8_t, kFrameCapacity> whole{};

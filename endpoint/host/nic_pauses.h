@@ -21,7 +21,7 @@ class NicPauses {
   /// The host loses its power, and with it what it asked for. Nothing is asked for without power; the fault
   /// stays and goes on with it.
   void set_power(bool on);
-  /// What the NIC says of pauses. Its buffer is as of when it was last looked at: looking is an event.
+  /// The NIC's account of pauses. Its buffer is as of when it was last looked at: looking is an event.
   NodePauses account() const;
 
  private:

@@ -27,9 +27,9 @@ class NicPorts {
   /// Bits: the ports on which a frame may be started now.
   uint32_t startable() const { return idle_ & ~shut_; }
 
-  /// True if the NIC notices at once; else a kPortNotice event will say when.
+  /// True if the NIC notices at once; else a kPortNotice event follows.
   bool set_carrier(PortId port, bool up);
-  /// Is the event that says so about the newest change of that port?
+  /// Is that event about the newest change of that port?
   bool is_newest_notice(const HostEvent& event) const {
     return ports_[event.index].notice_generation == event.detail;
   }
@@ -49,9 +49,9 @@ class NicPorts {
   uint32_t unpaused() const;
   /// A pause frame came in at `port`; false if it is none about RoCE's data.
   bool take_pause(uint32_t port, const Frame& frame);
-  /// Tells the switches at all ports that have a carrier so many quanta.
+  /// Sends so many quanta to the switches at all ports that have a carrier.
   void pause_neighbours(uint16_t quanta);
-  /// Adds what each port says of pauses.
+  /// Adds each port's account of pauses.
   void add_to(NodePauses& account) const;
   /// A frame for which the host had no buffer, or the port no room, is counted as lost.
   void queue_control(uint32_t port, Frame frame);
@@ -85,8 +85,7 @@ class NicPorts {
   uint32_t live_;
   uint32_t live_count_;  ///< asked for with every packet
   SoonestPort ends_;     ///< when each port has sent the frame that it is sending
-  // What the ports say of themselves, as bits: an event asks for it again and again, and most ports have
-  // nothing to say.
+  // The states of ports as bits: each event reads them several times, and most ports are in none.
   uint32_t idle_;             ///< nothing is being sent
   uint32_t shut_ = 0;         ///< no carrier, and the NIC has noticed
   uint32_t before_data_ = 0;  ///< something waits that goes before data

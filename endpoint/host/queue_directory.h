@@ -1,5 +1,5 @@
 #pragma once
-// The queue pairs of a host as applications know them, whichever transport carries each. A handle is a place
+// The queue pairs of a host as applications see them, whichever transport carries each. A handle is a place
 // in the table of its transport; those of RC have the highest bit set.
 
 #include <cstdint>

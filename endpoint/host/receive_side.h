@@ -41,7 +41,7 @@ class ReceiveSide {
   /// Brings the buffer up to the present.
   void advance() { resources_.buffer.advance(host_.now); }
 
-  /// All that came in until now has to be in memory before `qp` may tell of its message ends.
+  /// All that came in until now has to be in memory before `qp` may report its message ends.
   void wait_for_memory(Qpn qp, uint32_t port);
   /// The next one whose bytes are in memory, in the order of their arrival.
   std::optional<MemoryWaiter> next_in_memory();

@@ -143,7 +143,7 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   return deliver_request(packet, *qp);
 }
 
-/// What finds no room before memory is lost: its sender is told by the next packet that does.
+/// What finds no room before memory is lost: its sender learns it by the answer to the next packet that does.
 Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) {
     ++host_.stats.ce_marks_seen;
@@ -168,7 +168,7 @@ void RoceSide::send_cnp(const RcQueuePair& qp) {
   send_control(qp, Opcode::kCongestionNotification, Psn{}, CnpHeader{});
 }
 
-/// By the port of the queue pair alone: if that is down the peer hears nothing.
+/// By the port of the queue pair alone: if that is down the peer gets nothing.
 void RoceSide::send_control(const RcQueuePair& qp, Opcode opcode, Psn psn,
                             const Extension& extension) {
   if (!ports_.is_live(qp.id.port)) return;

@@ -1,6 +1,6 @@
 #pragma once
 // What a host does for its RC queue pairs (endpoint/roce): their creation, packets in and out, timers, and
-// what they have to tell. Each has one port and one path for all its life: if those fail, so does its
+// their reports. Each has one port and one path for all its life: if those fail, so does its
 // traffic. Only where NICs have routes (host_routes.h) it moves to another port when its plane does not lead to its
 // peer any more, and back.
 
@@ -38,7 +38,7 @@ class RoceSide : private RcQueuePairEvents {
   /// what its parameters are made from.
   RcQueuePair& add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters);
   RcParameters parameters_of_port(uint32_t port) const;
-  /// Neither the application nor the peer is told.
+  /// Neither the application nor the peer gets a report.
   void remove_queue_pair(RcQueuePair& qp);
 
   /// A packet of RC that nothing below the transport has anything against.

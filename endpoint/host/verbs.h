@@ -7,7 +7,7 @@
 //
 //   Device& device = host.device();
 //   const CqHandle cq = device.create_completion_queue(256);
-//   const MemoryRegion inbox = device.register_memory(memory);       // tell the peer: va, rkey
+//   const MemoryRegion inbox = device.register_memory(memory);       // the peer needs: va, rkey
 //   const Qpn qp = device.create_queue_pair({.send_cq = cq, .recv_cq = cq});  // and: qpn, first PSN
 //   ...exchange with the peer, out of band...
 //   device.modify(qp, InitAttributes{});                             // RESET -> INIT
@@ -52,7 +52,7 @@ struct DeviceAttributes {
   uint32_t ports = 0;  ///< = planes
 };
 
-/// Registered memory: what a peer must know to write to it. The device chooses the address (as with
+/// Registered memory: what a peer needs to write to it. The device chooses the address (as with
 /// ibv_reg_mr_iova), so that a simulated run does not depend on the process.
 struct MemoryRegion {
   uint64_t va = 0;
@@ -125,7 +125,7 @@ struct ReadyToReceiveAttributes {
   uint16_t max_wimm_dest = 32;  ///< Write-with-Immediate in flight that we take
   uint8_t mpr_dest = 8;         ///< PSN range that we take, in units of 128
   bool dynamic_mpr_dest = false;
-  bool service_time_dest = false;  ///< our SACKs tell how long packets waited here (SVC_TIME)
+  bool service_time_dest = false;  ///< our SACKs carry how long packets waited here (SVC_TIME)
   // RC, which needs none of those four:
   uint32_t port = 0;          ///< its port at both ends, from 0
   uint8_t min_rnr_timer = 1;  ///< our "receiver not ready" asks for this code's time: 0 to 31
@@ -136,7 +136,7 @@ struct ReadyToSendAttributes {
   Psn sq_psn;                 ///< the first PSN that we send
   uint16_t max_wimm = 32;     ///< Write-with-Immediate in flight that we send
   uint8_t mpr = 8;            ///< PSN range that we send with, in units of 128
-  bool service_time = false;  ///< the peer's SACKs tell that
+  bool service_time = false;  ///< the peer's SACKs carry that
   uint8_t timeout = 0;        ///< ACK timeout = 1.024 us x 2^timeout, at most 24; 0: the profile's
   struct Retry {
     uint8_t linear_cnt = 7;  ///< at most 7
@@ -189,7 +189,7 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceAttributes query_device() const = 0;
 
-  /// Lets peers that know the rkey write to `memory`, which must stay until it is deregistered.
+  /// Lets peers that have the rkey write to `memory`, which must stay until it is deregistered.
   virtual MemoryRegion register_memory(std::span<uint8_t> memory) = 0;
   /// Refuses writes to the region from here on: remote access error at the writer.
   virtual void deregister_memory(const MemoryRegion& region) = 0;
@@ -213,7 +213,7 @@ class Device {
   /// To ERROR: everything outstanding is flushed.
   virtual void modify_to_error(Qpn qpn) = 0;
   virtual QpAttributes query_queue_pair(Qpn qpn) const = 0;
-  /// Destroys it at once; nothing completes any more. The peer is not told.
+  /// Destroys it at once; nothing completes any more. The peer gets no report.
   virtual void destroy_queue_pair(Qpn qpn) = 0;
 
   /// RDMA Write, or by RC a SEND, with immediate if `request.immediate` is set. `request.local` stays the

@@ -1,6 +1,6 @@
 #pragma once
 // A burst of datagrams that are no MRC (fabric/node/effect.h: HostBurst): fire and forget, spread over
-// ports and paths in turn. Asked by its host whenever ports are free; knows no clock.
+// ports and paths in turn. Asked by its host whenever ports are free; has no clock.
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 //   EV p<plane>/u<i>  ->  carriers[i mod size] of that plane
 //
 // so more entropy values than carriers repeat a carrier with another source port and flow label,
-// which is what an ECMP fabric wants.
+// which is what an ECMP fabric needs.
 
 #include <string>
 #include <vector>

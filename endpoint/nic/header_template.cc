@@ -53,7 +53,7 @@ HeaderTemplate::HeaderTemplate(Encapsulation encapsulation, const Ipv6Address& o
 void HeaderTemplate::write(const Packet& packet, uint8_t* out) const {
   assert(packet.path.encapsulation == encapsulation_);
   assert(packet.size >= at_.after_bth && packet.size - kEthernetBytes <= 0xFFFF);
-  // Nearly all packets have a carrier; for those the compiler knows the length.
+  // Nearly all packets have a carrier; for those the length is a constant.
   if (encapsulation_ == Encapsulation::kSrv6) {
     std::memcpy(out, bytes_.data(), bytes_.size());
   } else {

@@ -7,7 +7,7 @@
 //
 // Control goes before data, as long as it keeps to its part of the bytes while data could be sent too: data that is
 // never asked for it would starve, as short messages cause about as many bytes of SACKs as of data. Whether there was
-// data to send is known only when it is asked for; a port that was idle in between had none waiting.
+// data to send shows only when it is asked for; a port that was idle in between had none waiting.
 //
 // A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything else.
 
@@ -45,7 +45,7 @@ class NicPort {
   /// now; 0 ends it. Returns until when.
   FabricTime pause_for(uint16_t quanta, FabricTime now);
   bool is_paused(FabricTime now) const { return paused_.in_force(now); }
-  /// The part of the port's account that is known here.
+  /// The part of the port's account that is kept here.
   PortPauses pauses(FabricTime now) const;
 
   bool has_control() const { return !control_.empty(); }

@@ -59,7 +59,7 @@ class PacketMaker {
   template <class PutExtension>
   Frame make_packet(const Way& way, Bth bth, size_t extension, const Content& content,
                     PutExtension put_extension);
-  /// The same with one of the extensions that fabric/packet knows.
+  /// The same with one of the extensions of fabric/packet.
   Frame make_extended(const Way& way, const Bth& bth, const Extension& extension,
                       ConstMemory payload);
   /// Its headers stand in the frame: what is behind them.

@@ -30,8 +30,8 @@ FabricTime worst_queue_delay(const Topology& topology) {
   return serialization_time(full, topology.host_rate) * slower + hop * (topology.longest_path - 1);
 }
 
-/// Our choice: a packet that is lost is found and sent again within three round trips, and until then the
-/// sender goes on at line rate. In units, and no more of them than eight bits say (MRC specification: MPR).
+/// Our choice: a lost packet is detected and retransmitted within three round trips, and until then the
+/// sender goes on at line rate. In units, and no more of them than eight bits hold (MRC specification: MPR).
 uint32_t psn_range_for(const Topology& topology) {
   const BitRate line{topology.host_rate.bps * topology.planes};
   const uint64_t packets = bytes_in(line, topology.base_rtt).value * 3 / topology.pmtu;

@@ -188,7 +188,7 @@ TransportProfile make_profile(const TransportChoice& choice, const Topology& top
   for (const auto& [index, value] : choice.overrides) {
     std::visit(SetValue{profile, value}, transport_options()[index].kind);
   }
-  if (profile.cnp_interval == FabricTime::zero()) {  // its parameters', if no option says otherwise
+  if (profile.cnp_interval == FabricTime::zero()) {  // its parameters', if no option sets it
     const DcqcnPlace place{topology.host_rate, profile.base_rtt};
     profile.cnp_interval =
         cnp_interval_of(profile.dcqcn, profile.dcqcn_scaled ? DcqcnScale(place) : std::nullopt);

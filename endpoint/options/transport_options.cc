@@ -44,7 +44,7 @@ std::span<const TransportOption> transport_options() {
         "senders read the bitmaps of SACKs; off: only their cumulative PSN, so losses are found "
         "by timeouts",
         O::Switch{&P::selective_acks}},
-      O{"port_status", "peers are told which ports are down (MRC paper §3)",
+      O{"port_status", "the host reports to peers which ports are down (MRC paper §3)",
         O::Switch{&P::port_status}},
       O{"evs", "entropy values of a queue pair, active and backups (MRC paper §2.4: 128-256)",
         O::Integer{&P::ev_limit, 1, 4096}},
@@ -65,7 +65,7 @@ std::span<const TransportOption> transport_options() {
         O::Evs{&P::ev_profile}},
       O{"reverse_probe_interval", "EV probes of the way back to a peer that we send no data",
         O::Time{&P::reverse_probe_interval}},
-      O{"sack_port_mask", "tell the port mask in SACKs too, in SETH byte 12 (MRC paper §3)",
+      O{"sack_port_mask", "send the port mask in SACKs too, in SETH byte 12 (MRC paper §3)",
         O::Switch{&P::sack_port_mask}},
       O{"window_percent", "the fixed window of a destination, in percent of line rate x base RTT",
         O::Integer{&P::window_percent, 1, 1000}},
@@ -125,7 +125,7 @@ std::span<const TransportOption> transport_options() {
         "MRC API qa_threshold: delay that triggers quick adapt: 4 T (htsim), with trimming never",
         O::Time{&P::nscc_qa_threshold}},
       O{"nscc_disable_qa", "MRC API disable_qa", O::Switch{&P::nscc_disable_qa}},
-      O{"receiver_penalty", "a sender obeys the receiver's window penalty and restore (off: not)",
+      O{"receiver_penalty", "a sender applies the receiver's window penalty and restore (off: not)",
         O::Switch{&P::receiver_penalty}},
       O{"receive_rate",
         "what a NIC moves to memory, of payload, such as 400Gb/s (our choice: unlimited, at once)",
@@ -163,7 +163,7 @@ std::span<const TransportOption> transport_options() {
       O{"trim_nack", "trims are answered by NACKs; off: data in a class that is not trimmed",
         O::Switch{&P::trim_nack}},
       O{"service_time",
-        "SACKs tell how long packets waited for their receiver's software (MRC specification: "
+        "SACKs carry how long packets waited for their receiver's software (MRC specification: "
         "SVC_TIME)",
         O::Switch{&P::service_time}},
       O{"sack_threshold", "bytes per SACK (UEC: 16 KiB at PMTU 4096; MRC: implementation-defined)",
@@ -178,10 +178,10 @@ std::span<const TransportOption> transport_options() {
         O::Word{{"nack", "drop"},
                 [](const P& p) -> size_t { return p.nack_out_of_window ? 0 : 1; },
                 [](P& p, size_t word) { p.nack_out_of_window = word == 0; }}},
-      O{"qps", "queue pairs of each connection whose workload does not say otherwise",
+      O{"qps", "queue pairs of each connection whose workload sets no other number",
         O::Integer{&P::qps, 1, 64}},
       O{"recovery",
-        "RoCE: after a loss RC sends everything again from there, or with a receiver that keeps up "
+        "RoCE: after a loss RC retransmits everything from there, or with a receiver that keeps up "
         "to 64 packets ahead (htsim), or places a whole window in any order (NVIDIA: data "
         "placement out of order), only what is missing",
         O::Word{{"go_back_n", "selective", "placing"},

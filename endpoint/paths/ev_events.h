@@ -1,5 +1,5 @@
 #pragma once
-// What a controller is told about entropy values: a bounded queue that it polls, modelled on
+// The events of entropy values for a controller: a bounded queue that it polls, modelled on
 // mrc_ctl_poll_ev_event of the MRC API. SKIP is not visible there. The queue never grows past its
 // limit: events that do not fit are lost, and the next event that fits has their exact number
 // (drop_count).

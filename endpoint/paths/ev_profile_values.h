@@ -39,7 +39,7 @@ std::string to_yaml(const EvProfile& profile);
 
 /// The values of `profile` from one host to another: with `kAuto` entropy_values(), else those of
 /// the profile. A pair on one T0 has one path per plane: it gets the planes that the profile names.
-/// A profile that names no value of the kind that is wanted counts as `kAuto`.
+/// A profile that names no value of the requested kind counts as `kAuto`.
 std::vector<EntropyValue> values_between(const EvProfile& profile, const Topology& topology,
                                          uint32_t source, uint32_t destination, uint32_t limit,
                                          uint64_t seed, Chosen chosen = Chosen::kByName,

@@ -245,7 +245,7 @@ uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) 
     if (!arrives(entry)) continue;
     if (state.avoid != index && release_if_due(index, state.now)) {
       entry.tried = true;
-      // A mark would be known by then.
+      // A mark would have come back by then.
       holds_[index].trial_until = state.now + limits_.hold_least * 2;
       return index;
     }

@@ -19,7 +19,7 @@
 // To the letter a value that is marked each time still has every other turn: of n paths it carries
 // one packet in 2n - 1, and of two a third. The paper's NIC left such a path (figure 14). So, by default
 // a value of which two thirds of the uses are marked changes places with a good backup, if there is one,
-// and is held for a round trip (OCP's course says at least one); then one packet tries it, and if that is
+// and is held for a round trip (OCP's course: at least one); then one packet tries it, and if that is
 // marked it is held for twice as long. Where no good value is left in its plane, and for marks that come
 // now and then, as they do when every path is full, the rule above. An answer that comes late while other
 // paths of the plane are on time is as good as a mark: a link that lost lanes is slow before it is full.
@@ -45,8 +45,8 @@ namespace mrclab::endpoint {
 
 /// Every path between two hosts: one per plane on a common T0, else one per plane and T0 uplink. At
 /// most `limit` (but one per plane): then a random subset, equally many in each plane. Where a hash
-/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: the draw knows
-/// nothing of uplinks, and several values may lead to one. Each queue pair draws its own (MRC paper
+/// chooses, `limit` values, equally many in each plane and at most kHashNumbers: the draw
+/// ignores uplinks, and several values may lead to one. Each queue pair draws its own (MRC paper
 /// §2.4: an EV set per QP), so that those of a pair of hosts meet a bad path by their own chance;
 /// the way back, which all of them share, draws as `qp` 0.
 std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t source,
@@ -157,7 +157,7 @@ class EvSet {
     FabricTime length;       ///< how long the last hold lasted, or lasts
     FabricTime until;        ///< when the hold ends, if the value is held
     FabricTime released;     ///< when the last hold ended
-    FabricTime trial_until;  ///< when the mark of the packet that tries the value would be known
+    FabricTime trial_until;  ///< by when the mark of the packet that tries the value would be back
   };
   struct Plane {
     std::vector<Index> rotation;

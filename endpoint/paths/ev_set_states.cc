@@ -1,4 +1,4 @@
-// What becomes of a value by what is heard of it, and which values have the places of their plane then (ev_set.h).
+// What becomes of a value by feedback about it, and which values have the places of their plane then (ev_set.h).
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #pragma once
-// Which ports of two hosts are up, as each tells the other (MRC paper §3; specification §7.4.8).
+// Which ports of two hosts are up, as each reports to the other (MRC paper §3; specification §7.4.8).
 //
 // In planes a packet arrives at the port with the number of the one that it left by. In other fabrics a
 // path joins some port of the one NIC with some port of the other (fabric/topology/ev_path.h), and both count.

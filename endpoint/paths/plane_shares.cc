@@ -15,7 +15,7 @@ using Wide = unsigned __int128;
 constexpr uint32_t kRecoveryRoundTrips = 16;
 // The number of answers that a plane's average covers.
 constexpr uint32_t kAveragedAnswers = 16;
-// The least share: a plane that is never used says nothing.
+// The least share: a plane that is never used gets no feedback.
 constexpr uint32_t kLeastPlaneShare = PlaneShares::kWhole / 256;
 
 }  // namespace
@@ -94,8 +94,8 @@ void PlaneShares::recover(uint32_t part, FabricTime quiet) {
 uint32_t PlaneShares::heard(uint32_t plane, bool braked, FabricTime now) {
   Plane& p = of(plane);
   if (braked) p.asked = now;
-  const uint32_t told = braked ? kWhole - p.braked : p.braked;
-  p.braked = braked ? p.braked + told / kAveragedAnswers : p.braked - told / kAveragedAnswers;
+  const uint32_t room = braked ? kWhole - p.braked : p.braked;
+  p.braked = braked ? p.braked + room / kAveragedAnswers : p.braked - room / kAveragedAnswers;
   if (count_ == 1 || p.braked == 0) return kWhole;
   // Averages of few answers differ by chance, so a plane's braked part counts as common up to twice
   // the mean of the lower half of the planes.

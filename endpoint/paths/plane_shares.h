@@ -5,11 +5,11 @@
 // of a link are lost or because others load it, answers later; packets in flight gather there until the
 // whole window waits in its queues, and the fabric goes as slowly as its slowest plane. So no plane may
 // hold more than its share of the window (our choice; the MRC paper leaves the spread to the sender),
-// and the share follows what the plane says beyond what all planes say:
+// and the share follows the plane's feedback beyond that of all planes:
 //
 //   braked    the part of a plane's feedback that asks for less: trims, losses, delay above target
-//   common    twice the mean of the planes with the least of it, over this plane's, at most 1
-//   share     shrinks by what is not common, and grows while the plane is on time or all are alike
+//   common    min(1, 2 x m / braked), m: the mean of `braked` over the half of the planes with the least of it
+//   share     shrinks by the part of `braked` that is not common, grows while the plane is on time or all are alike
 //
 // What is common is the window's affair (even_nscc.h), so that a last hop which all planes share has one
 // controller and not two. The largest share is always whole: what all planes give up leaves the window.

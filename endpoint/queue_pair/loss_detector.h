@@ -1,7 +1,7 @@
 #pragma once
 // The time rule of loss detection, after RACK (RFC 8985 §6.2): a packet is lost when one that was
-// sent at least a reorder window later is known to have arrived. Fits spraying, where the order of
-// PSNs says nothing. Told only of transmissions that are known to be the ones that arrived.
+// sent at least a reorder window later has arrived. Fits spraying, where the order of
+// PSNs is no sign. It gets only transmissions of which it is certain that they are the ones that arrived.
 //
 // The window adapts: a loss that turns out to have been none widens it by a quarter of the base RTT
 // (RFC 8985 §6.2 step 4), at most once per base RTT, up to what queues can explain. Every sixteen

@@ -1,6 +1,6 @@
 #pragma once
 // Do the packets of a stream make whole messages? Writes are placed in any order, since each packet
-// says where it belongs; only when everything before a packet is in can it be seen whether FIRST,
+// carries its address; only when everything before a packet is in can it be seen whether FIRST,
 // MIDDLE and LAST follow one another, whether all packets of a message name the same message and
 // length, and whether its payload adds up. If not, the peer is broken or its packets were forged,
 // and the bytes in memory are not those that were sent (InfiniBand vol. 1 §9.7.4.1.3, §9.7.4.1.6:

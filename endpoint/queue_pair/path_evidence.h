@@ -1,5 +1,5 @@
 #pragma once
-// What a requester knows of the paths of its entropy values: which losses are held against a value, what
+// A requester's evidence about the paths of its entropy values: which losses are held against a value, what
 // arrived on it since, and whether most packets to the destination are trimmed just now.
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mrclab::endpoint {
 
 class PathEvidence {
  public:
-  /// Losses in a row, with nothing heard of later packets, that tell a dead path.
+  /// Losses in a row, with no arrival of later packets, that make a path dead.
   static constexpr uint32_t kSilentPath = 4;
 
   explicit PathEvidence(size_t values) : values_(values) {}
@@ -54,7 +54,7 @@ class PathEvidence {
   /// What is held against a value.
   struct Losses {
     FabricTime newest;    ///< when it was sent
-    uint32_t silent = 0;  ///< in a row, with nothing heard of later packets
+    uint32_t silent = 0;  ///< in a row, with no arrival of later packets
   };
   static constexpr uint32_t kWhole = 1 << 16;
 
@@ -65,11 +65,11 @@ class PathEvidence {
 
   size_t values_;
   // By value: when the newest that arrived was sent, and losses. Empty until there is something: a queue pair that
-  // only receives hears nothing, and in a sound fabric nothing is lost.
+  // only receives gets no answers, and in a sound fabric nothing is lost.
   std::vector<FabricTime> heard_;
   std::vector<Losses> losses_;
   uint32_t trimmed_share_ = 0;                         ///< in 1 / kWhole
-  FabricTime last_trim_ = FabricTime::from_ms(-1000);  ///< when the newest trim was told
+  FabricTime last_trim_ = FabricTime::from_ms(-1000);  ///< when the newest trim was reported
 };
 
 }  // namespace mrclab::endpoint

@@ -2,7 +2,7 @@
 
 namespace mrclab::endpoint {
 
-/// A packet from before the value's resurrection tells nothing about it now.
+/// A packet from before the value's resurrection is no sign of it now.
 void PathKeeper::lose(uint32_t ev, FabricTime sent, FabricTime recent, FabricTime now) {
   evs_.note_loss(ev, now);
   if (sent < evs_.good_since(ev)) return;

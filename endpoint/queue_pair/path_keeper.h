@@ -3,10 +3,10 @@
 // are assumed bad, and the evidence that decides when a value is.
 //
 // One loss without a trim is enough to leave a path (MRC paper §2.1), as there are others to choose
-// from. Three cases need more, and all are told from a dead path by what else is heard of it:
+// from. Three cases need more, and all differ from a dead path by other arrivals:
 //
 // The last path of a plane: to leave it costs the plane's whole share of the rate, to stay costs
-// what is lost and sent again. So it is left when it is dead: when several packets in a row are
+// what is lost and retransmitted. So it is left when it is dead: when several packets in a row are
 // lost and nothing that was sent after them has arrived. (That a link between NIC and T0 which is
 // only lossy stays in use is as published: MRC paper §4 leaves it to the controller.)
 //
@@ -49,7 +49,7 @@ class PathKeeper {
   void lose(uint32_t ev, FabricTime sent, FabricTime recent, FabricTime now);
   /// The loss was none. If nothing newer is held against the value, it is GOOD again.
   void exonerate(uint32_t ev, FabricTime lost_sent, FabricTime now);
-  /// The peer says never to use the value (ALWAYS_SKIP): no arrival clears that.
+  /// The peer asks never to use the value (ALWAYS_SKIP): no arrival clears that.
   void condemn(uint32_t ev, FabricTime now);
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
   void hear(uint32_t ev, FabricTime sent) { evidence_.hear(ev, sent); }

@@ -1,5 +1,5 @@
 #pragma once
-// What a host knows about one other host that it has queue pairs with.
+// What a host keeps about one other host that it has queue pairs with.
 
 #include <memory>
 #include <utility>
@@ -21,10 +21,10 @@ struct Peer {
         window_reports(base_rtt, window->window()) {}
 
   uint32_t host;
-  /// Queue pairs to it; without any we neither tell it of ports nor believe it.
+  /// Queue pairs to it; without any we send it no port status and ignore its own.
   uint32_t queue_pairs = 0;
-  bool met = false;  ///< there were queue pairs before, so it may know something of us
-  /// Bits: planes with a route to it, for packets that name no path. All where NICs do not speak.
+  bool met = false;  ///< there were queue pairs before, so it may have an older port status of us
+  /// Bits: planes with a route to it, for packets that name no path. All where NICs do not speak BGP.
   uint32_t routed = ~0u;
   bool way_back_routed = false;  ///< the way back names no paths either
   PortStatus status;

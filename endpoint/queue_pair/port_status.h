@@ -1,9 +1,9 @@
 #pragma once
-// Port Status Updates (MRC specification §7.4.8): a host whose ports changed tells every peer its
-// port mask, on several live planes, again and again until answered; and believes what peers say.
+// Port Status Updates (MRC specification §7.4.8): a host whose ports changed sends every peer its
+// port mask, on several live planes, again and again until answered; and applies those of peers.
 // This is the state towards one peer. Requests are numbered; an older one never undoes a newer one.
 //
-// The same mask may also ride in SACKs (MRC paper §3; specification decoders know no such field, so
+// The same mask may also ride in SACKs (MRC paper §3; specification decoders have no such field, so
 // it is an option, in the reserved byte 12 of SETH). SACKs carry no such number and overtake each
 // other, so one counts only if the packet that it answers left here after the last change that we
 // learned: then the peer made it after that change (our choice).
@@ -21,7 +21,7 @@ class PortStatus {
   /// Repeats at the plain interval; from then on each wait is twice the last, up to a maximum. The
   /// repeats never end: a peer whose paths are all dead for long must still learn it.
   static constexpr uint32_t kSteadyRepeats = 8;
-  static constexpr uint32_t kSackMask = 0xFF;  ///< ports that the byte in a SACK can tell of
+  static constexpr uint32_t kSackMask = 0xFF;  ///< ports that the byte in a SACK can hold
 
   explicit PortStatus(uint32_t all_ports) : remote_ports_(all_ports), all_ports_(all_ports) {}
 
@@ -35,7 +35,7 @@ class PortStatus {
   FabricTime due() const { return due_; }
   uint16_t id() const { return id_; }
   uint32_t mask() const { return mask_; }
-  /// The request was sent (or could not be, for want of a live port).
+  /// The request was sent (or could not be, as no port was live).
   void sent(FabricTime now, FabricTime interval, FabricTime longest) {
     if (repeats_ < UINT32_MAX) ++repeats_;
     const uint32_t doublings = repeats_ > kSteadyRepeats ? repeats_ - kSteadyRepeats : 0;
@@ -53,19 +53,19 @@ class PortStatus {
 
   uint32_t remote_ports() const { return remote_ports_; }
   /// Nothing is under way any more, and the peer may have begun anew, with its numbers from the start.
-  /// What it said last holds until it says something else.
+  /// Its last report holds until the next one.
   void begin_anew() {
     due_ = FabricTime::never();
     repeats_ = 0;
     remote_id_.reset();
   }
-  /// A request of the peer. True if it changes what we believe.
+  /// A request of the peer. True if it changes remote_ports().
   bool received(uint16_t id, uint32_t mask, FabricTime now) {
     if (remote_id_ && static_cast<int16_t>(id - *remote_id_) <= 0) return false;
     remote_id_ = id;
     return believe(mask & all_ports_, now);
   }
-  /// The mask of a SACK whose trigger we sent at `caused`. 0 means that the peer tells nothing.
+  /// The mask of a SACK whose trigger we sent at `caused`. 0 means that the peer sends none.
   bool received_by_sack(uint8_t mask, FabricTime caused, FabricTime now) {
     if (mask == 0 || caused <= changed_) return false;
     return believe((remote_ports_ & ~kSackMask) | (mask & all_ports_), now);

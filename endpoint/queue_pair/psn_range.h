@@ -1,8 +1,8 @@
 #pragma once
 // How far beyond the cumulative PSN a requester may send: what was agreed, or with dynamic MPR what the
-// destination's newest SACK says (MRC specification: MPR, received_units). Where SACKs always begin behind the
+// destination's newest SACK allows (MRC specification: MPR, received_units). Where SACKs always begin behind the
 // cumulative PSN (`sack_base: cumulative`) their 64 bits are the end as well (our choice): what arrives beyond
-// them is not told, and would be taken for lost.
+// them is not acknowledged, and would be taken for lost.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,7 +38,7 @@ class PsnRange {
 
   uint32_t most_;
   uint32_t packets_;
-  Sequence cumulative_ = -1;  ///< of the SACK that said so
+  Sequence cumulative_ = -1;  ///< of that SACK
   uint32_t units_ = 0;        ///< its received_units
 };
 

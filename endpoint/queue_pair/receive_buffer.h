@@ -1,10 +1,10 @@
 #pragma once
-// What a NIC holds between its ports and the host's memory (our choice; MRC only has the words that a
-// receiver says about it). Packets are acknowledged by SACK when they are in it; transport ACKs and
+// What a NIC holds between its ports and the host's memory (our choice; MRC only defines the fields by
+// which a receiver reports it). Packets are acknowledged by SACK when they are in it; transport ACKs and
 // receive completions wait until they are in memory (MRC specification §7.5: a SACK may precede the
 // placement). Packets leave it in the order in which they came, at the drain rate: PCIe and memory.
 //
-//   below a quarter full    nothing is said
+//   below a quarter full    no request
 //   above                   every SACK asks its sender for a penalty (CC_STATE rcv_cwnd_pen), in
 //                           128ths: 24, and
 //                           64 x (offered - drained) / offered, of the last base RTT, and
@@ -13,10 +13,10 @@
 //
 // The first term is most of what windows grow by in a round trip (even_nscc.h: a quarter), the second
 // one halves what is too much with each round trip, the third one empties the buffer; more of it would
-// make a buffer of a base RTT at line rate swing. Such a one settles at about
+// make a buffer of a base RTT at line rate swing. Such a buffer settles at about
 // half full. While the drain stands still, and until
 // the buffer has been emptied afterwards, SACKs ask senders to restore their window when it is over
-// (restore_cwnd): a stall says nothing about how much they may send.
+// (restore_cwnd): a stall is no sign of how much they may send.
 
 #include <cstdint>
 

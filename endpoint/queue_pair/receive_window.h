@@ -1,6 +1,6 @@
 #pragma once
 // What one responder has received: a bitmap over the window (cumulative, cumulative + MPR], with
-// the message ends in it. Packets are accepted in any order; message ends are told in the order of
+// the message ends in it. Packets are accepted in any order; message ends are reported in the order of
 // PSNs.
 
 #include <cstdint>

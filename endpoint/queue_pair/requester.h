@@ -135,7 +135,7 @@ class Requester {
   FabricTime timeout_deadline() const;
   FabricTime tail_deadline() const;
   /// Is an answer of the peer overdue if none comes? While nothing is in flight and packets wait for
-  /// their turn in the window of the destination, none is, unless retries say that the peer was silent
+  /// their turn in the window of the destination, none is, unless retries show that the peer was silent
   /// before: of 1,024 queue pairs in front of one port each sends a packet in 40 round trips, and probes of
   /// all the others would fill the port.
   bool waiting() const {

@@ -1,5 +1,5 @@
 #pragma once
-// What a requester tells its queue pair.
+// What a requester reports to its queue pair.
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace mrclab::endpoint {
 
-/// Is told by a requester what happened, at fabric time, in order.
+/// Gets what happened to a requester, at fabric time, in order.
 class RequesterEvents {
  public:
   virtual ~RequesterEvents() = default;

@@ -43,11 +43,11 @@ bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const
   if (cumulative >= sent_.end()) return true;
   if (seth.bitmap == 0) return false;
   const Sequence highest = cumulative + seth.sack_offset + 63 - std::countl_zero(seth.bitmap);
-  // A bit at or below the cumulative PSN says nothing; above the newest packet it cannot be true.
+  // A bit at or below the cumulative PSN adds nothing; above the newest packet it cannot be true.
   return highest >= sent_.end();
 }
 
-/// The packet that triggered a SACK: its timestamp tells which transmission of it arrived, so even
+/// The packet that triggered a SACK: its timestamp identifies which transmission of it arrived, so even
 /// a retransmission can serve the time rule.
 void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now) {
   const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
@@ -63,25 +63,25 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   }
   if (!service) return;
   paths_.hear(packet.ev, packet.sent);
-  // Whatever a peer says, some time was on the way: a round trip of nothing would be divided by.
+  // Whatever service time a peer reports, a round trip is never zero: it would be divided by.
   const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
     min_rtt_ = min_rtt_ == FabricTime::zero() ? rtt : std::min(min_rtt_, rtt);
   }
-  // Out of order the trigger means that packets sent before it are lost, which only SACKs may say.
+  // Out of order the trigger means that packets sent before it are lost, which only SACKs may show.
   const bool may_tell = profile_.selective_acks || trigger <= cumulative;
   if (packet.state == SentPacket::State::kInFlight && may_tell) detector_.on_arrived(packet.sent);
   // UEC §3.6.13 (after Karn): a round trip counts for a packet that was sent once, or twice if the
   // second one is answered. The send time is ours, so it is exact and cannot be made up; the
-  // reflected timestamp only says which transmission it was.
-  // With even shares any transmission counts: the timestamp says which one it was, and a sender whose
+  // reflected timestamp only identifies which transmission it was.
+  // With even shares any transmission counts: the timestamp identifies it, and a sender whose
   // first window was lost nearly whole has nothing else to go by.
   if (packet.transmissions <= 2 || profile_.nscc_rules == NsccRules::kEven) {
     news_.rtt = RttSample{rtt, packet.length == profile_.pmtu, evs().plane(packet.ev)};
   }
 }
 
-/// How long a packet sent at `sent` waited for its receiver's software, as the timestamp says that came
+/// How long a packet sent at `sent` waited for its receiver's software, by the timestamp that came
 /// back: zero unless SVC_TIME was agreed on. Empty if it belongs to another transmission.
 std::optional<FabricTime> Requester::service_time(uint16_t reflected, FabricTime sent,
                                                   FabricTime now) const {
@@ -120,7 +120,7 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
   const SentPacket& packet = sent_[s];
   suspect_spurious_loss(s, packet, now);
   if (packet.state == SentPacket::State::kInFlight) {
-    // A retransmission's bitmap bit does not say which transmission arrived (Karn's rule).
+    // A retransmission's bitmap bit does not show which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) {
       detector_.on_arrived(packet.sent);
       paths_.hear(packet.ev, packet.sent);
@@ -138,7 +138,7 @@ void Requester::on_probe_answer(const Seth& seth, Sequence cumulative, FabricTim
   if (tail_.answered(id)) {
     if (!profile_.selective_acks) return;
     // The answer describes the 64 packets from its base; what it does not show there and was sent
-    // well before the probe is lost. It says nothing about packets further on.
+    // well before the probe is lost. It does not cover packets further on.
     const Sequence base = cumulative + seth.sack_offset;
     for (Sequence s = std::max(base, sent_.begin()); s < base + 64 && s < sent_.end(); ++s) {
       if (sent_[s].state == SentPacket::State::kInFlight &&

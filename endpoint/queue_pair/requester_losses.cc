@@ -19,7 +19,7 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   sent_.declare_lost(s);
   ++stats_.losses_detected;
   events_.loss_detected(evs().value(packet.ev), psns_.psn(s), cause);
-  // A port that is known to be down explains the loss, which is then no sign of congestion either
+  // A port that is down explains the loss, which is then no sign of congestion either
   // (our choice).
   if (evs().connected(packet.ev)) {
     window_.on_lost({cost(packet.length), evs().plane(packet.ev)}, now);
@@ -41,7 +41,7 @@ void Requester::on_spurious_loss(Sequence s, bool certain, FabricTime now) {
   if (certain) paths_.exonerate(loss.ev, loss.sent, now);
 }
 
-/// `s` is acknowledged, but not in a way that says which transmission arrived.
+/// `s` is acknowledged, but not in a way that shows which transmission arrived.
 void Requester::suspect_spurious_loss(Sequence s, const SentPacket& packet, FabricTime now) {
   if (packet.declared_lost == 0) return;
   const bool not_sent_again = packet.state == SentPacket::State::kLost;

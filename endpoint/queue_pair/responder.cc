@@ -154,19 +154,19 @@ bool Responder::complete_messages(Replies& replies) {
 
 void Responder::on_memory(Replies& replies) { tell_ends(replies); }
 
-/// Tells of the messages that are in memory, in order. False if one needs a receive and has none.
+/// Reports the messages that are in memory, in order. False if one needs a receive and has none.
 bool Responder::tell_ends(Replies& replies) {
   while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
-    const PendingEnd told = ends_.pop();
-    if (told.end.immediate) {
+    const PendingEnd ended = ends_.pop();
+    if (ended.end.immediate) {
       const std::optional<PostedReceive> receive = receives_.take();
       if (!receive) {
-        put_nak(kNakRemoteOperation, told.sequence, replies);
+        put_nak(kNakRemoteOperation, ended.sequence, replies);
         replies.failure = "Write With Immediate Without Receive";
         return false;
       }
       ++immediates_;
-      events_.immediate_received({receive->id, *told.end.immediate, told.end.bytes});
+      events_.immediate_received({receive->id, *ended.end.immediate, ended.end.bytes});
     }
     ++messages_;
     put_ack(replies);
@@ -174,7 +174,7 @@ bool Responder::tell_ends(Replies& replies) {
   return true;
 }
 
-/// RQMSN numbers the immediates, so an early one tells how many are in flight at least.
+/// RQMSN numbers the immediates, so an early one shows how many are in flight at least.
 bool Responder::too_many_immediates(const MrcPacket& packet) const {
   const auto& write = std::get<WriteHeaders>(packet.extension);
   if (!write.immediate) return false;
@@ -237,7 +237,7 @@ void Responder::put_nak(uint8_t syndrome, Sequence s, Replies& replies) {
 }
 
 /// One NAK for all bad packets that were under way when the first was answered, as InfiniBand has it.
-/// A packet that is sent again gets another, because its sender has seen no answer.
+/// A retransmitted packet gets another, because its sender has seen no answer.
 void Responder::put_nak_once(uint8_t syndrome, Sequence s, const MrcPacket& packet,
                              Replies& replies) {
   if (nak_ && s > nak_->sequence && !packet.bth.retransmission) return;

@@ -11,7 +11,7 @@
 //   bad rkey or bounds  -> transport NAK "remote access error"; neither memory nor bitmap change
 //   payload does not fit opcode or message -> transport NAK "invalid request"
 //
-// Write-with-Immediate is told in the order of PSNs, after everything before it is in memory
+// Write-with-Immediate is reported in the order of PSNs, after everything before it is in memory
 // (MRC specification §7; the window keeps immediates that are early). Each uses up a receive. More
 // of them in flight than agreed, or one without a receive, end the queue pair: NAK, and `failure`.
 
@@ -35,7 +35,7 @@
 
 namespace mrclab::endpoint {
 
-/// Is told by a responder what happened, in order.
+/// Gets what happened to a responder, in order.
 class ResponderEvents {
  public:
   virtual ~ResponderEvents() = default;
@@ -82,11 +82,11 @@ class Responder {
   /// Are there message ends whose last packets are not in memory yet? Call on_memory() when they are.
   bool waits_for_memory() const { return !ends_.empty(); }
   void on_memory(Replies& replies);
-  /// To be called when the queue pair has failed or is gone: nothing more is told, and its bitmaps
+  /// To be called when the queue pair has failed or is gone: nothing more is reported, and its bitmaps
   /// are free for others.
   void give_up_resources();
   /// The answer to a write when the queue pair has failed: UNEXP_EVENT, so that the peer need not
-  /// run out of retries to know (our choice).
+  /// run out of retries first (our choice).
   Neth answer_of_failed(const MrcPacket& packet) const {
     return nack(NackReason::kUnexpectedEvent, packet);
   }
@@ -103,7 +103,7 @@ class Responder {
   ReceiveQueue& receives() { return receives_; }
 
   const ReceiveWindow& window() const { return window_; }
-  /// Does the peer want to know how long its packets waited for us (SVC_TIME)?
+  /// Has the peer asked how long its packets waited for us (SVC_TIME)?
   bool gives_service_time() const { return limits_.service_time; }
 
  private:

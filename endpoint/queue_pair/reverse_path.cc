@@ -105,8 +105,8 @@ std::optional<ReversePath::Probe> ReversePath::next_probe(LivePorts live, Fabric
   return slot.probe;
 }
 
-/// A plane is suspect when a probe in it came to nothing, unless another value there is known to
-/// work. A port that is known to be down explains it as well.
+/// A plane is suspect when a probe in it came to nothing, unless another value there is confirmed to
+/// work. A port that is down explains it as well.
 void ReversePath::expire(LivePorts live, FabricTime now) {
   for (Sent& sent : sent_) {
     if (!sent.open || now - sent.at < config_.probe_timeout) continue;

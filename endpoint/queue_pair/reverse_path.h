@@ -1,17 +1,17 @@
 #pragma once
 // The way back to one peer: one entropy value per plane for SACKs, NACKs and ACKs (MRC paper §2.4).
 // The carrier of a packet cannot be reversed after it was shifted, and the reversed path "won't
-// always work", so what is known about a plane's value grows in three steps:
+// always work", so a plane's value has three states:
 //
-//   heard      data of the peer came in on it; taken unless a better known one is in use
+//   heard      data of the peer came in on it; taken unless a confirmed one is in use
 //   confirmed  something of ours on it was answered: a SACK for our data, or an EV probe
 //   suspect    a probe in its plane was not answered; the plane is used only if no other is left
 //
 // While the peer sends and we send it nothing, one EV probe per interval (one RTT) goes out on a
 // random value; if it is answered, that value becomes its plane's (MRC paper §2.4).
 //
-// Packets rotate over the planes that lead from a live port to one, are not suspect, and on which the
-// peer was heard lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
+// Packets rotate over the planes that lead from a live port to one, are not suspect, and on which data of the
+// peer came lately, so one dead direction costs a share of the SACKs for some RTTs, never all of them.
 
 #include <algorithm>
 #include <array>
@@ -39,17 +39,17 @@ class ReversePath {
     NodeId self;
     uint32_t peer = 0;  ///< host number
   };
-  /// `values` as for an EvSet; the first of each plane is used until something is known.
+  /// `values` as for an EvSet; the first of each plane is used until data or an answer came.
   ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
-  /// Loads what it knows of the planes into the cache.
+  /// Loads the states of the planes into the cache.
   void fetch() const { fetch_lines(planes_.data(), planes_.size() * sizeof(Plane)); }
   /// Does it make a difference on which path data comes in on this plane?
   bool takes_heard(uint32_t plane, FabricTime now) const {
     return !still_confirmed(planes_[plane], now);
   }
-  /// Data of the peer came in on this plane, and on this path, if that is known and makes a difference.
+  /// Data of the peer came in on this plane, and on this path, if the packet names it and it makes a difference.
   void heard(std::optional<Path> path, uint32_t number, FabricTime now) {
     Plane& plane = planes_[number];
     plane.heard = now;

@@ -29,7 +29,7 @@ class SackGenerator {
   explicit SackGenerator(uint32_t threshold_bytes, SackBase base = SackBase::kTrigger)
       : threshold_(threshold_bytes), base_(base) {}
 
-  /// What SETH.mpr says, in units of 128 PSNs; 0 if dynamic MPR is off.
+  /// The value of SETH.mpr, in units of 128 PSNs; 0 if dynamic MPR is off.
   void set_range_units(uint8_t units) { range_units_ = units; }
 
   /// Counts a new packet. `forced`: A bit, CE mark or retransmission. True: send a SACK now.

@@ -57,7 +57,7 @@ class SendQueue {
   };
   void describe(const SentPacket& packet, PacketView& view) const;
   /// The number of the write that a packet belongs to. Writes with packets under way are not complete, and there
-  /// are at most kLimit of those, so the low bits tell.
+  /// are at most kLimit of those, so the low bits suffice.
   uint64_t number_of_write(const SentPacket& packet) const {
     return completed_ + static_cast<uint16_t>(packet.request - completed_);
   }

@@ -4,7 +4,7 @@
 // It never shrinks, so a warm ring allocates nothing. The bound is the caller's.
 //
 // It grows by a quarter, not to a power of two, which left a third of the rings empty. So there is no mask
-// for places: the ring knows the sequence of its first place, and a window lies within two rounds from there.
+// for places: the ring keeps the sequence of its first place, and a window lies within two rounds from there.
 
 #include <cassert>
 #include <cstddef>

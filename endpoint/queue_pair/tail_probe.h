@@ -1,5 +1,5 @@
 #pragma once
-// The reliability probe of a requester that hears nothing: when it is wanted, which one is out, and the
+// The reliability probe of a requester that gets no answers: when one is due, which one is out, and the
 // numbers of all probes of a queue pair.
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class TailProbe {
   }
 
   bool is_wanted() const { return wanted_; }
-  /// When it was sent or wanted last.
+  /// When it was sent or requested last.
   FabricTime last() const { return last_; }
   void want(FabricTime now) {
     wanted_ = true;
@@ -26,7 +26,7 @@ class TailProbe {
   }
   bool take_wanted() { return std::exchange(wanted_, false); }
 
-  /// Its number. An answer to an earlier one says nothing any more.
+  /// Its number. An answer to an earlier one counts no more.
   uint16_t send(FabricTime now) {
     id_ = new_probe_id();
     sent_ = now;

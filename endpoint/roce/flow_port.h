@@ -23,7 +23,7 @@ constexpr uint16_t source_port_between(Qpn local, Qpn remote) {
   return static_cast<uint16_t>(((label & 0x3FFF) ^ (label >> 14)) | 0xC000);
 }
 
-/// The path of a connection over the ports of `plane`. The flow label of its packets says the plane (our
+/// The path of a connection over the ports of `plane`. The flow label of its packets names the plane (our
 /// choice: any label that is the same in all packets of the flow would do).
 inline Path flow_path(uint32_t plane, Qpn local, Qpn remote) {
   return {plane, source_port_between(local, remote) & (kFlowNumbers - 1), Chosen::kByFlow};

@@ -138,7 +138,7 @@ Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
     return Refusal::kNone;
   }
   ++stats_.sequence_naks_received;
-  // A packet that waits to be sent again needs no second reason, and neither does one that was just sent again
+  // A packet that waits for retransmission needs no second reason, and neither does one that was just retransmitted
   // with those before it: the receiver asks for each in turn as they arrive.
   if (nak_seen_ == s || waits_to_go(s) || (repair_.from < s && s < repair_.end)) {
     return progress ? Refusal::kNone : Refusal::kStaleFeedback;
@@ -164,7 +164,7 @@ void RcRequester::on_cnp(FabricTime now) {
   if (limiter_) limiter_->on_cnp(now);
 }
 
-/// The timer does not run while the oldest packet may not be sent again yet.
+/// The timer does not run while the oldest packet may not be retransmitted yet.
 FabricTime RcRequester::timeout_at() const {
   if (failed_ || !in_flight()) return FabricTime::never();
   const FabricTime since =

@@ -5,17 +5,17 @@
 //   acknowledged() <= next_ <= sent_end_ <= messages.end()
 //
 //   - an ACK of n covers every packet up to n; work completes in order when its last packet is covered
-//   - NAK "PSN sequence error" of n covers what is before n, and says that n is missing: go-back-N sends
-//     everything from n again, a selective sender n alone. The same NAK again changes nothing until there was
+//   - NAK "PSN sequence error" of n covers what is before n, and reports that n is missing: go-back-N retransmits
+//     everything from n, a selective sender n alone. The same NAK again changes nothing until there was
 //     progress or a timeout. A NAK names one packet, so that a selective sender would repair a burst at one
-//     packet each round trip: where the packet right behind what it sent again is missing too it sends twice
+//     packet each round trip: where the packet right behind what it retransmitted is missing too it sends twice
 //     as many of those that follow, up to what a receiver keeps (our choice; no product's rule is published)
 //   - "receiver not ready" of n covers what is before n; n and what follows go again after its time. Seven
 //     retries mean for ever, as in the verbs
 //   - without progress for the ACK timeout, back to the oldest packet that is not covered; after so many
 //     timeouts in a row the queue pair fails. (`rc_timer: connectx`: the first six come sooner, and count as
 //     one.) So it does for NAKs of invalid requests and accesses
-//   - DCQCN, if it is on, says when the next packet may leave
+//   - DCQCN, if it is on, decides when the next packet may leave
 //
 // Feedback may be any bytes from any sender: what does not fit is refused before state changes.
 
@@ -57,7 +57,7 @@ class RcRequester {
   RcRequester(const RcParameters& parameters, Psn first_psn, RcRequesterEvents& events,
               HostStats& stats);
 
-  /// Before the first post: timers and retries that were not known when it was made, and the first PSN.
+  /// Before the first post: timers and retries that were not set when it was made, and the first PSN.
   void start(const RcParameters& parameters, Psn first_psn);
   /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request) { return !failed_ && messages_.post(request); }
@@ -83,7 +83,7 @@ class RcRequester {
   BitRate rate(FabricTime now) { return limiter_ ? limiter_->rate(now) : parameters_.line; }
 
  private:
-  /// Packets that a selective sender sends again because of a NAK.
+  /// Packets that a selective sender retransmits because of a NAK.
   struct Repair {
     Sequence from = 0, end = 0;
     bool empty() const { return from >= end; }

@@ -91,7 +91,7 @@ Refusal RcResponder::check_expected(const MrcPacket& packet, Message& message) c
     if (wrong != Refusal::kNone) return wrong;
   }
   if (message.send && is_last(opcode)) {
-    // The length of a SEND is known at its end; until then it is the buffer's.
+    // The length of a SEND comes with its end; until then it is the buffer's.
     const uint64_t end = offset_of(expected_, message) + packet.payload_length;
     if (end > message.length) return Refusal::kBadLength;
     message.last = expected_;
@@ -169,7 +169,7 @@ uint64_t RcResponder::place(const MrcPacket& packet, Sequence s, const Message& 
   return packet.payload_length;
 }
 
-/// The message that a packet ahead is of, as far as what has arrived tells.
+/// The message that a packet ahead is of, by what has arrived.
 const RcResponder::Message* RcResponder::message_of(Sequence s) const {
   for (Sequence before = s - 1; before >= expected_; --before) {
     if (const Ahead& slot = ahead(before); slot.present && slot.held == 0) {
@@ -195,7 +195,7 @@ Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional
   if (slot.present) return Refusal::kDuplicate;
   Message message;
   if (is_first(opcode)) {
-    // What is wrong with it is said when its turn comes.
+    // What is wrong with it is reported when its turn comes.
     if (begin_message(packet, s, message) != Refusal::kNone) return gap();
   } else if (const Message* const known = message_of(s); known == nullptr) {
     if (!hold(packet, s)) return gap();
@@ -215,7 +215,7 @@ Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional
   return Refusal::kNone;
 }
 
-/// Keeps the payload of a packet whose message is not known. False if there is no room for it.
+/// Keeps the payload of a packet whose message has not begun here. False if there is no room for it.
 bool RcResponder::hold(const MrcPacket& packet, Sequence s) {
   const size_t length = packet.payload_length;
   if (parameters_.recovery != RcRecovery::kPlacing || held_ == kMostHeld) return false;
@@ -233,8 +233,8 @@ bool RcResponder::hold(const MrcPacket& packet, Sequence s) {
   return true;
 }
 
-/// The packet `first` has told where its message goes: so do those behind it that waited. Gives what is new in
-/// memory. One that does not fit counts as not arrived: what is wrong with it is said when its turn comes.
+/// The packet `first` has brought the address of its message: so do those behind it that waited. Gives what is new in
+/// memory. One that does not fit counts as not arrived: what is wrong with it is reported when its turn comes.
 uint64_t RcResponder::place_held(Sequence first, const Message& message) {
   uint64_t placed = 0;
   if (held_ == 0 || message.send) return placed;
@@ -277,7 +277,7 @@ void RcResponder::take_what_waits(std::optional<RcReply>& reply) {
   }
 }
 
-/// Now that the packet `furthest` is known to be under way, or here.
+/// Called when the packet `furthest` is under way, or here.
 void RcResponder::ask_for_missing(Sequence furthest, std::optional<RcReply>& reply) {
   // A packet that was turned away does not come by itself.
   const bool patient = keeps_ahead() && furthest - expected_ < Sequence{parameters_.reorder} &&

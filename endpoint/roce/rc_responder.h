@@ -7,8 +7,8 @@
 //   ahead of it        a gap: it is refused, and the first such packet is answered by a NAK "PSN sequence
 //                      error" that names the expected PSN
 //
-// A selective receiver (option `recovery`) keeps WRITE packets up to 64 PSNs ahead. RC's middle packets do not
-// say where their bytes go, so it takes those whose message it knows: whose first packet has arrived, and
+// A selective receiver (option `recovery`) keeps WRITE packets up to 64 PSNs ahead. RC's middle packets have no
+// address, so it takes those whose message has one: whose first packet has arrived, and
 // whose length reaches that far. With `reorder` it asks for what is missing only when a packet is so many
 // PSNs ahead.
 //

@@ -20,7 +20,7 @@
 //     counted: its data lies in scratch, or among results that no host writes until it was passed on)
 //
 // The input of host r is start(r, iteration) + index * step(r, iteration) modulo 2^32, so every
-// result, sums too, is known in closed form; every byte of every finished iteration is compared.
+// result, sums too, has a closed form; every byte of every finished iteration is compared.
 
 #include <vector>
 
@@ -32,7 +32,7 @@ namespace mrclab::endpoint {
 
 class Collective : public Application {
  public:
-  /// A link to one other host and a link from one (CollectiveSchedule says which hosts).
+  /// A link to one other host and a link from one (CollectiveSchedule names the hosts).
   struct Link {
     std::vector<QpHandle> out;  ///< queue pairs, lane l uses out[l modulo size]
     std::vector<QpHandle> in;

@@ -22,7 +22,7 @@
 //               of the right neighbour:  a word, if that is another host
 //   all_to_all  of each other host:      chunk E | chunk O
 //
-// A ring passes on what it gathers, so it sends from its results, too: collective.h says why they
+// A ring passes on what it gathers, so it sends from its results, too: collective.h has the reason why they
 // are three.
 
 #include <optional>
@@ -46,7 +46,7 @@ class CollectiveSchedule {
     uint64_t first_element = 0;  ///< index in the vector
     bool passed_on = false;      ///< from the inbox: the previous step brought it
     bool scratch = false;        ///< goes to a scratch slot
-    bool word = false;           ///< sendrecv only: tells that the iteration has begun
+    bool word = false;           ///< sendrecv only: announces that the iteration has begun
   };
   /// One arrival: `length` bytes at `at` in the inbox of `link`.
   struct Receive {

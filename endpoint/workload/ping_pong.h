@@ -2,9 +2,9 @@
 // Ping-pong of messages between two hosts on one queue pair, as perftest's write_lat does it: half
 // of a round trip is the latency.
 //
-// Each ping and pong is a Write-with-Immediate, and the immediate says that it is there. perftest
-// polls the last byte of the memory instead; MRC places packets out of order, so that says nothing
-// about a message of several packets. Up to one PMTU both are the same instant.
+// Each ping and pong is a Write-with-Immediate, and the immediate signals that it is there. perftest
+// polls the last byte of the memory instead; MRC places packets out of order, so that is no sign
+// of a message of several packets. Up to one PMTU both are the same instant.
 
 #include <cstdint>
 

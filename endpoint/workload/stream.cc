@@ -22,8 +22,8 @@ Ramp message_ramp(uint64_t seed, uint64_t number) {
   return {static_cast<uint32_t>(random), static_cast<uint32_t>(random >> 32) | 1};
 }
 
-/// A slot may be used again when the whole batch of its last message is acknowledged: only then has
-/// the receiver been told of it, and it verifies at that instant.
+/// A slot may be reused when the whole batch of its last message is acknowledged: only then has
+/// its receiver got the completion, and it verifies at that instant.
 bool StreamSender::slot_is_free() const {
   if (config_.depth != 0 && posted_ - completed_ >= config_.depth) return false;
   const uint64_t batch = config_.layout.batch();

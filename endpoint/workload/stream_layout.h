@@ -1,6 +1,6 @@
 #pragma once
 // Where the messages of a stream (permutation, repeated writes) go: a ring of slots at the
-// receiver. Messages are told of in batches, by an immediate with the last of each batch, so that
+// receiver. Messages are signalled in batches, by an immediate with the last of each batch, so that
 // small messages do not run into the limit of Write-with-Immediate in flight.
 //
 // The ring holds what the path needs to have in flight, and the batch that is not acknowledged yet;

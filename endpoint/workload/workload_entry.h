@@ -1,5 +1,5 @@
 #pragma once
-// Reads the `workload:` list of a scenario file (workload_spec.h says what stands there).
+// Reads the `workload:` list of a scenario file (workload_spec.h has its form).
 
 #include <vector>
 

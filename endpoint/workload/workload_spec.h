@@ -1,5 +1,5 @@
 #pragma once
-// Workloads as values: what a scenario file's `workload:` list says. Read by workload_entry.h, run by the hosts.
+// Workloads as values: the entries of a scenario file's `workload:` list. Read by workload_entry.h, run by the hosts.
 //
 //   workload:
 //     - all_reduce: {hosts: all, size: 8MiB, until: end}       # or iterations: 3

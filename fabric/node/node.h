@@ -35,8 +35,7 @@ struct Transmission {
   FabricTime start;
   FabricTime end;     ///< last bit leaves: start + serialization
   FabricTime flight;  ///< propagation plus any fault's delay; arrival = end + flight
-  DropCause lost =
-      DropCause::kNone;  ///< why it will be lost, fixed when it starts: it becomes a void frame
+  DropCause lost = DropCause::kNone;  ///< why the wire will lose it: it becomes a void frame
 };
 
 class FrameSink {

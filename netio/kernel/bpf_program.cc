@@ -53,7 +53,7 @@ void clear_log() {
 }
 
 /// The end of the log as one line, without libbpf's marks around the verifier's log.
-std::string log_end() {
+std::string libbpf_log_end() {
   std::deque<std::string> lines;
   for (size_t at = 0; at < libbpf_log.size();) {
     const size_t end = std::min(libbpf_log.find('\n', at), libbpf_log.size());
@@ -71,7 +71,7 @@ std::string log_end() {
 
 /// libbpf returns error numbers as negative ones.
 void require_ok(const std::string& attempted, int status) {
-  if (status < 0) throw SystemError(attempted, -status, log_end());
+  if (status < 0) throw SystemError(attempted, -status, libbpf_log_end());
 }
 
 // ---- programs -----------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ BpfObject load_object(std::span<const uint8_t> bytes, const std::string& name) {
   options.sz = sizeof options;
   options.object_name = name.c_str();
   BpfObject object(::bpf_object__open_mem(bytes.data(), bytes.size(), &options));
-  if (!object) throw SystemError(attempted, errno, log_end());
+  if (!object) throw SystemError(attempted, errno, libbpf_log_end());
   int status = ::bpf_object__load(object.get());
   // The verifier's EACCES is about the program's rights to memory, not about the user's.
   const bool by_verifier = libbpf_log.find("END PROG LOAD LOG") != std::string::npos;

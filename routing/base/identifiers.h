@@ -16,7 +16,7 @@ struct AsNumber {
   constexpr uint16_t two_octets() const;
 };
 
-/// Stands for a number that two octets cannot say (RFC 6793 section 9).
+/// Stands for a number that does not fit two octets (RFC 6793 section 9).
 inline constexpr AsNumber kAsTrans{23456};
 
 constexpr uint16_t AsNumber::two_octets() const {

@@ -1,7 +1,7 @@
 #pragma once
 // Detection of a dead neighbour by packets that go back and forth: BFD in asynchronous mode (RFC 5880, over
 // UDP in IPv6 by RFC 5881), so that other decoders and speakers understand it. Left out: demand mode, the echo
-// function, authentication. The interval holds in all states; RFC 5880 section 6.8.3 wants a second while a
+// function, authentication. The interval holds in all states; RFC 5880 section 6.8.3 demands a second while a
 // session is down, which would be longer than a whole fabric lives.
 
 #include <cstdint>

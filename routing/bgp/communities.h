@@ -35,7 +35,7 @@ struct BandwidthForm {
   bool operator==(const BandwidthForm&) const = default;
 };
 inline constexpr BandwidthForm kLinkBandwidth{};
-/// The older form. Sub-type and unit: our choice, as the drafts say "TBD".
+/// The older form. Sub-type and unit: our choice, as the drafts have "TBD".
 inline constexpr BandwidthForm kFarePathBandwidth{0x00, 0x8A,
                                                   BandwidthForm::Unit::kMegabitsPerSecond};
 
@@ -51,7 +51,7 @@ struct Unreachability {
   RouterId originator;
   bool drop = false;
 };
-/// What one community says; an originator of 0 is no valid one.
+/// One community, decoded; an originator of 0 is no valid one.
 std::optional<Unreachability> unreachability_of(const ExtendedCommunity& community);
 bool says_unreachable(const ExtendedCommunities& communities);
 

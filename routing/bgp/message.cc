@@ -83,7 +83,7 @@ NextMessage next_message(OctetView stream) {
   const uint8_t* field = stream.data() + kMarkerOctets;
   const size_t length = load_be<uint16_t>(field);
   const uint8_t type = field[2];
-  // The length is looked at first where it is wrong for every type, as there is no telling what follows.
+  // The length is looked at first where it is wrong for every type, as what follows cannot be delimited.
   if (length < kBgpHeaderOctets || length > kMaxBgpMessage) {
     return Notification{ErrorCode::kHeader, 2, {field[0], field[1]}};
   }

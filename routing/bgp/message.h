@@ -63,7 +63,7 @@ void finish_message(Octets& to, size_t begun_at);
 
 Octets encode_keepalive();
 Octets encode_notification(const Notification& notification);
-/// The body of a NOTIFICATION; nullopt if it is too short for one. A code that RFCs do not know is kept.
+/// The body of a NOTIFICATION; nullopt if it is too short for one. A code that no RFC defines is kept.
 std::optional<Notification> decode_notification(OctetView body);
 
 }  // namespace mrclab::routing

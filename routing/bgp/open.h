@@ -16,7 +16,7 @@ inline constexpr uint8_t kSafiUnicast = 1;
 inline constexpr uint8_t kOrfPrefix =
     64;  ///< the prefix ORF (RFC 5292); 128 was an older Cisco form
 
-/// What a capability of ORF says (RFC 5291 section 5): a set of bits.
+/// The value of a capability of ORF (RFC 5291 section 5): a set of bits.
 enum OrfRole : uint8_t { kOrfNone = 0, kOrfReceives = 1, kOrfSends = 2, kOrfBoth = 3 };
 
 struct Capabilities {

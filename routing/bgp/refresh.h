@@ -42,7 +42,7 @@ inline constexpr size_t kMaxOrfEntries =
 
 Octets encode_refresh(const RouteRefresh& refresh);
 /// The body of a ROUTE-REFRESH. A filter that makes no sense in an ORF of prefixes removes all of that type
-/// (RFC 5291 section 6), which `entries` says by a single REMOVE-ALL.
+/// (RFC 5291 section 6), for which `entries` holds a single REMOVE-ALL.
 std::variant<RouteRefresh, Notification> decode_refresh(OctetView body);
 
 }  // namespace mrclab::routing

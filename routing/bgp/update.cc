@@ -28,7 +28,7 @@ bool read_prefixes(OctetView octets, std::vector<Prefix>& to) {
   return true;
 }
 
-/// The syntax of IPv4 prefixes in the fields of RFC 4271; what they say is of no interest.
+/// The syntax of IPv4 prefixes in the fields of RFC 4271; their values are not used.
 bool ipv4_prefixes_fit(OctetView octets) {
   OctetReader reader(octets);
   while (!reader.empty()) {
@@ -253,7 +253,7 @@ std::variant<Update, Notification> UpdateReader::read(OctetView body) {
   ipv4_routes_ = !reader.rest().empty();
   read_attributes(attributes);
   const bool reachable = !update_.announced.empty() || ipv4_routes_ || other_family_;
-  // A withdrawal needs routes: without any it cannot be told what was wrong (RFC 7606 section 5.2).
+  // A withdrawal needs routes: without any there is nothing to withdraw (RFC 7606 section 5.2).
   if (strongest_ == ErrorAction::kResetSession ||
       (strongest_ == ErrorAction::kTreatAsWithdraw && !reachable)) {
     return answer_;

@@ -3,7 +3,7 @@
 // (RFC 4760, RFC 2545), and errors in it by RFC 7606.
 //
 // We send MP_REACH_NLRI or MP_UNREACH_NLRI first and one of them in a message (RFC 7606 section 5.1); we take
-// any order and any mix. Routes of other address families are parsed for their syntax, where it is known,
+// any order and any mix. Routes of other address families are parsed for their syntax, where we have it,
 // and ignored.
 
 #include <memory>

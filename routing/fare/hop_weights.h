@@ -11,7 +11,7 @@
 namespace mrclab::routing {
 
 struct WeightLimits {
-  /// Bandwidths are rounded to it first: a float32 says 74.99999962 for 75, and then nothing has a common
+  /// Bandwidths are rounded to it first: a float32 has 74.99999962 for 75, and then nothing has a common
   /// divisor. Not 0.
   BitRate grid{1'000'000};
   uint32_t group_size =

@@ -19,7 +19,7 @@ std::optional<std::vector<LinkShare>> link_shares(std::span<const HeardShare> he
     for (const HeardShare& other : heard) {
       if (other.node != one.node) continue;
       links.bps += other.link_rate.bps;
-      // Sessions with one node say the same, but for the moment of a change: the lower counts (our choice).
+      // Sessions with one node carry the same value, but for the moment of a change: the lower counts (our choice).
       if (other.advertised) said = std::min(said, *other.advertised);
       ++count;
     }

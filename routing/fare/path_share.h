@@ -3,18 +3,18 @@
 // Ethernet" 2.2.1):
 //
 //   the originator advertises the rate of the link that it advertises on
-//   a node on the way sums what it hears about a prefix, divides by N, the number of its ways out, and
+//   a node on the way sums what it receives for a prefix, divides by N, the number of its ways out, and
 //   advertises no more than the rate of the link that it advertises on
 //   the edge spreads in proportion
 //
-// With several links between two nodes the draft (-05) wants all of this per node, not per session:
+// With several links between two nodes the draft (-05) demands all of this per node, not per session:
 // a node's bandwidth is the least of what it advertises and of all links to it together.
 //
 // Two traps, with the policy chosen here:
 //   1. What N counts. Ways out of the fabric's kind only, by default: with host ports in N a leaf that lost an
 //      uplink divides by less, and its plane is overloaded. `kAllPorts` is the literal reading.
-//   2. A way out that is gone makes N smaller: a spine that lost an unrelated leaf promises more to the others
-//      than its sisters do, though all reach the destination alike. That is what the rule says ("fair share",
+//   2. A way out that is gone makes N smaller: a spine that lost an unrelated leaf advertises more to the others
+//      than its sisters do, though all reach the destination alike. That is the rule's intent ("fair share",
 //      not capacity), and it is left so.
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ShareRules {
   WaysOutScope scope = WaysOutScope::kFabricPorts;
 };
 
-/// What one session says about a prefix.
+/// What one session advertises for a prefix.
 struct HeardShare {
   PortId link;
   RouterId node;  ///< at the other end
@@ -56,7 +56,7 @@ struct LinkShare {
 };
 
 /// What the links to a prefix carry, in the order of `heard`: per node, spread evenly over its links. nullopt
-/// if any says no bandwidth (RFC 10005 section 3: equal shares then).
+/// if any has no bandwidth (RFC 10005 section 3: equal shares then).
 std::optional<std::vector<LinkShare>> link_shares(std::span<const HeardShare> heard,
                                                   ShareGranularity granularity);
 

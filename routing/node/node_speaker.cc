@@ -42,7 +42,7 @@ std::string hosts_text(const std::vector<uint32_t>& hosts) {
   return text;
 }
 
-/// What each kind of node says and asks for, by the routes that NICs are told.
+/// What each kind of node announces and asks for, by the routes that NICs get.
 void add_nic_routes(SpeakerParameters& made, const Topology& topology, const NodeSite& site) {
   const NicRoutes routes = nic_routes(topology);
   const bool aggregates = routes == NicRoutes::kAggregates;

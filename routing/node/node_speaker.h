@@ -1,7 +1,7 @@
 #pragma once
 // The BGP speaker of a node of a fabric that routes by itself (routing: fare), over TCP in IPv6 between the addresses of
 // its links (fabric/topology/path.h: link_address). The node gives it frames, carrier, rates and time, and takes the frames that
-// it wants to send:
+// it sends:
 //
 //   receive(), set_carrier(), set_rate()   what happens
 //   run(now)                               everything that is due; to be called after any of these, and at deadline()
@@ -51,7 +51,7 @@ class NodeSpeaker : protected SpeakerEvents {
   BitRate rate(PortId port) const { return rates_[port.value]; }
   void note_rate(PortId port, BitRate rate) { rates_[port.value] = rate; }
   size_t ports() const { return rates_.size(); }
-  /// The host has other next hops from now on; told by tell_changes().
+  /// The host has other next hops from now on; passed on by tell_changes().
   void note_change(uint32_t host, const Hops& hops) { changes_.emplace_back(host, hops); }
   /// One event for all hosts that have got the same next hops, in the order of the first of each.
   void tell_changes(FabricTime now);
@@ -70,7 +70,7 @@ class NodeSpeaker : protected SpeakerEvents {
   std::unique_ptr<Speaker> speaker_;
   uint32_t boots_ = 0;
   std::vector<BitRate> rates_;                      ///< by port
-  std::vector<std::pair<uint32_t, Hops>> changes_;  ///< of the table, not told yet
+  std::vector<std::pair<uint32_t, Hops>> changes_;  ///< of the table, not passed on yet
   std::vector<Outgoing> frames_;
 };
 

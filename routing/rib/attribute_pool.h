@@ -1,6 +1,6 @@
 #pragma once
-// One copy of each set of attributes that a speaker holds: equal sets are the same object, so that routes that say
-// the same can be found alike by their pointers and be told in one UPDATE.
+// One copy of each set of attributes that a speaker holds: equal sets are the same object, so that routes with equal
+// attributes are found by their pointers and advertised in one UPDATE.
 //
 // The sets are kept in their order, so that finding one among n takes some log2(n) comparisons whatever a neighbour
 // sends. A hash table would take n of them for sets that were chosen to collide, unless its key were a secret, which a

@@ -3,7 +3,7 @@
 // preference and no inside. Several paths are used side by side that are alike up to the length of their AS
 // path, their origin and their MED, whatever ASs they lead through ("multipath-relax").
 //
-//   says how it gets there, rather than that it does not (draft-ietf-idr-upa)
+//   reachable before unreachable (draft-ietf-idr-upa)
 //   the node's own
 //   shorter AS path
 //   lower origin: IGP, EGP, incomplete

@@ -9,7 +9,7 @@ namespace {
 
 bool is_exact(const OrfEntry& entry) { return entry.min_length == 0 && entry.max_length == 0; }
 
-/// RFC 5292 section 2: a length that is not given is the prefix's own, or the longest, as the other says.
+/// RFC 5292 section 2: a length that is not given is the prefix's own, or the longest, by the other one.
 bool matches(const OrfEntry& entry, const Prefix& prefix) {
   if (!entry.prefix.covers(prefix)) return false;
   if (is_exact(entry)) return prefix.length() == entry.prefix.length();

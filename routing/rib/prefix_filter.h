@@ -1,5 +1,5 @@
 #pragma once
-// A list of prefixes that a neighbour has sent to be applied to what it is told (RFC 5292).
+// A list of prefixes that a neighbour has sent to be applied to what is advertised to it (RFC 5292).
 
 #include <cstdint>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
-// The routes of one speaker: what each neighbour said (Adj-RIB-In), what was chosen (Loc-RIB), and what each
-// neighbour was told (Adj-RIB-Out), all of one prefix in one entry. Knows nothing of policy: the speaker
-// (routing/speaker) says what is told, and what a choice means.
+// The routes of one speaker: what each neighbour advertised (Adj-RIB-In), what was chosen (Loc-RIB), and what was
+// advertised to each neighbour (Adj-RIB-Out), all of one prefix in one entry. Policy is in the speaker
+// (routing/speaker): what is advertised, and what a choice leads to.
 //
 // Entries stay where they are until erase_if_idle(), so that queues may hold pointers to them.
 
@@ -23,20 +23,20 @@ inline constexpr PeerIndex kOwn = 0xFFFF;
 
 struct Path {
   PeerIndex peer = kOwn;
-  bool unreachable = false;          ///< it says that there is no way (routing/bgp/communities.h)
+  bool unreachable = false;          ///< announced as unreachable (routing/bgp/communities.h)
   std::optional<BitRate> bandwidth;  ///< as it was advertised; taken out of the attributes
-  /// As received. Shared with all other prefixes of the same UPDATE, and with what was told of them.
+  /// As received. Shared with all other prefixes of the same UPDATE, and with what was advertised of them.
   std::shared_ptr<const PathAttributes> attributes;
 };
 
-/// What a neighbour was told last.
+/// What was advertised to a neighbour last.
 struct Told {
   /// Before our own changes of the export. Shared with the path it was made from.
   std::shared_ptr<const PathAttributes> attributes;
-  BitRate bandwidth;  ///< as advertised; 0 and none are told apart by `weighed`
+  BitRate bandwidth;  ///< as advertised; `weighed` distinguishes 0 from none
   bool weighed = false;
-  bool pending = false;  ///< stands in the queue of what is to be told
-  bool again = false;    ///< to be told even if it is the same
+  bool pending = false;  ///< stands in the queue of advertisements
+  bool again = false;    ///< to be advertised even if it is the same
 };
 
 /// One next hop in the forwarding table.
@@ -55,13 +55,13 @@ struct FibEntry {
 
 struct RouteEntry {
   std::vector<Path> paths;        ///< ascending by peer, one of each
-  std::vector<Told> told;         ///< by peer; empty as long as nothing was told
+  std::vector<Told> told;         ///< by peer; empty as long as nothing was advertised
   std::vector<PeerIndex> chosen;  ///< the best first; the others are as good
   FibEntry fib;                   ///< as it shall be
   FibEntry written;               ///< as it is
   bool decision_pending = false, write_pending = false;
   bool host_was_here = false;  ///< a neighbour that is a host has announced it
-  // What is told of it (routing/fare/path_share.h).
+  // What is advertised of it (routing/fare/path_share.h).
   bool weighed = false;  ///< all chosen paths have a bandwidth
   BitRate heard;         ///< their sum
   uint32_t ways_out = 0;
@@ -84,7 +84,7 @@ class RouteTable {
   size_t count(PeerIndex peer) const { return peer == kOwn ? own_ : counts_[peer]; }
 
   enum class Change : uint8_t { kNone, kChanged, kNoRoom };
-  /// Replaces the path of that peer (implicit withdrawal). kNone: it says what it said before.
+  /// Replaces the path of that peer (implicit withdrawal). kNone: it equals the one before.
   Change announce(const Prefix& prefix, Path path, Node** where);
   /// nullptr: there was none.
   Node* withdraw(const Prefix& prefix, PeerIndex peer);

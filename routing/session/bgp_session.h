@@ -34,7 +34,7 @@ class BgpSession {
  public:
   enum class State : uint8_t { kOpenSent, kOpenConfirm, kEstablished, kClosed };
   struct Opened {
-  };  ///< OpenConfirm: the peer is known, and two connections with it can be told apart
+  };  ///< OpenConfirm: the peer has identified itself, so two connections with it can be compared
   struct Established {};
   using Message = std::variant<Opened, Established, Update, RouteRefresh>;
   /// Octets that may wait here to be taken.

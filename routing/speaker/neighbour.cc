@@ -196,7 +196,7 @@ void Neighbour::pump(Connection& connection, FabricTime now) {
   if (!session.closed()) session.feed(tcp.received().first(fresh));
   tcp.consume(fresh);
   const bool gone = tcp.state() == TcpConnection::State::kClosed;
-  // What came before the end is heard first.
+  // What came before the end is processed first.
   if ((gone || tcp.peer_closed()) && !session.has_input()) {
     session.lost(tcp.end() == TcpConnection::End::kTimedOut ? "connection timed out"
                  : tcp.end() == TcpConnection::End::kReset  ? "connection reset"

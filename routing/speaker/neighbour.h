@@ -56,7 +56,7 @@ class Neighbour {
     bool was_established = false;
   };
   /// While one lives and one is refused, others may still be closing. One more that comes in takes the place of the
-  /// oldest on which no OPEN came: else six that say nothing would keep the neighbour out.
+  /// oldest on which no OPEN came: else six silent connections would keep the neighbour out.
   static constexpr size_t kMaxConnections = 6;
 
   SessionParameters session_parameters() const;

@@ -132,7 +132,7 @@ bool Speaker::write_fib(FabricTime now) {
     Node& node = *unwritten_.front();
     RouteEntry& entry = node.second;
     if (entry.fib != entry.written) {
-      // A write takes its time from when the table is free: what was wanted meanwhile is written at once.
+      // A write takes its time from when the table is free: what was queued meanwhile is written at once.
       entry.written = entry.fib;
       table_free_at_ = now + parameters_.timing.per_fib_write;
       ++counters_.fib_writes;

@@ -7,7 +7,7 @@
 //   deadline()                                              and then
 //
 // Times must not decrease. An UPDATE goes: taken from its session (per_update of the one processor) -> decided
-// (decision_hold after the first change) -> told to neighbours, and written to the forwarding table
+// (decision_hold after the first change) -> advertised to neighbours, and written to the forwarding table
 // (per_fib_write each, one after the other).
 
 #include <deque>
@@ -42,7 +42,7 @@ class SpeakerEvents {
 struct SpeakerCounters {
   uint64_t updates_in = 0, updates_out = 0;
   uint64_t announced_in = 0, withdrawn_in = 0;
-  uint64_t ends_of_rib_in = 0;  ///< neighbours that have told their whole table, each time
+  uint64_t ends_of_rib_in = 0;  ///< End-of-RIB markers received
   uint64_t looped = 0;          ///< prefixes with our own AS in their path
   uint64_t unroutable = 0;      ///< prefixes that nobody may announce (routing/base/unroutable.h)
   uint64_t decisions = 0, fib_writes = 0;
@@ -59,11 +59,11 @@ class Speaker {
   bool receive(PortId port, OctetView packet, FabricTime now);
   void set_carrier(PortId port, bool up, FabricTime now);
   void set_rate(PortId port, BitRate rate, FabricTime now);
-  /// A prefix of this node itself, or of one behind it that does not speak and whose link has this rate: it is told
-  /// as that one would be heard.
+  /// A prefix of this node itself, or of one behind it that does not speak BGP and whose link has this rate: it is
+  /// advertised as if that node had announced it.
   void originate(const Prefix& prefix, FabricTime now, std::optional<BitRate> behind = {});
   void retract(const Prefix& prefix, FabricTime now);
-  /// The prefixes that neighbours shall tell us of (SpeakerParameters::wanted).
+  /// The prefixes that neighbours shall advertise to us (SpeakerParameters::wanted).
   void want(std::vector<Prefix> prefixes, FabricTime now);
   /// Ends all sessions: administrative shutdown.
   void shut_down(FabricTime now);
@@ -76,7 +76,7 @@ class Speaker {
   const SpeakerCounters& counters() const { return counters_; }
   size_t neighbours() const { return peers_.size(); }
   const Neighbour& neighbour(PeerIndex peer) const { return peers_[peer].neighbour; }
-  /// What was advertised to the peer of a prefix that it was told, if that had a bandwidth.
+  /// The bandwidth with which a prefix was advertised to the peer, if it had one.
   std::optional<BitRate> told_bandwidth(const Prefix& prefix, PeerIndex peer) const;
   bool was_told(const Prefix& prefix, PeerIndex peer) const;
 
@@ -91,12 +91,12 @@ class Speaker {
     RouterId router;
     AsNumber as;
     PrefixFilter filter;
-    bool waits_for_filter = false;  ///< it has said that it will send one (RFC 5291 section 6)
+    bool waits_for_filter = false;  ///< it has announced one (RFC 5291 section 6)
     bool end_of_rib_due = false;
     FabricTime tells_from = FabricTime::never();
     std::deque<Node*> to_tell;
   };
-  /// What is told of a prefix now.
+  /// What is advertised of a prefix now.
   struct Telling {
     std::shared_ptr<const PathAttributes> attributes;
     BitRate bandwidth;
@@ -151,7 +151,7 @@ class Speaker {
   PeerIndex next_peer_ = 0;  ///< whose message is taken next
 
   std::deque<Node*> undecided_, unwritten_;
-  std::set<Prefix> unreachable_;  ///< prefixes of which a path says so
+  std::set<Prefix> unreachable_;  ///< prefixes that a path marks so
   FabricTime decide_at_ = FabricTime::never();
   FabricTime processor_free_at_, table_free_at_;
   std::vector<Octets> packets_;  ///< scratch

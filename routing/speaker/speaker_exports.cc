@@ -10,7 +10,7 @@ namespace mrclab::routing {
 
 namespace {
 
-/// Prefixes that are told in one go: what they take in the worst case is bounded, and the next ones see the
+/// Prefixes that are advertised in one go: what they take in the worst case is bounded, and the next ones see the
 /// newest decisions.
 constexpr size_t kToldAtOnce = 512;
 
@@ -26,7 +26,7 @@ void Speaker::queue_telling(Node& node, PeerIndex index) {
   if (!peer.up) return;
   std::vector<Told>& told = node.second.told;
   if (told.empty()) {
-    if (!telling_of(node, index)) return;  // nothing was told and nothing will be
+    if (!telling_of(node, index)) return;  // nothing was advertised and nothing will be
     told.resize(peers_.size());
   }
   if (told[index].pending) return;
@@ -83,7 +83,7 @@ std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex 
   telling.from_host = !own && parameters_.neighbours[best.peer].is_host;
   if (!parameters_.advertise_bandwidth || !entry.weighed || best.unreachable) return telling;
   telling.weighed = true;
-  // The originator says the rate of the link that it says it on.
+  // The originator advertises the rate of the link on which it advertises.
   telling.bandwidth = own && !best.bandwidth
                           ? rate_to(index)
                           : share_to_advertise(entry.heard, entry.ways_out, rate_to(index));

@@ -22,7 +22,7 @@ struct NeighbourParameters {
   std::optional<AsNumber> as;  ///< none: any but ours
   BitRate rate;                ///< of the link, this way
   bool is_host = false;        ///< no way through: not counted by WaysOutScope::kFabricPorts
-  bool takes_filters = false;  ///< the neighbour may send prefix filters for what it is told
+  bool takes_filters = false;  ///< the neighbour may send prefix filters of its own (RFC 5292)
   bool passive = false;        ///< never connects by itself
   /// Unreachability is exchanged with it; from others it is taken for a withdrawal.
   bool unreachability = false;
@@ -71,23 +71,23 @@ struct SpeakerParameters {
   RouterId router;
   std::vector<NeighbourParameters> neighbours;
 
-  /// A switch passes routes on; a host is a stub, which tells its own.
+  /// A switch passes routes on; a host is a stub, which advertises its own.
   bool transit = true;
   ShareRules shares;
   WeightLimits weights;
   BandwidthForm bandwidth_form = kLinkBandwidth;
   bool advertise_bandwidth = true;  ///< without: ordinary BGP, and equal weights
 
-  /// Aggregates that this node announces. Routes that they cover are not told. Where a host under one of them
+  /// Aggregates that this node announces. Routes that they cover are not advertised. Where a host under one of them
   /// is lost, it is announced as unreachable to the neighbours that take that.
   std::vector<Prefix> aggregates;
-  /// Host routes that say "unreachable" are installed as the covering route without those next hops. For
+  /// Host routes marked "unreachable" are installed as the covering route without those next hops. For
   /// hosts; switches need not.
   bool install_unreachable = false;
-  /// Only these are wanted: neighbours are asked to tell no others (RFC 5292).
+  /// Neighbours are asked to advertise these alone (RFC 5292).
   std::optional<std::vector<Prefix>> wanted;
   bool tag_hosts_fib_suppressed = false;  ///< routes from hosts get the community
-  bool honour_fib_suppress = false;       ///< routes with it are kept and told, not installed
+  bool honour_fib_suppress = false;       ///< routes with it are kept and advertised, not installed
   uint8_t fib_suppress_sub_type = kFibSuppressSubType;
 
   SpeakerTiming timing = kIdealTiming;

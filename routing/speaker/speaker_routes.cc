@@ -128,7 +128,7 @@ std::optional<std::vector<LinkShare>> Speaker::shares_of(const RouteEntry& entry
   return link_shares(heard, parameters_.shares.granularity);
 }
 
-/// N: the neighbours in scope that may be told of it and are none of those that told us.
+/// N: the neighbours in scope to whom it may be advertised, without those that advertised it to us.
 uint32_t Speaker::ways_out_of(const RouteEntry& entry) const {
   if (entry.chosen.empty()) return 0;
   const PathAttributes& attributes = *entry.path_of(entry.chosen.front())->attributes;
@@ -179,7 +179,7 @@ FibEntry Speaker::fib_of(const Node& node) const {
   return fib;
 }
 
-/// The covering route's next hops without those that say "unreachable" (draft-xu-idr-fare-in-mpson section 4.1).
+/// The covering route's next hops without those marked "unreachable" (draft-xu-idr-fare-in-mpson section 4.1).
 FibEntry Speaker::fib_without(const Node& node) const {
   const Node* covering = table_.covering(node.first, [](const RouteEntry& entry) {
     return entry.fib.known && !entry.fib.hops.empty();

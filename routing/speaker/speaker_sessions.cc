@@ -8,7 +8,7 @@ namespace mrclab::routing {
 
 namespace {
 
-/// What is told apart from a path's attributes: bandwidth is kept beside them, so that a change of it alone does
+/// Kept apart from a path's attributes: the bandwidth stands beside them, so that a change of it alone does
 /// not make other attributes of them.
 PathAttributes without_bandwidth(PathAttributes attributes, const BandwidthForm& form) {
   std::erase_if(attributes.extended,
@@ -123,7 +123,7 @@ void Speaker::on_refresh(PeerIndex index, const RouteRefresh& refresh, FabricTim
   if (refresh.when == RouteRefresh::When::kDefer) return;
   peer.waits_for_filter = false;
   for (Node& node : table_.routes()) {
-    // A filter changes what is told; a plain request is for all of it once more.
+    // A filter changes what is advertised; a plain request is for all of it once more.
     if (!refresh.when && !node.second.told.empty()) node.second.told[index].again = true;
     queue_telling(node, index);
   }

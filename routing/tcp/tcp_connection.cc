@@ -204,7 +204,7 @@ void TcpConnection::take_payload(const TcpSegment& segment) {
   if (segment.length() == 0) return;
   acknowledge_ = true;
   const int32_t known = expected_ - segment.sequence;
-  if (known < 0 || fin_received_) return;  // a gap; the acknowledgement says what is missing
+  if (known < 0 || fin_received_) return;  // a gap; the acknowledgement shows what is missing
   const OctetView fresh =
       segment.payload.subspan(std::min<size_t>(static_cast<size_t>(known), segment.payload.size()));
   const size_t fits = std::min<size_t>(fresh.size(), advertised_window());
@@ -250,7 +250,7 @@ void TcpConnection::arm(FabricTime now) {
 
 void TcpConnection::go_back() {
   next_ = unacknowledged_;
-  timed_.reset();  // Karn: what is sent again is no sample
+  timed_.reset();  // Karn: what is retransmitted is no sample
   timer_ = FabricTime::never();
 }
 
@@ -349,7 +349,7 @@ void TcpConnection::output(FabricTime now, std::vector<Octets>& packets) {
   if (state_ == State::kEstablished) output_data(now, packets);
   if (!acknowledge_) return;
   acknowledge_ = false;
-  // From the highest place: where something is sent again, the peer must not take this for old.
+  // From the highest place: during a retransmission the peer must not take this for old.
   TcpSegment segment = plain_segment();
   segment.sequence = highest_;
   emit(segment, packets);

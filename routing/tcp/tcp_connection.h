@@ -3,7 +3,7 @@
 //
 //   connect() or accept()      the handshake
 //   on_segment()               what has arrived; octets in order wait in received()
-//   send(), close(), abort()   what the owner wants
+//   send(), close(), abort()   the owner's requests
 //   output()                   makes the segments that may leave now: the owner calls it after any of these
 //
 // Built: handshake (also when both open at once), sliding window, retransmission by RFC 6298 and after three
@@ -115,7 +115,7 @@ class TcpConnection {
   Octets buffer_;  ///< begins at the first octet that is not acknowledged
   TcpSequence unacknowledged_, next_, highest_;
   uint32_t peer_window_ = 0;
-  uint16_t peer_mss_ = 1220;  ///< RFC 9293 section 3.7.1, where the peer says nothing
+  uint16_t peer_mss_ = 1220;  ///< RFC 9293 section 3.7.1, where the peer sends no option
   uint32_t congestion_window_ = 0, slow_start_threshold_ = 0;
   uint32_t duplicates_ = 0;
   bool fin_wanted_ = false, fin_sent_ = false, fin_acknowledged_ = false;

@@ -41,7 +41,7 @@ struct TcpAddresses {
   Ipv6Address source{}, destination{};
 };
 
-/// The whole IPv6 packet. Hop limit 255, so that a peer can tell that a neighbour sent it (RFC 5082).
+/// The whole IPv6 packet. Hop limit 255, so that a peer can check that a neighbour sent it (RFC 5082).
 Octets make_tcp_packet(const TcpAddresses& addresses, const TcpSegment& segment,
                        uint8_t traffic_class);
 
@@ -49,8 +49,8 @@ struct TcpPacket {
   TcpAddresses addresses;
   TcpSegment segment;
 };
-/// nullopt for what is no TCP in IPv6, is cut short or has a wrong checksum. Octets behind the length that
-/// the IPv6 header says are padding.
+/// nullopt for what is no TCP in IPv6, is cut short or has a wrong checksum. Octets beyond the length of the
+/// IPv6 header are padding.
 std::optional<TcpPacket> parse_tcp_packet(OctetView packet);
 
 /// The Internet checksum over pseudo-header and `upper` (RFC 8200 section 8.1); 0 if the one in it is right.
