@@ -149,7 +149,7 @@ TEST_CASE("of attempts of RC that look alike the newest must be overtaken, else 
   run.delivered(300);
   CHECK_FALSE(run.blames().empty());
   for (uint32_t packet = 50; packet < 150;
-       ++packet) {  // each is sent again, and a queue drops that
+       ++packet) {  // each is retransmitted, and a queue drops that
     run.dropped(1, DropCause::kQueueFull, run.port("p0.t0-0:u0"));
     Attempt& again = run.tables.attempts.back();
     run.tables.packets.pop_back();

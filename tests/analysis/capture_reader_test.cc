@@ -143,7 +143,7 @@ TEST_CASE("a block that contradicts itself is skipped and the next one is read")
   CaptureWriter writer = sample();
   std::vector<uint8_t> body;
   for (const uint32_t word : {0u, 0u, 0u, 4000u, 4000u}) writer.put32(body, word);
-  writer.block(6, body);                     // says 4000 bytes, has none
+  writer.block(6, body);                     // length 4000 bytes, has none
   writer.block(6, std::vector<uint8_t>(8));  // shorter than its fixed part
   writer.block(1, std::vector<uint8_t>(4));  // interface without body keeps its number
   writer.packet(0, kInbound, 9, kBytes, 5);

@@ -33,7 +33,7 @@ struct FailingLink : test::TrafficStory {
       return over_h2_p0(s) && s.start >= kFault && s.start < kHeal;
     };
   }
-  /// Hosts at both ends say that they hold the paths over the link for unusable, and never the contrary.
+  /// Hosts at both ends report the paths over the link as unusable, and never as usable again.
   void hold_unusable() {
     for (const uint32_t uplink : {0, 1}) {
       for (const char* host : {"h0", "h2"}) {
@@ -232,7 +232,7 @@ TEST_CASE("recover holds within its bound, fails beyond, and fails when goodput 
     };
     CHECK(story.check(ExpectRecover{FabricTime::from_us(400), kNinetyFive}).result ==
           Result::kFail);
-    // The run is too short to say whether it would have recovered within 900 us.
+    // The run is too short to show whether it would have recovered within 900 us.
     CHECK(story.check(ExpectRecover{FabricTime::from_us(900), kNinetyFive}).result ==
           Result::kInconclusive);
   }

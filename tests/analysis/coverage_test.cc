@@ -187,7 +187,7 @@ TEST_CASE("a host without a report has not said that it has no error") {
   const CheckResult check = story.check(ExpectNoQpError{});
   CHECK(check.result == Result::kInconclusive);
   CHECK(check.note == "h2 left no report");
-  story.run.inputs.hosts.hosts[0].qps_in_error = 1;  // another has said that it has one
+  story.run.inputs.hosts.hosts[0].qps_in_error = 1;  // another has reported one
   CHECK(story.result(ExpectNoQpError{}) == Result::kFail);
 }
 

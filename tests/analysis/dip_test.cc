@@ -17,7 +17,7 @@ constexpr int64_t kFullBytes = 1000;  // every 100 ns: 80 Gb/s
 
 using test::us;
 
-/// `percent` says what is delivered at an instant, in percent of 80 Gb/s.
+/// `percent` is what is delivered at an instant, in percent of 80 Gb/s.
 Measurements delivering(const std::function<int64_t(FabricTime)>& percent) {
   std::vector<Delivery> deliveries;
   deliveries.reserve(10'000);

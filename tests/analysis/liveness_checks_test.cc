@@ -127,7 +127,7 @@ TEST_CASE("healed is a path that is usable, though its value came back as a back
   CHECK(story.result(ExpectHealed{}) == Result::kFail);  // one of two paths over the wire
   story.ev(620, "good", {0, 1});
   CHECK(story.result(ExpectHealed{}) == Result::kPass);
-  story.run.keeps_events = false;  // packets alone do not say why no sender takes a path
+  story.run.keeps_events = false;  // packets alone do not show why no sender takes a path
   CHECK(story.result(ExpectHealed{}) == Result::kInconclusive);
 }
 

@@ -1,4 +1,4 @@
-// `lossless`: no data of RoCE is lost for want of room.
+// `lossless`: no data of RoCE is dropped by a full queue.
 
 #include <doctest/doctest.h>
 

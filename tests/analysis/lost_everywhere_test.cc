@@ -20,7 +20,7 @@ constexpr uint64_t kBroken = 5, kCongested = 7, kRefused = 10, kOutOfOrder = 4;
 constexpr uint64_t kLost = kBroken + kCongested;
 
 /// Beside others' traffic, of which nothing is lost, h0 sends to h2: packets that are lost on a wire, dropped by a
-/// queue, and refused by the NIC, all of which arrive when they are sent again.
+/// queue, and refused by the NIC, all of which arrive when they are retransmitted.
 void write(SyntheticRun& run) {
   test::ScriptedTraffic().write(run);
   uint32_t psn = 0;

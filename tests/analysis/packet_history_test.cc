@@ -482,7 +482,7 @@ TEST_CASE("among switches that tell nobody of drops, what has not arrived after 
       CHECK(old.cause == DropCause::kNone);
       CHECK(old.ended == old.start);
     } else {
-      CHECK(old.fate == Fate::kInFlight);  // ours would have said so
+      CHECK(old.fate == Fate::kInFlight);  // ours would have reported that
     }
     CHECK(h.counters().dropped == (by == Forwarding::kKernel ? 1 : 0));
   }

@@ -183,7 +183,7 @@ TEST_CASE("a way through a switch counts when RoCE's data has taken it whole") {
   turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 7);
   turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 7);
   CHECK(turns.used(node, in, out));
-  // Two switches that hold a frame of that name at the same time: it was sent again.
+  // Two switches that hold a frame of that name at the same time: it was retransmitted.
   const NodeId first{3}, second{4};
   turns.add(first, PortId{1}, kIngress, kPassed, QueueClass::kNone, 8);
   turns.add(second, PortId{2}, kIngress, kPassed, QueueClass::kNone, 8);

@@ -185,7 +185,7 @@ TEST_CASE("a queue pair of RC fails rightly when the way of its answers was dead
 TEST_CASE(
     "one of MRC fails rightly only when all ways there, or all ways of its answers, are dead") {
   OneFailure story("mrc-dead-back", false);
-  story.send({0, 0});  // the transport is MRC's, though RC's retries are known as well
+  story.send({0, 0});  // the transport is MRC's, though RC's retries are given as well
   story.run.add_link_fault("p0.t0-0:u0", us(660), us(690));
   CHECK(story.check().result == Result::kFail);
   story.lose_frames_of("h2:p0", us(660), us(690));

@@ -1,4 +1,4 @@
-// Why flows of RC sent again, out of packet histories made by hand.
+// Why flows of RC retransmitted, out of packet histories made by hand.
 
 #include "analysis/measure/rc_recovery.h"
 
@@ -107,7 +107,7 @@ TEST_CASE("each flow has its own rounds, and one without answers has timeouts") 
   for (uint32_t flow = 0; flow < 3; ++flow) tables.packets.emplace_back().flow = flow;
   send(0, 1, 0), send(1, 2, 0), send(2, 3, 0);
   send(2, 4, 1), send(0, 5, 1), send(1, 6, 1), send(2, 7, 2);
-  send(1, 8, 2, false);  // seen to arrive only: when it left is not known
+  send(1, 8, 2, false);  // seen to arrive only: when it left was not seen
   tables.rc_answers = {{}, {0, {{at_us(5), Psn{}}}}};
   const auto all = rc_recoveries(PacketHistory(std::move(tables)));
   REQUIRE(all.size() == 2);

@@ -107,7 +107,7 @@ TEST_CASE("digests of different versions are not taken for different packets") {
   CHECK(exact.metrics.back().note ==
         "digests of version 1 there, 2 here, so packets cannot be compared: store a new baseline");
 
-  // Verdicts of the first version do not say which they have.
+  // Verdicts of the first version do not name theirs.
   std::string unstated = to_json(before);
   const std::string stated = ",\n    \"history_version\": 1";
   REQUIRE(unstated.find(stated) != std::string::npos);

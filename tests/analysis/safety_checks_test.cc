@@ -17,7 +17,7 @@ using test::ScriptedTraffic;
 using test::SyntheticRun;
 using test::us;
 
-/// Flow h0 to h2 of a few packets, every other thing as the test says.
+/// Flow h0 to h2 of a few packets, every other thing as the test sets it.
 struct OneFlow {
   explicit OneFlow(const char* name)
       : topology(test::quad()), run(topology, name), events_(std::string(name) + ".jsonl") {

@@ -71,10 +71,10 @@ TEST_CASE("a ping that nobody answers counts with the time so far") {
   CHECK(check.result == Result::kFail);
   CHECK(check.note.find("us; the ping at 2") != std::string::npos);
   CHECK(check.note.find(" is open for 78") != std::string::npos);
-  // Whatever the bound: nobody knows how long it takes.
+  // Whatever the bound: it is open how long it takes.
   expect.at_most = us(500);
   CHECK(story.result(expect) == Result::kInconclusive);
-  // One that was sent a moment before the end says nothing.
+  // One that was sent a moment before the end is no sign.
   expect = {"h0", "h2", {}, us(7), {}, us(225)};
   CHECK(story.result(expect) == Result::kPass);
 }
@@ -143,7 +143,7 @@ TEST_CASE("a message that does not end has taken the time so far") {
   CHECK(check.result == Result::kFail);
   CHECK(*check.measured == doctest::Approx(800));
   CHECK(check.note.find("1 open at the end, the longest for ") != std::string::npos);
-  // Not even a bound that the time so far keeps: it goes on. Of half of all messages the time is known.
+  // Not even a bound that the time so far keeps: it goes on. Half of all messages have a time.
   CHECK(story.result(ExpectMessageTime{us(900)}) == Result::kInconclusive);
   CHECK(story.result(ExpectMessageTime{us(20), MessageTimeMeasure::kP99}) == Result::kFail);
   CHECK(story.result(ExpectMessageTime{us(20), MessageTimeMeasure::kP50}) == Result::kPass);

@@ -1,5 +1,5 @@
 #pragma once
-// Packets and flows of known stories, for the tests of the streaming analyzer.
+// Packets and flows with given outcomes, for the tests of the streaming analyzer.
 
 #include <doctest/doctest.h>
 

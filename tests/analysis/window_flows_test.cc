@@ -1,4 +1,4 @@
-// Windows as hosts say them: read from events.jsonl, added up by flow, and never made up.
+// Windows as hosts report them: read from events.jsonl, added up by flow, and never made up.
 
 #include "analysis/measure/window_flows.h"
 

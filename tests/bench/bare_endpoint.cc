@@ -4,7 +4,7 @@
 //   bare_endpoint send|receive NAMESPACE INTERFACE,... FRAMES     prints JSON: seconds, CPU seconds
 //
 // The sockets and rings of mrc-endpoint, and its calls: data frames with a payload of PMTU 4096 by all interfaces in
-// turn, up to 64 with one call, and a short frame back for every third, which says how many have come. Nothing is
+// turn, up to 64 with one call, and a short frame back for every third, with the count of those that came. Nothing is
 // looked at, no ICRC is made, no payload is copied into a memory. Both processes poll without a pause until all frames have arrived.
 
 #include <algorithm>

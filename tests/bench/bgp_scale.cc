@@ -43,7 +43,7 @@ struct Host : SpeakerEvents {
   }
 };
 
-/// A neighbour that knows no tables: it sends an UPDATE for each prefix.
+/// A neighbour without tables: it sends an UPDATE for each prefix.
 struct Plane {
   Plane(uint32_t index, FabricTime now)
       : tcp(TcpConnection::connect({end_of(index, false), end_of(index, true), 50'000, kBgpPort},

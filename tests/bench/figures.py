@@ -281,7 +281,7 @@ def compare(old, new):
 def run_line(benchmark):
     """When, which build, under which load."""
     machine = benchmark["machine"]
-    parts = [machine["date"], benchmark["version"].split(" (")[0],  # what follows does not fit, and says the same
+    parts = [machine["date"], benchmark["version"].split(" (")[0],  # what follows does not fit, and repeats it
              f"load {shown(machine['load'])}" if is_number(machine["load"]) else "",
              "--quick" if benchmark["quick"] else "",
              f"options {benchmark['options']}" if benchmark["options"] != "{}" else ""]

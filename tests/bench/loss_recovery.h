@@ -1,6 +1,6 @@
 #pragma once
 // What a lost packet costs in time: from its first transmission until its sender noticed, until it was
-// sent again, until a retransmission arrived; and by what the sender noticed. Fed in any order, as
+// retransmitted, until a retransmission arrived; and by what the sender noticed. Fed in any order, as
 // nodes commit in no common order, and asked once at the end.
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct LossRecovery {
   uint32_t source = 0;  ///< host number
   std::string found;   ///< first: "rack", "probe", "timeout" (endpoint/host/host_node.h), or "nack"
   FabricTime sent;     ///< the end of the first transmission; the others count from there
-  FabricTime noticed;  ///< for a NACK: when the packet was sent again
+  FabricTime noticed;  ///< for a NACK: when the packet was retransmitted
   FabricTime again;
   FabricTime delivered;
   uint32_t attempts = 0;

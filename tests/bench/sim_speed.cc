@@ -2,7 +2,7 @@
 // fabric of eight planes, no captures, every packet digested at every port. Prints JSON.
 //
 // Memory of a host or a switch is what its own allocations come to when the run ends (its digest
-// included), frames apart; RSS is the process's peak. It is told only where the word "memory" asks for it, because
+// included), frames apart; RSS is the process's peak. It is printed only where the word "memory" asks for it, because
 // whose code runs must then be noted at every frame.
 
 #include <malloc.h>
@@ -62,7 +62,7 @@ void operator delete(void* p) noexcept {
   std::free(p);
 }
 void operator delete(void* p, size_t) noexcept { operator delete(p); }
-// Ports are aligned to cache lines, and count. Slabs of frames are aligned arrays, and do not: frames are told apart.
+// Ports are aligned to cache lines, and count. Slabs of frames are aligned arrays, and do not: frames count apart.
 void* operator new[](size_t size, std::align_val_t alignment) {
   void* const p = std::aligned_alloc(static_cast<size_t>(alignment), size);
   if (p == nullptr) throw std::bad_alloc();

@@ -1,6 +1,6 @@
 // Bugs that were put in on purpose: chaos finds each of them within a bounded number of seeds, and
 // shrink leaves three faults or fewer of what it found. The ordinary test does it for some of them,
-// from the seed that is known to find them; MRCLAB_NIGHTLY=1 for all, searching.
+// from a seed that finds them; MRCLAB_NIGHTLY=1 for all, searching.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// What analyze and the judge say does not depend on how many threads they have.
+// Output of analyze and of the judge does not depend on how many threads they have.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// What the entry of a fault may say, whatever its kind is, and what is said of one that cannot be read.
+// Keys of a fault's entry, whatever its kind is, and the error of one that cannot be read.
 
 #include <doctest/doctest.h>
 

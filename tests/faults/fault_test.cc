@@ -1,4 +1,4 @@
-// What faults of each kind break, and how they are told, on octet:
+// What faults of each kind break, and their texts, on octet:
 //
 //   h0 h1 h2 h3 -- p0.t0-0 (optic o0 carries all four links) -- p0.t1-0 .. p0.t1-3
 

@@ -1,5 +1,5 @@
-// What chaos draws: healed in time, repeatable, and survivable by a second opinion, which knows
-// nothing of holds: it replays the effects and walks every path at every instant.
+// What chaos draws: healed in time, repeatable, and survivable by a second opinion, which uses
+// no holds: it replays the effects and walks every path at every instant.
 
 #include "faults/generator.h"
 
@@ -211,7 +211,7 @@ TEST_CASE("all planes but one may go, not all at once nor one after the other") 
   Outages outages(t);
   outages.add(holds_of(first, t));
   CHECK(outages.survivable(hosts));
-  // Plane 0 has only just come back: hosts may not know of it yet.
+  // Plane 0 has only just come back: hosts may not have the report yet.
   Fault second =
       fault_of(FaultKind::kPlaneDown, kFrom + FabricTime::from_us(11), FabricTime::from_us(10));
   second.targets.planes = {1};

@@ -15,7 +15,7 @@ inline faults::Fault read_fault(const Topology& topology, const std::string& tex
   return faults::parse_faults(list.with_rtt(FabricTime::from_us(11)), names).at(0);
 }
 
-/// What is said of one that cannot be read; "no error" of one that can.
+/// The error of one that cannot be read; "no error" of one that can.
 inline std::string fault_error(const Topology& topology, const std::string& text) {
   return error_of([&] { read_fault(topology, text); });
 }

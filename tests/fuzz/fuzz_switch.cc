@@ -120,7 +120,7 @@ class FuzzedSwitch {
   }
   void check_empty() const {
     MUST(node_.counters().total().queued == 0);
-    // The node keeps one frame that stands in records for those whose bytes it does not know.
+    // The node keeps one frame that stands in records for those whose bytes it does not keep.
     MUST(pool_.in_use() == 1);
   }
 

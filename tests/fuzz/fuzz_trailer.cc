@@ -1,4 +1,4 @@
-// Any bytes as what comes off a veth: where its trailer is, what it says, what a void frame holds.
+// Any bytes as what comes off a veth: where its trailer is, its fields, what a void frame holds.
 
 #include <libdeflate.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 using TrailerBytes = std::array<uint8_t, kTrailerBytes>;
 
-/// A trailer that is accepted is the one that is written for what it says.
+/// A trailer that is accepted is the one that is written for its fields.
 void check_trailer(std::span<const uint8_t> bytes) {
   const auto trailer = parse_trailer(bytes);
   if (!trailer) return;

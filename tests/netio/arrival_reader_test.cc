@@ -162,7 +162,7 @@ TEST_CASE(
   REQUIRE(second);
   REQUIRE(third);
   CHECK(first->arrival == held_at);
-  CHECK(second->arrival == held_at);  // its stamp says 5.5 us
+  CHECK(second->arrival == held_at);  // its stamp is 5.5 us
   CHECK(second->sequence > first->sequence);
   CHECK(third->arrival == FabricTime::from_us(8));
 }

@@ -195,7 +195,7 @@ TEST_SUITE("root: BPF programs" * doctest::skip(frame_counter_object().empty()))
   TEST_CASE("a program that the kernel refuses is an error with the verifier's last words") {
     std::string text;
     const std::string printed = printed_during([&] {
-      // Not EACCES, which the verifier says and which would mean that the user lacks rights.
+      // Not EACCES, which the verifier returns and which would mean that the user lacks rights.
       CHECK(error_of([] { BpfProgram::load(refused_object(), "read_beyond"); }, &text) == EINVAL);
     });
     CHECK(printed == "");

@@ -1,4 +1,4 @@
-// How long the kernel takes for a fabric of octet's size. Says, asserts no time.
+// How long the kernel takes for a fabric of octet's size. Prints, asserts no time.
 
 #include <doctest/doctest.h>
 

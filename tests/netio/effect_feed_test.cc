@@ -72,7 +72,7 @@ TEST_CASE("what is settled may leave the schedule, and is not handed out again")
   const auto down = carrier(1, 0, false), up = carrier(3, 0, true), again = carrier(4, 0, false);
   feed.replace(topology(), only(0), {{down, up, again, carrier(9, 0, true)}}, us(-1));
   CHECK(handed_out(feed, us(5)).size() == 3);
-  // Up to 3 nothing is in force; then, up to 4, a state is that this process knows already.
+  // Up to 3 nothing is in force; then, up to 4, a state is that this process has already.
   CHECK(feed.replace(topology(), only(0), {{again, carrier(7, 0, true)}, us(3)}, us(5)) == 0);
   CHECK(feed.replace(topology(), only(0), {{again, carrier(8, 0, true)}, us(4)}, us(6)) == 0);
   CHECK(handed_out(feed, us(10)) == std::vector{us(8)});

@@ -61,7 +61,7 @@ TEST_CASE("every record reaches the file, in the order of the calls") {
   CHECK(parsed.header.records == kRecords);
   CHECK(parsed.header.left_out == 0);
   CHECK(parsed.header.complete == FabricTime::never());
-  CHECK(parsed.seal.empty());  // the writer was not told whose records these are, nor until when
+  CHECK(parsed.seal.empty());  // the writer was not given whose records these are, nor until when
   REQUIRE(parsed.records.size() == kRecords);
   for (uint32_t i = 0; i < kRecords; ++i) {
     REQUIRE(parsed.records[i].t.ps() == i);

@@ -36,7 +36,7 @@ class Cable {
     frame[12] = 0x86, frame[13] = 0xDD, frame[14] = 0x60, frame[20] = 41;
     frame[18] = static_cast<uint8_t>((size - 54) >> 8), frame[19] = static_cast<uint8_t>(size - 54);
     const uint32_t index = NamespaceNetlink(lab.at("from")).ifindex("p0");
-    // A dropped one is refused, which is no accident here. In a batch it would be sent again.
+    // A dropped one is refused, which is no accident here. In a batch it would be retried.
     size_t refused = 0;
     for (size_t i = 0; i < count; ++i) {
       sender.queue(index, frame);
@@ -104,7 +104,7 @@ TEST_SUITE("root: kernel switches") {
     CHECK(cable.carries(9, 300, false) == 6);
     CHECK(filter.rules()["p0"] == std::vector<std::string>{"numgen inc mod 3 2 drop"});
 
-    // A sender of batches is not told, and sends nothing again.
+    // A sender of batches gets no error, and retries nothing.
     filter.set("p0", {"numgen inc mod 3 2 fwd to \"lo\""});
     CHECK(cable.carries(9, 300, false, true) == 6);
 

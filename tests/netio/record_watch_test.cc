@@ -14,7 +14,7 @@ namespace {
 constexpr Qpn kLocal{0x111};
 constexpr Qpn kPeer{0x222};
 
-/// Two hosts on one T0; h0's queue pair 0x111 talks to h1's 0x222.
+/// Two hosts on one T0; h0's queue pair 0x111 sends to h1's 0x222.
 struct Wires {
   Topology topology = build_topology({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
   FramePool frames;

@@ -17,7 +17,7 @@ using namespace mrclab::netio::test;
 
 namespace {
 
-/// "echo" returns its params, "sum" wants numbers, "refuse" and "burst" fail in their own ways.
+/// "echo" returns its params, "sum" takes numbers, "refuse" and "burst" fail in their own ways.
 void add_methods(RpcServer& server) {
   server.method("echo", [](const Json& params) { return params; });
   server.method("sum", [](const Json& params) {
@@ -220,7 +220,7 @@ TEST_SUITE("rpc") {
     const FileDescriptor fourth = raw_client(directory / "s");
     CHECK(read_line(fourth).find("too many clients") != std::string::npos);
     CHECK(read_line(fourth).empty());
-    // The client of the command says so as well, also where it is too late to send anything.
+    // The client of the command reports it as well, also where it is too late to send anything.
     try {
       RpcClient(directory / "s").call("echo", {{"text", std::string(1 << 20, 'x')}});
       FAIL("was served");

@@ -26,7 +26,7 @@ struct TwoProcesses {
   ProcessMap seen_by(uint32_t self) const { return {self, {0, 1}}; }
   const Port& host_port() const { return topology.port({host, PortId{0}}); }
   const Port& leaf_port() const { return topology.port({leaf, PortId{0}}); }
-  /// What the sender of a wire says: so many frames, and done up to there.
+  /// The sender of a wire publishes: so many frames, and done up to there.
   void say(uint32_t process, WireId wire, uint64_t sent, int64_t done_ps) {
     page->sent[wire.value].store(sent);
     page->slot(process).done_ps.store(done_ps);

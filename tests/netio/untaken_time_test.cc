@@ -55,7 +55,7 @@ TEST_CASE("a frame that no switch of ours carried is later by the pipelines and 
     CHECK(untaken.of(foreign, arrived(topology, encapsulation, {0, 7, chosen}, kSent - 3)) ==
           pipeline * 3 + wire * 4);
   }
-  // Nobody's of ours: over no switch, over more than there are, too short to say.
+  // Nobody's of ours: over no switch, over more than there are, too short to read.
   CHECK(untaken.of(foreign, frame(kSent)) == FabricTime::zero());
   CHECK(untaken.of(foreign, frame(1)) == FabricTime::zero());
   CHECK(untaken.of(foreign, std::vector<uint8_t>(21)) == FabricTime::zero());

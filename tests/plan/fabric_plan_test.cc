@@ -1,4 +1,4 @@
-// What `plan` says: the MRC paper's numbers out of arithmetic, and for fabrics that can be built the
+// The output of `plan`: the MRC paper's numbers out of arithmetic, and for fabrics that can be built the
 // same as their graphs.
 
 #include "plan/fabric_plan.h"

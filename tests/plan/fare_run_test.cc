@@ -118,7 +118,7 @@ TEST_CASE("tshark reads BGP and BFD in the captures, and finds nothing wrong in 
     for (const char c : line) types[std::string(1, c)] += c != ',' ? 1 : 0;
   }
   const size_t bfd = lines_said_by(tshark + "-Y bfd").size();
-  // Both ends of a wire are in the file, and the second sighting of a segment counts as sent again.
+  // Both ends of a wire are in the file, and the second sighting of a segment counts as a retransmission.
   const size_t wrong = lines_said_by(tshark +
                                      "-o tcp.check_checksum:TRUE -Y '(bgp or bfd or tcp) and "
                                      "(_ws.malformed or tcp.checksum.status == 0)'")

@@ -1,4 +1,4 @@
-// The published examples of FARE, by speakers that talk BGP to each other.
+// The published examples of FARE, by speakers with BGP sessions to each other.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// Speakers as wholes: sessions that come and go, what is told, what is bounded.
+// Speakers as wholes: sessions that come and go, what is advertised, what is bounded.
 
 #include <doctest/doctest.h>
 
@@ -123,7 +123,7 @@ TEST_CASE("a route is told, told anew and withdrawn") {
   CHECK(net.told_mbps("a", "b", to_string(prefix_of(1))) == 100'000);
   const uint64_t before = net["b"].counters().updates_in;
   net.tell(1);
-  CHECK(net["b"].counters().updates_in == before);  // nothing new, nothing said
+  CHECK(net["b"].counters().updates_in == before);  // nothing new, nothing sent
   net.set_rate(net.wire, BitRate::from_gbps(50));
   net.run_ms(10);
   CHECK(net["b"].counters().updates_in == before + 1);

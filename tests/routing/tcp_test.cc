@@ -22,7 +22,7 @@ const TcpConnection::Identity kHere{*parse_address("fe80::1"), *parse_address("f
                                     kBgpPort};
 const TcpConnection::Identity kThere{kHere.remote, kHere.local, kBgpPort, 50000};
 
-/// Two ends and a wire that takes 1 us and keeps order. `lose` says which packets do not arrive.
+/// Two ends and a wire that takes 1 us and keeps order. `lose` chooses packets that do not arrive.
 class TcpPair {
  public:
   explicit TcpPair(TcpParameters parameters = {})

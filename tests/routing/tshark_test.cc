@@ -170,7 +170,7 @@ UpdateWords words_of(const Update& update) {
   return told;
 }
 
-/// What exabgp says that an UPDATE is.
+/// An UPDATE as exabgp decodes it.
 UpdateWords words_in(const json& message) {
   UpdateWords told;
   const json& body = message.at("neighbor").at("message");

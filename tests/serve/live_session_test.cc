@@ -157,7 +157,7 @@ TEST_CASE("where the records of a live world end, the page ends, says so, and ju
   twin.reach(last);
   test::check_same(session.future().recording(), twin.recording(), last);
 
-  // Nothing is said of what comes then, and nothing is done there.
+  // Nothing is shown of what comes then, and nothing is done there.
   CHECK_THROWS_WITH_AS(session.break_it(kLoss),
                        (cut->why + ": go back before you change anything").c_str(), InputError);
   CHECK_THROWS_AS(session.heal("all"), InputError);

@@ -137,7 +137,7 @@ TEST_CASE("where the records of a run met their bound the page of it ends, and s
   // A step finds nothing more, which is not that there is nothing more.
   const auto none = obey(played, {{"do", "step"}, {"to", "loss"}}, {}).text;
   CHECK(none.at("text").get<std::string>().find(cut->why) != std::string::npos);
-  // The judge is told by the digest of the whole run that the simulation is this run.
+  // By the digest of the whole run the judge finds that the simulation is this run.
   CHECK(obey(played, {{"do", "judge"}}, {}).text.at("result") == "pass");
 }
 
@@ -236,7 +236,7 @@ TEST_CASE("events that are told late come before later ones that were told earli
   say(20);
   say(5);
   recording.complete(FabricTime::from_us(10));
-  REQUIRE(recording.events().size() == 1);  // 15 us may still be told
+  REQUIRE(recording.events().size() == 1);  // 15 us may still be reported
   say(15);
   recording.complete(FabricTime::from_us(30));
   REQUIRE(recording.events().size() == 3);

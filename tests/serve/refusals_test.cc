@@ -1,4 +1,4 @@
-// What a NIC refuses has arrived: the page counts it as no loss, and can tell the two apart.
+// What a NIC refuses has arrived: the page counts it as no loss, and distinguishes the two.
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
-// A session of the page: however people move through it, it has the history of the scenario that it says
-// it is.
+// A session of the page: however people move through it, it has the history of the scenario that it shows
+// as its own.
 
 #include "session/fabric_session.h"
 
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 Scenario first() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
 
-/// The history of a run of what the session says it is.
+/// The history of a run of the scenario that the session shows.
 std::string history_of_file(const FabricSession& session) {
   return run_watched(parse_scenario(read_yaml_text(session.yaml(), "saved")))
       .metrics.history_sha256;

@@ -1,4 +1,4 @@
-// What the judge says of a world is of that world: of one that is not what its simulation is, it says nothing.
+// The page's verdict is that of the shown world: of one that differs from its simulation there is none.
 
 #include "session/session_verdict.h"
 
@@ -16,7 +16,7 @@ using nlohmann::json;
 
 Scenario first_file() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
 
-/// A world that says it is live, in which something happened or not that its scenario does not have.
+/// A world that reports itself as live, in which something happened or not that its scenario does not have.
 class ShownWorld : public SimulatedFuture {
  public:
   ShownWorld(Scenario scenario, bool changed)

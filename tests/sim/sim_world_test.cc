@@ -90,7 +90,7 @@ std::string events_of_latest(const Scratch& scratch) {
   return netio::read_file(scratch.path / "latest" / "events.jsonl", size_t{1} << 26);
 }
 
-/// What the verdict says of the bytes that hosts compared.
+/// The verdict's counts of the bytes that hosts compared.
 std::string memory_intact(const analysis::Verdict& verdict) {
   for (const analysis::CheckResult& check : verdict.checks) {
     if (check.unit != "bytes wrong") continue;
@@ -155,7 +155,7 @@ TEST_CASE("payload real and elided: the same history, captures and counts") {
     lost += elided.metrics.lost;
     retransmitted += elided.metrics.retransmitted;
   }
-  CHECK(trimmed > 0);  // or the stories prove less than they say
+  CHECK(trimmed > 0);  // or the stories prove less than they claim
   CHECK(lost > 0);
   CHECK(retransmitted > 0);
 }
@@ -312,7 +312,7 @@ TEST_CASE("a node wakes when something arrives, whichever way it takes arrivals 
   Silence silence;
   for (const uint32_t threads : {1u, 3u}) {
     for (const bool shows : {false, true}) {
-      std::vector<uint64_t> counts(topology.nodes.size());  // sent by hosts, heard by switches
+      std::vector<uint64_t> counts(topology.nodes.size());  // sent by hosts, received by switches
       SimWorld world(
           topology, {.threads = threads},
           [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {

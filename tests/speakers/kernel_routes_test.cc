@@ -1,4 +1,4 @@
-// Routes of our speaker in the kernel: weights as FARE says, and packets that follow them.
+// Routes of our speaker in the kernel: weights by FARE's rule, and packets that follow them.
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -56,7 +56,7 @@ unsigned drain(const netio::FileDescriptor& socket) {
   return count;
 }
 
-/// us in the middle: a source, and spines that tell of one destination.
+/// us in the middle: a source, and spines that announce one destination.
 struct Fan : PeerBench {
   explicit Fan(const std::vector<BitRate>& rates) {
     add("source");
@@ -143,7 +143,7 @@ TEST_SUITE("root: BGP routes in the kernel") {
       return total() >= kFlows;
     }));
     REQUIRE(total() == kFlows);
-    // Each flow goes where the hash of its ports says: binomial. Five standard deviations are exceeded by chance
+    // Each flow goes where the hash of its ports leads: binomial. Five standard deviations are exceeded by chance
     // once in 400,000 runs, and equal weights would be seven away.
     for (size_t s = 0; s < 4; ++s) {
       CAPTURE(s);

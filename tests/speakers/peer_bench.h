@@ -76,7 +76,7 @@ struct OurSpeaker : BgpDaemonEvents {
   }
   void trouble(const std::string& what) override { troubles.push_back(what); }
 
-  /// The path of a neighbour; nullptr if it has told of none.
+  /// The path of a neighbour; nullptr if it has announced none.
   const routing::Path* path(const routing::Prefix& to, routing::PeerIndex peer = 0) const {
     const auto found = daemon->speaker().table().routes().find(to);
     return found == daemon->speaker().table().routes().end() ? nullptr

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kOurLongAs = 4'200'000'001,
                    kTheirLongAs = 4'200'000'002;  // too long for two octets
-const BitRate kTheirRate{9'375'000'000};          // as FRR can say it
+const BitRate kTheirRate{9'375'000'000};          // as FRR can encode it
 /// A float32 has 24 bits.
 bool nearly(BitRate a, BitRate b) {
   return a.bps <= b.bps + b.bps / 10'000'000 && b.bps <= a.bps + a.bps / 10'000'000;
@@ -40,7 +40,7 @@ struct Pair : PeerBench {
   SpeakerPlan ours, theirs;
 };
 
-/// What a peer says about a route of ours, in its own words.
+/// A peer's own text about a route of ours.
 std::string question(SpeakerProgram program, const routing::Prefix& about) {
   const std::string text = routing::to_string(about);
   return program == SpeakerProgram::kFrr    ? "show bgp ipv6 unicast " + text
@@ -122,7 +122,7 @@ TEST_SUITE("root: BGP peers") {
       CHECK(nearly(*path->bandwidth, kTheirRate));
       CHECK(path->attributes->as_path.first() == routing::AsNumber{kTheirLongAs});
     }
-    // After its table each says that this was all; FRR only to speakers that can restart gracefully.
+    // After its table each sends End-of-RIB; FRR only to speakers that can restart gracefully.
     const uint64_t ends = program == SpeakerProgram::kFrr ? 0 : 1;
     CHECK(pair.wait_for([&] { return us.daemon->speaker().counters().ends_of_rib_in == ends; }));
     const std::string about = question(program, own);
@@ -339,7 +339,7 @@ TEST_SUITE("root: BGP peers") {
     };
     REQUIRE(bandwidth(0).has_value());
     CHECK(nearly(*bandwidth(0), BitRate::from_gbps(100)));
-    // FARE's own share is told in place of what was heard, whichever kind that was.
+    // FARE's own share is advertised in place of what was received, whichever kind that was.
     CHECK(bandwidth(1).has_value() == (middle == SpeakerProgram::kBgpd));
     CHECK(extended(2) == routing::ExtendedCommunities{{{0, 0x99, 0xFE, 0x35, 0, 0, 0, 1}}});
     CHECK(extended(3).empty());

@@ -138,7 +138,7 @@ TEST_CASE(
     return LineChannel::accept("127.0.0.1", port, patience, is_hello);
   });
   std::vector<LineChannel> strays;
-  // More that say nothing than are waited for at a time, and some that say something else.
+  // More silent peers than are waited for at a time, and some that send something else.
   for (size_t i = 0; i < netio::TimedStream::kMaxCallers + 4; ++i) {
     strays.push_back(LineChannel::connect("127.0.0.1", port, patience));
   }
@@ -149,7 +149,7 @@ TEST_CASE(
   strays.push_back(LineChannel::connect("127.0.0.1", port, patience));
   try {
     strays.back().send(std::string(netio::kMaxLineBytes + 1, 'x'));
-  } catch (const netio::SystemError&) {  // it was turned away before it had said all
+  } catch (const netio::SystemError&) {  // it was turned away before it had sent all
   }
   LineChannel client = LineChannel::connect("127.0.0.1", port, patience);
   client.send(to_line(hello("fd00::2")));

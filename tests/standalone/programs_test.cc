@@ -72,7 +72,7 @@ class Cables : public netio::test::TestLab {
   netio::test::TemporaryDirectory folder_;
 };
 
-/// mrc-endpoint with what every test here says.
+/// mrc-endpoint with the options of every test here.
 std::vector<std::string> endpoint(bool server, const std::string& port,
                                   std::vector<std::string> more) {
   std::vector<std::string> argv{"mrc-endpoint",
@@ -89,7 +89,7 @@ std::vector<std::string> endpoint(bool server, const std::string& port,
 }
 
 /// By the goodput and not by retransmissions: these programs live by the wall clock, and a machine that is
-/// busy with other things for longer than a timer makes them send again what was only late.
+/// busy with other things for longer than a timer makes them retransmit what was only late.
 void check_every_plane_carried(const nlohmann::json& server, uint64_t bytes, size_t planes) {
   const auto goodput = server["goodput_of_planes"].get<std::vector<uint64_t>>();
   REQUIRE(goodput.size() == planes);
@@ -121,7 +121,7 @@ TEST_CASE("two processes move 20 MB by several queue pairs over all planes, veri
 
 TEST_CASE("carriers, next hops and planes out of order are taken from the command line") {
   Cables cables;
-  // Plane 1 travels to an address that only the list of accepted ones knows; plane 0 by three paths.
+  // Plane 1 travels to an address that only the list of accepted ones has; plane 0 by three paths.
   const std::vector<std::string> server{"-i", "p1=p5,p0=p2", "-n",       "50",
                                         "-m", "1024",        "--accept", "p1=5f00:0:e101::"};
   const std::vector<std::string> client{"-i",         "p0=p2,p1=p5",
@@ -185,7 +185,7 @@ TEST_CASE("ends that do not fit are told so before anything is sent") {
   const auto says = netio::test::output_of(program + " -N " + namespace_name("a") +
                                            " -a fd00::1 -i p0,p0 localhost --port 28518");
   CHECK(says.find("mrc-endpoint: ") != std::string::npos);
-  // A server tells it at once: there is no client here that it could wait for.
+  // A server reports it at once: there is no client here that it could wait for.
   const std::string server = "timeout 30 " + program + " -N " + namespace_name("a") + " -a fd00::1";
   const std::string mistyped = netio::test::output_of(server + " -i nosuch0; echo code $?");
   CHECK(mistyped.find("nosuch0") != std::string::npos);

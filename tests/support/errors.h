@@ -1,5 +1,5 @@
 #pragma once
-// What code says about input that it does not take.
+// The errors of code about input that it does not take.
 
 #include <concepts>
 #include <string>

@@ -226,7 +226,7 @@ std::optional<std::vector<uint8_t>> forge_control(std::span<const uint8_t> frame
                                          Opcode::kCongestionNotification};
   MrcPacket packet;
   if (parse_mrc_frame(frame, packet) != ParseError::kNone) return std::nullopt;
-  // Now and then what the other transport would say.
+  // Now and then what the other transport would send.
   const bool rc = is_rc(packet.bth.opcode) == (choice.field % 16 != 15);
   MrcFrameSpec spec = spec_of(packet);
   spec.payload_length = 0;

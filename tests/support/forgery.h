@@ -1,5 +1,5 @@
 #pragma once
-// Packets that are changed or invented on the way by an attacker that knows the format. Every
+// Packets that are changed or invented on the way by an attacker with knowledge of the format. Every
 // choice comes from a few numbers, so that a fuzzer can steer it.
 
 #include <cstdint>
@@ -31,7 +31,7 @@ std::optional<std::vector<uint8_t>> forge_control(std::span<const uint8_t> frame
 /// What a switch makes of a frame that it trims. Control packets and small ones stay whole.
 std::vector<uint8_t> trimmed_by_switch(std::span<const uint8_t> frame, uint8_t dscp);
 
-/// Could a transport acknowledgement or data, of either transport, be what these bytes say? Only these two may make a
+/// Could a transport acknowledgement or data, of either transport, be what these bytes decode to? Only these two may make a
 /// receiver's memory or a completion wrong when they are forged with a right ICRC.
 bool is_write_or_ack(std::span<const uint8_t> frame);
 

@@ -25,7 +25,7 @@ inline uint64_t received(MemFabric& fabric, uint32_t host, FabricTime from, Fabr
   return fabric.stats(host).goodput_bytes() - before;
 }
 
-/// When the first event of a kind was told; never() if none was.
+/// When the first event of a kind was reported; never() if none was.
 inline FabricTime first_event(const RecordingObserver& observer, std::string_view kind,
                               std::string_view cause, std::optional<EntropyValue> ev = {}) {
   for (const auto& event : observer.events) {

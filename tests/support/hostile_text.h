@@ -8,7 +8,7 @@
 
 namespace mrclab::test {
 
-/// Plain text (fabric/text/plain_text.h), though YAML, JSON and HTML may think otherwise.
+/// Plain text (fabric/text/plain_text.h), though YAML, JSON and HTML may treat it otherwise.
 inline constexpr std::array<std::string_view, 46> kPlainPieces{
     "a",      "Z",      "0",      " ",          "  ",    "\n",    "\n\n",   "\t",
     "\"",     "'",      "\\",     "\\n",        "\\x07", "#",     " #",     ":",

@@ -1,5 +1,5 @@
 #pragma once
-// An Nscc whose numbers are easy to compute by hand. Unless a case says otherwise:
+// An Nscc whose numbers are easy to compute by hand. Unless a case sets others:
 //
 //   8 ports, base RTT 12.8 us, PMTU 912 => MTU 1,000 B, largest and first window 225,000 B
 //   T 8 us    fi 5,000 B    pi = alpha x T 4,000 B    eta 100 B    fast increase 0.25 B per byte
@@ -50,7 +50,7 @@ struct WindowBench {
     if (change) change(p);
     return p;
   }
-  /// Brings the window down to `bytes` by losses so long ago that they say nothing else any more.
+  /// Brings the window down to `bytes` by losses so long ago that they have no other effect any more.
   void shrink_to(uint64_t bytes) {
     while (window() > bytes) {
       const Bytes lost{std::min(window() - bytes, window() / 2)};

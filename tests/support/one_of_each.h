@@ -1,5 +1,5 @@
 #pragma once
-// An expectation of every kind, for tests that judge runs of which little or nothing is known.
+// An expectation of every kind, for tests that judge runs with little or no evidence.
 
 #include <vector>
 

@@ -32,7 +32,7 @@ struct Pauses {
   std::vector<analysis::PauseSeen> seen;
   std::vector<ScheduledEffect> schedule;
   analysis::LosslessTurns turns;
-  std::vector<std::pair<PortRef, PortRef>> ways;  ///< what `turns` knows: in by, out by
+  std::vector<std::pair<PortRef, PortRef>> ways;  ///< the pairs of `turns`: in by, out by
 
   PortRef port(const std::string& name) const { return topology.find_port(name).value(); }
   /// The port is asked to stop, or to go on, so that it takes effect at `t`.

@@ -36,7 +36,7 @@ class QpPair {
   };
   static constexpr uint64_t kRegion = 8 << 20;
 
-  /// One end: its queue pair, its memory, and all that it was told.
+  /// One end: its queue pair, its memory, and all that was reported to it.
   struct End : QueuePairEvents {
     std::vector<uint8_t> source = std::vector<uint8_t>(kRegion);
     MemoryRegistry memory;

@@ -39,7 +39,7 @@ class RcPair {
   }
   static constexpr uint64_t kRegion = 1 << 20;
 
-  /// One end: its queue pair, its memory, and all that it was told.
+  /// One end: its queue pair, its memory, and all that was reported to it.
   struct End : RcQueuePairEvents {
     std::vector<uint8_t> source = std::vector<uint8_t>(kRegion);
     MemoryRegistry memory;

@@ -1,5 +1,5 @@
 #pragma once
-// RC's sending half on a bench: what it sends is kept, and a test says what is answered.
+// RC's sending half on a bench: what it sends is kept, and a test makes the answers.
 
 #include <string>
 #include <utility>

@@ -19,7 +19,7 @@ using namespace mrclab::endpoint;
 
 inline constexpr uint32_t kAll = 0b11;
 
-/// The fixed window, and what it was told.
+/// The fixed window, and what was reported to it.
 class RecordingWindow : public FixedWindow {
  public:
   using FixedWindow::FixedWindow;
@@ -122,7 +122,7 @@ class RequesterBench : private RequesterEvents {
   Refusal ack(int index, int64_t now_us, uint8_t syndrome = 0x1F) {
     return requester.on_ack({syndrome, 0}, first_psn + index, us(now_us));
   }
-  /// Runs the next timer after `now`, drops its probes, and says when that was.
+  /// Runs the next timer after `now`, drops its probes, and returns when that was.
   FabricTime next_retry(FabricTime now) {
     const FabricTime at = std::max(requester.deadline(now), now);
     requester.on_timer(at);

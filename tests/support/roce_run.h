@@ -26,7 +26,7 @@ struct RoceRun : Pauses {
     tables.flows.push_back({0, 2, Qpn{number + 1}, roce});
     return number;
   }
-  /// A packet of the flow that leaves 10 us before `t`, at which its fate is known.
+  /// A packet of the flow that leaves 10 us before `t`, at which its fate is final.
   analysis::Attempt& sent(uint32_t of, FabricTime t) {
     const auto number = static_cast<uint32_t>(tables.packets.size());
     analysis::Packet& packet = tables.packets.emplace_back();

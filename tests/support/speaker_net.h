@@ -80,7 +80,7 @@ class SpeakerNet {
       change(end.first, [&](Speaker& speaker) { speaker.set_carrier(end.second, up, now); });
     }
   }
-  /// Packets are lost, and no speaker is told.
+  /// Packets are lost, and no speaker notices.
   void set_silent(size_t link, bool silent) { links_[link].silent = silent; }
   void set_rate(size_t link, BitRate rate) {
     for (const auto& end : {links_[link].a, links_[link].b}) {
@@ -101,7 +101,7 @@ class SpeakerNet {
     }
     return text;
   }
-  /// Mb/s, rounded; -1: not told, or without bandwidth.
+  /// Mb/s, rounded; -1: not advertised, or without bandwidth.
   int64_t told_mbps(const std::string& from, const std::string& to, const std::string& prefix) {
     Node& node = node_of(from);
     for (size_t i = 0; i < node.neighbour_names.size(); ++i) {

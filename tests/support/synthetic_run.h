@@ -100,7 +100,7 @@ class SyntheticRun {
     seth.bitmap = bitmap;
     control(data.destination, data.source, sender_qp, Opcode::kSack, seth, t, path);
   }
-  /// A transport ACK, which says that everything up to `cumulative` is there.
+  /// A transport ACK, which acknowledges everything up to `cumulative`.
   void ack(const Sent& data, uint32_t sender_qp, Psn cumulative, FabricTime t, Path path) {
     control(data.destination, data.source, sender_qp, Opcode::kAcknowledge, Aeth{}, t, path,
             cumulative);

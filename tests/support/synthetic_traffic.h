@@ -1,6 +1,6 @@
 #pragma once
 // Steady traffic for the tests of measurements and checks: every flow sends one packet per
-// interval, turning through its paths, and a script says which paths it avoids and which packets
+// interval, turning through its paths, and a script sets which paths it avoids and which packets
 // are lost.
 //
 //   4 hosts, 2 planes x (2 T0 + 2 T1):   h0 h1 -- T0 0 == T1 0, T1 1 == T0 1 -- h2 h3
@@ -23,7 +23,7 @@ namespace mrclab::test {
 
 inline Topology quad() { return build_topology(shape_of("quad", 2, 2, 2, 2)); }
 
-/// The link h2:p0 fails and heals, in stories that say nothing else.
+/// The link h2:p0 fails and heals, in stories without other events.
 inline constexpr FabricTime kFault = us(400), kHeal = us(600);
 
 inline bool over_h2_p0(const SyntheticRun::Sent& s) {
@@ -120,7 +120,7 @@ class AnalyzedRun {
   EvidenceSeal seal;  ///< its capture and its events have it: all nodes, to the end
 
  private:
-  /// The story's events (none, if it tells of none) as a writer leaves them that heard all nodes.
+  /// The story's events (none, if it has none) as a writer leaves them that recorded all nodes.
   std::filesystem::path sealed_events() const {
     std::ostringstream text;
     if (!inputs.events.empty()) text << std::ifstream(inputs.events).rdbuf();
@@ -135,7 +135,7 @@ class AnalyzedRun {
   ScratchFile events_;
 };
 
-/// A line of events.jsonl: the first queue pair of `host` says so of its value for `path`.
+/// A line of events.jsonl: the first queue pair of `host` reports it of its value for `path`.
 inline void write_ev_state(const std::filesystem::path& file, FabricTime at, const char* state,
                            Path path, const char* host = "h0") {
   std::ofstream(file, std::ios::app) << nlohmann::json{{"t_ps", at.ps()},

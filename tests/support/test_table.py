@@ -16,7 +16,7 @@ import page_text  # noqa: E402
 
 TIMEOUT_S = 1800  # of idle work: live labs may have the processors for minutes
 TIMEOUT_NIGHTLY_S = 7200
-LIVE_PAGE_TIMEOUT_S = 900  # a minute where nobody else wants the processors
+LIVE_PAGE_TIMEOUT_S = 900  # a minute where nobody else uses the processors
 SOAK = ("--minutes", "480", "--faults", "24000", "--outside", "3000", "--kills", "3", "--busy", "0")
 SOAK_TIMEOUT_S = 9 * 3600
 SANITIZED_BUILD = "build of the sanitized tests"
@@ -53,7 +53,7 @@ class Test:
     command: list             # "{tmp}" in a word is a folder of the test's own
     kind: str                 # the row of the table of what it all cost
     when: tuple               # of EVERYDAY, QUICK, NIGHTLY; every test is nightly
-    count: str = "exit"       # how its output is counted: one_test says how
+    count: str = "exit"       # how one_test counts its output
     packages: tuple = ()      # groups of packages.txt besides [build] and [test]
     targets: tuple = ()       # of the build folder
     sanitized: tuple = ()     # of build/asan
@@ -166,7 +166,7 @@ class Table:
             try:
                 commands = [c for c in page_text.read_page(page.read_text()).commands if not c.not_run]
             except page_text.PageError:
-                commands = None  # run_page will say what
+                commands = None  # run_page reports what
             if commands == []:
                 continue
             live = self.is_root and any(c.needs_root for c in commands or [])

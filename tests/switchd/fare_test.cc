@@ -186,7 +186,7 @@ TEST_CASE("a slow uplink gets a smaller share, in turn by packets and by hash of
     const WireId slow = t.port(port_of(t, "p0.t0-0:u2")).out;
     plane.apply(ready, t.t0(0, 0), WireRate{slow, BitRate::from_gbps(10)});
     plane.run(ready + FabricTime::from_us(20));
-    // Of the 100 of host 4 a T1 hears 25 and says 12.5 to each of two others; the slow link lets 10 pass.
+    // Of the 100 of host 4 a T1 receives 25 and advertises 12.5 to each of two others; the slow link lets 10 pass.
     CHECK(hops(plane, "p0.t0-0", 4) == "u0*5 u1*5 u2*4 u3*5");
     constexpr uint32_t kPackets = 1900;
     for (uint32_t i = 0; i < kPackets; ++i) {

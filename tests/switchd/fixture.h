@@ -1,5 +1,5 @@
 #pragma once
-// A switch on a bench: frames go in by hand, everything that it tells or sends is written down.
+// A switch on a bench: frames go in by hand, everything that it reports or sends is kept.
 //
 //   one plane of the bench fabric (2 planes, 2 T0, 2 T1, 2 hosts per T0, 100 Gb/s, 80 ps a byte)
 //

@@ -1,4 +1,4 @@
-// Who has to be told what and when, and the watchdog, to the picosecond.
+// Which neighbour is paused when, and the watchdog, to the picosecond.
 
 #include "switchd/pause_control.h"
 
@@ -102,7 +102,7 @@ TEST_CASE(
   control.on_pause(kU0, kPauseQuanta, ps(1'000), kRate);
   CHECK(account(ps(3'000)).stands);
   CHECK(account(ps(3'000)).stood == ps(2'000));
-  control.on_pause(kU0, kPauseQuanta, ps(4'000), kRate);  // said again: the time goes on
+  control.on_pause(kU0, kPauseQuanta, ps(4'000), kRate);  // received again: the time goes on
   control.on_pause(kU0, 0, ps(6'000), kRate);
   CHECK_FALSE(account(ps(9'000)).stands);
   CHECK(account(ps(9'000)).stood == ps(5'000));
@@ -142,7 +142,7 @@ TEST_CASE("what was agreed over a link is void when its carrier changes") {
   bench.control.reset(kD0, ps(0));
   CHECK(bench.control.may_send(kD0, ps(0)));
   CHECK(bench.control.deadline(kD0, ps(0)) == FabricTime::never());
-  // The buffer is as full as before, so the neighbour hears of it anew.
+  // The buffer is as full as before, so the neighbour is paused anew.
   CHECK(bench.control.take_request(kD0, ps(1)) == kPauseQuanta);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("the watchdog sees a storm where frames waited for the detection time 
     CHECK(control.run_watchdog(kU0, storm));
     CHECK(control.in_storm(kU0));
     CHECK(control.drops(kU0) == (action == WatchdogAction::kDrop));
-    CHECK(control.may_send(kU0, storm));  // whatever the neighbour says
+    CHECK(control.may_send(kU0, storm));  // whatever the neighbour sends
     // The restoration time begins when the pause is over.
     CHECK(control.deadline(kU0, storm) == kLongest + FabricTime::from_us(30));
     CHECK_FALSE(control.in_storm(kU1));
@@ -192,7 +192,7 @@ TEST_CASE(
   REQUIRE(control.run_watchdog(kU0, storm));
   control.on_pause(kU0, kPauseQuanta, storm, kRate);
   CHECK(control.deadline(kU0, storm) == storm + kLongest + restore);
-  // One pause says more than the restoration time, and asked again it goes on.
+  // One pause is longer than the restoration time, and asked again it goes on.
   control.on_pause(kU0, kPauseQuanta, storm + kLongest / 2, kRate);
   CHECK_FALSE(control.run_watchdog(kU0, storm + kLongest + restore));
   const FabricTime let_go = storm + kLongest + FabricTime::from_us(40);

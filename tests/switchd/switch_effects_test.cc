@@ -70,7 +70,7 @@ TEST_CASE(
   Bench bench;
   for (int i = 0; i < 3; ++i) bench.arrive(kU0, ps(1'000'000), kToH1);
   bench.arrive(kU0, ps(1'400'000), kToH1);
-  // Its ports are told first, but what was queued is gone with the power. It is back before the
+  // Its ports get it first, but what was queued is gone with the power. It is back before the
   // pipeline would have been through.
   bench.apply(ps(1'800'000), PortCarrier{{bench.self, kD1}, false});
   bench.apply(ps(1'800'000), SwitchState{bench.self, SwitchWork::kDown});

@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK(pauses[0].start == ps(1'700'000));
   CHECK(pauses[0].end == ps(1'700'000 + kPauseFrameTime));
   CHECK(lossless_quanta(pauses[0].bytes) == kPauseQuanta);
-  // It is told to go on when the frame that waited starts.
+  // It may go on when the frame that waited starts.
   CHECK(pauses[1].start == ps(1'700'000 + kFrameTime));
   CHECK(lossless_quanta(pauses[1].bytes) == 0);
   CHECK(bench.counters(kU0).xoff_sent == 1);

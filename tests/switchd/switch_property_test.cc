@@ -168,7 +168,7 @@ TEST_CASE("the history does not depend on the order of calls, nor on how the tim
     marks += straight.node.counters().total().ecn_marked;
     for (const SeenPacket& drop : straight.notes.drops()) causes.insert(drop.cause);
   }
-  // The property would say nothing if nothing had happened.
+  // The property would prove nothing if nothing had happened.
   CHECK(trims > 100);
   CHECK(marks > 100);
   for (const DropCause cause :

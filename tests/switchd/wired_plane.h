@@ -50,7 +50,7 @@ class WiredPlane {
 
   Notebook& notes(const std::string& node) { return place(node).notes; }
   const SwitchNode& node(const std::string& node) { return *place(node).node; }
-  /// Is a host's NIC not paused, as far as it has heard?
+  /// Is a host's NIC not paused, by the pauses that it received?
   bool may_send(uint32_t host, FabricTime t) const {
     const auto paused = paused_.find(host);
     return paused == paused_.end() || t < paused->second.first || t >= paused->second.second;

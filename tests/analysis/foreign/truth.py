@@ -60,7 +60,7 @@ def expected_counts(capture):
             counts.update(lost=lost)
     elif capture.answers:
         counts.update(trimmed=trimmed)
-        if capture.format.timestamps:  # which say which attempt was answered
+        if capture.format.timestamps:  # which show which attempt was answered
             counts.update(lost=lost, needless=needless)
         else:
             del counts["lost"], counts["needless"]
@@ -179,7 +179,7 @@ def check_vantage(capture, report, wrong, given=False):
     for row in report["vantage"]:
         is_data = (row["from"] < row["to"]) if address else True  # A's address is the lower one
         if capture.vantage in ENDS:
-            continue  # both ends are right; the counts tell whether they were told apart
+            continue  # both ends are right; the counts show whether they were distinguished
         place = PLACES[capture.vantage][0 if is_data else 1]
         want = {0: "sender", 3: "receiver"}.get(place, "switch")
         unknown = (not fmt.encapsulated and capture.vantage == "switch" and not given)

@@ -13,7 +13,7 @@ TEST_CASE("a shorter round trip is the new base RTT, and the largest window foll
   b.nscc.on_sent({3'000}, ns(0));
   Acknowledgement news;
   news.arrived = news.left_flight = {1'000};
-  // A short packet is faster than the path: it says nothing about a full one, and has no delay.
+  // A short packet is faster than the path: it is no sign of a full one, and has no delay.
   news.rtt = RttSample{ns(6'400), false};
   b.nscc.on_acknowledged(news, ns(10'000));
   CHECK(b.nscc.base_rtt() == ns(kBase));

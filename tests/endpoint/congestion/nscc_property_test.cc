@@ -17,7 +17,7 @@ namespace {
 /// One event of a random history.
 struct Step {
   int kind;        ///< 0-5 SACK, 6 trim, 7 loss, 8 withdrawal, 9 ports
-  uint64_t bytes;  ///< sent before it, and told by it
+  uint64_t bytes;  ///< sent before it, and reported by it
   int64_t delay;   ///< ns
   int64_t gap;     ///< ns since the step before
   bool marked;

@@ -20,7 +20,7 @@ TEST_CASE("quick adapt: trims, and little arriving in a period, set the window t
   b.sack(40'801, 2'000, 8'000);  // 4,000 + 3,000 + 2,000 arrived, < 225,000 >> 3 = 28,125
   CHECK(b.window() == 9'000);
 
-  // What was in flight then (150,000) tells the same story again and is ignored.
+  // What was in flight then (150,000) reports the same congestion again and is ignored.
   b.trim(41'000, 10'000);
   CHECK(b.window() == 9'000);
   for (int i = 0; i < 13; ++i) b.sack(42'000 + i * 1'000, 10'000, 16'000, kMarked);
@@ -60,7 +60,7 @@ TEST_CASE("quick adapt: not when enough arrives, and the period starts anew") {
 TEST_CASE("quick adapt: not without a reason, never upwards, never below one MTU") {
   NsccBench idle([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });
   idle.sack(20'000, 1'000, 8'000);
-  idle.sack(41'000, 1'000, 200'000);  // with trimming no delay is a reason: trims would tell
+  idle.sack(41'000, 1'000, 200'000);  // with trimming no delay is a reason: trims would be the sign
   CHECK(idle.window() == 225'000);
 
   NsccBench small([](TransportProfile& p) { p.nscc_eta = p.nscc_fi = 0; });

@@ -1,4 +1,4 @@
-// What a window says of itself: each cut under its cause, each answer in its quadrant, and not too often.
+// Reports of a window: each cut under its cause, each answer in its quadrant, and not too often.
 // The numbers are those of nscc_bench.h: first and largest window 225,000 B, base RTT 12.8 us, T 8 us.
 
 #include "endpoint/congestion/window_reports.h"
@@ -18,7 +18,7 @@ namespace {
 
 using TrimmedAt = CongestionControl::TrimmedAt;
 
-/// A window, and what is told to it by hand.
+/// A window, and what is reported to it by hand.
 template <class Rules>
 struct ToldWindow {
   TransportProfile profile = round_numbers();

@@ -110,7 +110,7 @@ TEST_CASE("a host without power is silent, boots with an empty NIC, and holds no
   };
   // It is about to repeat its port status until that is answered; nothing of that survives.
   fabric.set_link(us(49), fabric.link_of("h1:p0"), false);
-  // The ports are told first; what the host had in hand is gone with its power all the same.
+  // The ports get it first; what the host had in hand is gone with its power all the same.
   set_host_links(fabric, us(50), 1, false);
   fabric.apply(us(50), HostState{dead, HostWork::kDown});
   fabric.run_until(us(50) - FabricTime::from_ps(1));

@@ -97,7 +97,7 @@ TEST_CASE(
   const uint64_t by_port[] = {sent(0) - packets[0], sent(1) - packets[1]};
   CHECK(by_port[0] > 200);
   CHECK(by_port[1] > 200);
-  // What was lost is no path's fault. Each value that leads there is told by itself: its plane goes on.
+  // What was lost is no path's fault. Each value that leads there is reported by itself: its plane goes on.
   CHECK(h0.count("ev_state", "assumed_bad") == 0);
   std::set<std::optional<EntropyValue>> down, up;
   for (const auto& event : h0.events) {
@@ -119,7 +119,7 @@ TEST_CASE(
 }
 
 TEST_CASE("two ports at either end that are told at the same time, each to the other's dead one") {
-  // Both ends live on port 0 and know it of each other; then both change to port 1 in one instant.
+  // Both ends live on port 0 and have it from each other; then both change to port 1 in one instant.
   MemFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
   for (const char* host : {"h0", "h1"}) {
     fabric.set_link(us(50), fabric.link_of(std::string(host) + ":p1"), false);

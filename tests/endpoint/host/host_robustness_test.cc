@@ -213,7 +213,7 @@ TEST_CASE("a wrong rkey or address never touches memory: counted, NAKed, the sen
     a.fabric.run_until(us(8));
     CHECK(a.fabric.stats(1).memory_faults == 1);
     CHECK(a.refused(1, rkey ? Refusal::kBadRkey : Refusal::kOutOfBounds) == 1);
-    // The NAK names a packet that is not outstanding, so the sender does not believe it.
+    // The NAK names a packet that is not outstanding, so the sender ignores it.
     a.check_unharmed();
   }
 }

@@ -143,7 +143,7 @@ TEST_CASE(
     fabric.run_until(ready + us(30));
     CHECK(weights(fabric, 0, 5) == "0111");
     CHECK(weights(fabric, 0, 4) == "1111");
-    // The route that says so is one more only where it is an exception from an aggregate.
+    // The route with that mark is one more only where it is an exception from an aggregate.
     CHECK(prefixes(fabric, 0) == before + (nics == NicRoutes::kAggregates ? 1 : 0));
     // The host itself sends nothing into the plane either.
     CHECK(weights(fabric, 5, 0) == "0111");

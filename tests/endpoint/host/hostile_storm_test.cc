@@ -118,7 +118,7 @@ TEST_CASE("a storm is answered packet by packet at most, and the traffic behind 
       CHECK(attacked.stats(h).bytes_mismatched == 0);
       CHECK(attacked.stats(h).qps_in_error == 0);
     }
-    // A SACK or NACK, and a transport ACK, for each; the peer has something to say to none of them.
+    // A SACK or NACK, and a transport ACK, for each; the peer answers none of them.
     CHECK(answers(attacked, storm.to) <= answers(baseline, storm.to) + 2 * kPackets);
     CHECK(attacked.sent_of(storm.to, Opcode::kAcknowledge) <=
           baseline.sent_of(storm.to, Opcode::kAcknowledge) + kPackets);

@@ -1,5 +1,5 @@
 // Hostile packets to a responder that is idle: each is counted under its own reason, answered as
-// MRC says or not at all, and nothing else of the run changes.
+// MRC specifies or not at all, and nothing else of the run changes.
 
 #include "tests/support/attack_table.h"
 #include "tests/support/forgery.h"
@@ -142,7 +142,7 @@ TEST_CASE("a write that does not fit its message, its PMTU or the peer's memory 
                   {Opcode::kAcknowledge},
                   [](A& a) {
                     F frame = build_frame(a.next_write());
-                    frame[kBthOffset + 1] |= 0x10;  // says that one byte of the payload is pad
+                    frame[kBthOffset + 1] |= 0x10;  // declares one byte of the payload as pad
                     finish_mrc_frame(frame);
                     return frame;
                   },

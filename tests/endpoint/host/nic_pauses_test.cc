@@ -1,5 +1,5 @@
-// Pauses by 802.1Qbb at a NIC: what it stops when its switch says so and for how long, and when it says so
-// itself. One host alone, which is handed pause frames; then two with a real switch between them.
+// Pauses by 802.1Qbb at a NIC: what it stops when its switch pauses it and for how long, and when it pauses the
+// switch. One host alone, which is handed pause frames; then two with a real switch between them.
 
 #include <doctest/doctest.h>
 
@@ -168,7 +168,7 @@ TEST_CASE("a pause is about its port, and about RoCE's priority alone") {
   others.classes = 0xF7;
   others.quanta.fill(0xFFFF);
   host.arrives(us(10), others, 0);
-  PauseFrame unmarked;  // the class vector leaves it out, whatever the quanta say
+  PauseFrame unmarked;  // the class vector leaves it out, whatever the quanta are
   unmarked.quanta.fill(0xFFFF);
   host.arrives(us(10), unmarked, 0);
   host.pauses(us(10), 10'000, 1);

@@ -1,4 +1,4 @@
-// A run without payload: what is made, what is believed, and what never gets memory.
+// A run without payload: what is made, what is accepted, and what never gets memory.
 
 #include <doctest/doctest.h>
 

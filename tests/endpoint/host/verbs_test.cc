@@ -393,7 +393,7 @@ TEST_CASE("queue pairs that begin while a port is down begin with that knowledge
   write();
   CHECK(sent_in_plane_2() == 0);
 
-  // Without a queue pair the peer is not told that the port is back. The next queue pair tells it.
+  // Without a queue pair the peer gets no report that the port is back. The next queue pair sends it.
   bool both = false;
   SUBCASE("both ends begin anew") { both = true; }
   SUBCASE("one end begins anew, the other has an old queue pair") {}

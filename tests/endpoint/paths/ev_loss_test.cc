@@ -187,7 +187,7 @@ TEST_CASE(
   CHECK(set.state(*set.find(ev_of({1, 2}))) == EvState::kDenied);
 
   // With backups each port of the peer has its share of the places, and again when it is back; backups
-  // that arrive take the places of values that do not. Each change of places is told.
+  // that arrive take the places of values that do not. Each change of places is reported.
   EvSet few = make({.active = 4});
   const auto places = [&](uint32_t peer_port) {
     uint32_t count = 0;

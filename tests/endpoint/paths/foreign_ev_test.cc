@@ -1,5 +1,5 @@
 // Entropy values of emitters that are not ours: a responder copies and reflects what it gets, whatever
-// that says (MRC specification §7.5.2.1), and a trimmed packet is one by its lengths, whatever its DSCP.
+// it means (MRC specification §7.5.2.1), and a trimmed packet is one by its lengths, whatever its DSCP.
 
 #include <doctest/doctest.h>
 

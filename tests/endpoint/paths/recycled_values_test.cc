@@ -43,7 +43,7 @@ TEST_CASE("after a loss the cache goes round, and is then filled anew from sixte
     CHECK(cache.next(us(99)) == 3u);
   }
   cache.freeze(us(50), us(1000));  // a second loss does not prolong it
-  cache.recycle(8);                // and an answer meanwhile says nothing afterwards
+  cache.recycle(8);                // and an answer meanwhile is no sign afterwards
   CHECK(!cache.next(us(100)));
   cache.recycle(6);
   for (uint32_t i = 1; i < RecycledValues::kExploring; ++i) CHECK(!cache.next(us(101)));

@@ -61,7 +61,7 @@ TEST_CASE("an older request of the peer never undoes a newer one") {
 
 TEST_CASE("a mask in a SACK counts only if its cause left after the last change") {
   PortStatus status(0x3FF);
-  CHECK(!status.received_by_sack(0, us(5), us(10)));  // the peer tells nothing
+  CHECK(!status.received_by_sack(0, us(5), us(10)));  // the peer sends none
   CHECK(status.received_by_sack(0xFE, us(5), us(10)));
   CHECK(status.remote_ports() == 0x3FE);                 // ports past the byte stay
   CHECK(!status.received_by_sack(0xFF, us(9), us(12)));  // on its way when we learned of it

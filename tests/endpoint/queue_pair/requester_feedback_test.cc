@@ -1,4 +1,4 @@
-// Timers, probes, and feedback that is not to be believed.
+// Timers, probes, and feedback that is to be ignored.
 
 #include "endpoint/queue_pair/requester.h"
 

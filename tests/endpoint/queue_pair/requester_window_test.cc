@@ -1,4 +1,4 @@
-// What a requester tells its destination's window: bytes, marks, valid round trips, and why a packet
+// What a requester reports to its destination's window: bytes, marks, valid round trips, and why a packet
 // left flight. Nominal packet size: 4,096 + 88.
 
 #include <doctest/doctest.h>
@@ -57,7 +57,7 @@ TEST_CASE("a round trip counts only if the reflected timestamp is that of the tr
   b.sack(0, 2, p2->ev, 2, 0b10, 12);
   REQUIRE(b.window.acknowledged.back().rtt);
   CHECK_FALSE(b.window.acknowledged.back().rtt->full_size);  // its payload is 100 bytes
-  // In the bitmap of an earlier SACK already: its own answer still tells its round trip.
+  // In the bitmap of an earlier SACK already: its own answer still gives its round trip.
   b.sack(0, 2, p2->ev, 2, 0b10, 13);
   REQUIRE(b.window.acknowledged.back().rtt);
   CHECK(b.window.acknowledged.back().rtt->rtt == us(11));
@@ -212,7 +212,7 @@ TEST_CASE(
   b.window.on_live_ports(2);
   const auto p1 = b.send(1);
   CHECK(state() == SchedulerState::kPending);
-  b.nack(1, p1->ev, 1, NackReason::kTrimmed, 10);  // to be sent again
+  b.nack(1, p1->ev, 1, NackReason::kTrimmed, 10);  // to be retransmitted
   CHECK(state() == SchedulerState::kReady);
   const auto again = b.send(11);
   b.sack(1, 1, again->ev, 11, 0, 20);

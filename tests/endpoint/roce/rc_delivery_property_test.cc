@@ -1,5 +1,5 @@
 // RC keeps its promise whatever the way does: every byte is placed once and completions come in order, or the
-// queue pair fails and says so.
+// queue pair fails and reports it.
 
 #include <doctest/doctest.h>
 

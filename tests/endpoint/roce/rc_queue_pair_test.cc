@@ -125,7 +125,7 @@ TEST_CASE("what NAKs cannot tell is found by the timer") {
     pair.near().loses_packet = losing({109});
     pair.post(1, 0, 10 * kOnePacket);
     pair.run_until(us(100));
-    CHECK(sent().size() == 10);  // nothing is heard of it, nor of the others
+    CHECK(sent().size() == 10);  // no answer to it, nor to the others
     pair.run_until(us(200));
     CHECK(pair.near().losses == Words{"timeout 100"});
     CHECK(pair.far().refused(Refusal::kDuplicate) == 9);

@@ -176,11 +176,11 @@ TEST_CASE(
   CHECK(bench.send().empty());
   CHECK(bench.ack(107) == Refusal::kNone);
   CHECK(bench.send() == psns_between(110, 115));
-  // What is covered meanwhile is not sent again.
+  // What is covered meanwhile is not retransmitted.
   CHECK(bench.nak(109) == Refusal::kNone);
   CHECK(bench.ack(110) == Refusal::kNone);
   CHECK(bench.send() == psns_between(116, 118));
-  // A timeout means that nothing is heard of anything.
+  // A timeout means that no answer came to any packet.
   bench.wait();
   CHECK(bench.send() == psns_between(111, 118));
 }

@@ -307,7 +307,7 @@ TEST_CASE("with reorder a selective receiver asks only when a packet is so far a
 
 TEST_CASE("what a patient receiver has turned away it asks for when its turn comes") {
   RcReceiver bench(selective(32));
-  CHECK(bench.take(bench.packet(kRcWriteMiddle, 101)).empty());  // its message is not known yet
+  CHECK(bench.take(bench.packet(kRcWriteMiddle, 101)).empty());  // its message has not begun yet
   CHECK(bench.refusal == Refusal::kOutOfOrder);
   CHECK(bench.take(bench.packet(kRcWriteFirst, 100, RcPair::kPmtu, 4 * RcPair::kPmtu)) ==
         "nak 101");

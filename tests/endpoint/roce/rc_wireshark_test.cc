@@ -115,7 +115,7 @@ void check_packet(const FrameBytes& frame, Row row) {
   CHECK(number(row["infiniband.bth.psn"]) == packet.bth.psn.value());
   CHECK((row["infiniband.bth.a"] == "1" || row["infiniband.bth.a"] == "True") ==
         packet.bth.ack_request);
-  if (packet.bth.opcode == Opcode::kCongestionNotification) return;  // Wireshark 4.0 knows no CNP
+  if (packet.bth.opcode == Opcode::kCongestionNotification) return;  // Wireshark 4.0 has no CNP
   const uint8_t* const crc = &frame[frame.size() - kIcrcBytes];
   const uint32_t in_order = uint32_t{crc[0]} << 24 | uint32_t{crc[1]} << 16 | crc[2] << 8u | crc[3];
   CHECK(number(row["infiniband.invariant.crc"]) == in_order);

@@ -1,6 +1,6 @@
 // All five collectives on a table top: hosts without a network. Writes of a queue pair arrive in
 // order, everything else happens in a random order: writes of different queue pairs overtake each
-// other, acknowledgements come late, and a host is told late of what has arrived and is acknowledged,
+// other, acknowledgements come late, and a host gets completions of arrived and acknowledged writes late,
 // as one that is paused. Bytes are read at arrival, as late as can be, and read again when the write
 // is acknowledged: until then a NIC may have to send them again.
 

@@ -1,4 +1,4 @@
-// The table by host number: it answers as a map does, and is small where few hosts are known.
+// The table by host number: it answers as a map does, and is small where few hosts are in it.
 
 #include "fabric/base/host_index.h"
 

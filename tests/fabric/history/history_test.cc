@@ -177,8 +177,8 @@ TEST_CASE(
   CHECK(to_hex(story.streams()[0].hash) == "0328b90f60ad3361237f6a3d3015cd7407");
 }
 
-/// The digest of one frame that is seen, changed, and seen again: as one frame of a pool, which may know what its content
-/// was, and as two that know nothing.
+/// The digest of one frame that is seen, changed, and seen again: as one frame of a pool, which may hold a hash of its
+/// former content, and as two that hold none.
 struct SeenTwice {
   template <class Change>
   SeenTwice(const std::vector<uint8_t>& bytes, const Change& change) {

@@ -192,7 +192,7 @@ TEST_CASE("every n-th frame is lost, counted from the fault on") {
   third.every = 3;
   bench.wire.set(third);
   CHECK(bench.losses(7) == "..x..x.");
-  bench.wire.set(third);  // told again: nothing has changed
+  bench.wire.set(third);  // set again: nothing has changed
   CHECK(bench.losses(5) == ".x..x");
   third.every = 2;
   bench.wire.set(third);

@@ -1,4 +1,4 @@
-// A frame that is looked at where it lies says the same as the packet that is decoded from it.
+// A view of a frame's bytes has the same fields as the packet that is decoded from it.
 
 #include "fabric/packet/frame_view.h"
 

@@ -1,4 +1,4 @@
-// Names of opcodes, and what is asked of opcodes that this lab speaks: both must say the same.
+// Names of opcodes, and what is asked of opcodes that this lab implements: both tables must agree.
 
 #include "fabric/packet/ibta_opcodes.h"
 

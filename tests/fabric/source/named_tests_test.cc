@@ -1,4 +1,4 @@
-// READMEs say of many rules which test notices when they break: `ev_set_test` "the rotation …". The tests that they name
+// READMEs name for many rules the test that fails when they break: `ev_set_test` "the rotation …". The tests that they name
 // exist, and have cases that begin so.
 
 #include <doctest/doctest.h>

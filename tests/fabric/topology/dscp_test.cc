@@ -24,7 +24,7 @@ TEST_CASE("classes that must be told apart may not share a DSCP, the others may"
   one_of_each.trimmed_last_hop = one_of_each.trimmed;
   CHECK_FALSE(misfit_of(one_of_each));
   CHECK(one_of_each.is_trimmed(one_of_each.trimmed));
-  // One value stands for both, so no receiver can tell.
+  // One value stands for both, so no receiver can distinguish them.
   CHECK_FALSE(one_of_each.is_trimmed_last_hop(one_of_each.trimmed));
   for (const DscpClass& a : kDscpClasses) {
     for (const DscpClass& b : kDscpClasses) {

@@ -1,4 +1,4 @@
-// Fabrics whose switches route by themselves: how files say it, and what they are numbered by.
+// Fabrics whose switches route by themselves: how files describe it, and what they are numbered by.
 
 #include "fabric/topology/fare.h"
 

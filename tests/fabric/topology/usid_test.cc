@@ -27,7 +27,7 @@ FabricShape full_shape() {
   return shape;
 }
 
-/// Follows a carrier through the fabric by what each layout field says, as its switches would.
+/// Follows a carrier through the fabric by each layout field, as its switches would.
 uint32_t host_reached(const Topology& t, uint32_t source, Ipv6Address carrier) {
   const auto take = [&] {
     const auto fields = t.usids.parse(active_usid(carrier));

@@ -215,7 +215,7 @@ TEST_CASE(
   const std::string slurm = netio::read_file(runs.path() / "sbatch", 1 << 20);
   CHECK(slurm.find("{.}%%j/logs/%a.log\n") != std::string::npos);
   CHECK(slurm.find("{.}%%j/logs/join.log\n") != std::string::npos);
-  // What the script says is what was meant, and nothing else runs.
+  // The script does what was meant, and nothing else runs.
   const fs::path shards = campaign.folder / "shards";
   const std::string there = shell_word(shards.string());
   REQUIRE(std::system(("cd " + there + " && sh shard.sh 2").c_str()) == 0);
@@ -301,7 +301,7 @@ TEST_CASE("--resume runs no program of a folder or of its base without a yes") {
   nlohmann::json changed = json;
   changed["program"] = evil;
   CHECK(refused(changed).find("expected --programs") != std::string::npos);
-  // The base is the folder's choice as well; that it is a file of ours does not make its programs wanted.
+  // The base is the folder's choice as well; that it is a file of ours is no consent to run its programs.
   const fs::path base = night.runs.path() / "base.yaml";
   night.write(base,
               "name: mine\nfabric: pair\nworkload:\n  - write: {from: h0, to: h1, size: "

@@ -28,7 +28,7 @@ const std::map<FaultKind, std::string_view> kStronger{
 };
 
 /// Seeds that were hard while the rules were made; each is blamed without a mistake, so that a rule
-/// that is lost shows. So many of their 78 observable targets cannot be told from others.
+/// that is lost shows. So many of their 78 observable targets cannot be distinguished from others.
 constexpr uint64_t kTellingSeeds[] = {4,  9,  10, 15,  21,  28,  34,  40,  42,  43,  47,  62, 71,
                                       72, 76, 98, 103, 106, 125, 165, 170, 221, 238, 246, 271};
 constexpr uint64_t kInClass = 32;

@@ -1,5 +1,5 @@
 // Losses where switches choose the way of each packet: captures of switches show which way it took, so that what lost
-// it is named; without them it is said that nothing tells.
+// it is named; without them blame reports that nothing shows it.
 
 #include <doctest/doctest.h>
 
@@ -77,7 +77,7 @@ TEST_CASE("a silent or corrupting wire is named where switches chose it for each
     CAPTURE(blames[0].bad);
     CHECK(names(blames[0], row.names));
     CHECK(blames[0].places <= 4);
-    // Of RoCE a packet that was on its way when others were asked for again may be seen twice: that is said.
+    // Of RoCE a packet that was on its way when others were asked for again may be seen twice: that is reported.
     const std::string not_told = analysis::losses_not_told(scenario.topology, evidence.packets());
     CAPTURE(not_told);
     if (scenario.topology.routing.is_fare()) CHECK(not_told.empty());
@@ -87,7 +87,7 @@ TEST_CASE("a silent or corrupting wire is named where switches chose it for each
 TEST_CASE("without captures of switches it is said that nothing tells what lost a packet" *
           doctest::test_suite(test::kWholeRun)) {
   for (const ChosenWay& row : kRows) {
-    if (row.fault == kCorrupted) continue;  // its place is told by the port's frame check
+    if (row.fault == kCorrupted) continue;  // the port's frame check shows its place
     CAPTURE(std::string(row.fabric));
     CAPTURE(std::string(row.fault));
     const test::TemporaryRuns runs;

@@ -68,7 +68,7 @@ TEST_CASE("a run that finds the disk full ends and says so, and leaves a whole v
       CHECK(run.code == 3);
       CHECK(run.output.find("No space left on device") != std::string::npos);
       const fs::path left = only_run_in(runs);
-      // Where what is missing was a daemon's last words, the rest is judged, and says what is missing.
+      // Where a daemon's last report is missing, the rest is judged, and the verdict names what is missing.
       const bool judged = run.output.find("INCONCLUSIVE") != std::string::npos;
       CHECK(fs::exists(fs::symlink_status(runs / "latest")) == judged);
       CHECK(fs::exists(left / "UNJUDGED") == (!judged && !left.empty()));

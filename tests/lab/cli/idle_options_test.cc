@@ -1,4 +1,4 @@
-// Options that change nothing in a scenario are said, and those that do are not.
+// Options that change nothing in a scenario are reported, and those that do are not.
 
 #include "lab/cli/idle_options.h"
 

@@ -156,7 +156,7 @@ TEST_CASE("root makes no run, report or export in a folder of somebody else") {
   }
   CHECK(fs::is_empty(place.path / "theirs"));
   place.outside.check_untouched();
-  // Elsewhere it can be said what the run was.
+  // Elsewhere the error can name the run.
   CHECK(mrclab_in(place.path, "report " + run.string() + " --out page.html").code == 0);
 }
 

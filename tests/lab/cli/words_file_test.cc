@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr int kForTheProgram = 100;  // of answer_words: nothing was said
+constexpr int kForTheProgram = 100;  // of answer_words: nothing was printed
 
 const std::string& words_text() {
   static const std::string text = test::source_text(MRCLAB_SOURCE_DIR "/packaging/words.txt");

@@ -1,4 +1,4 @@
-// compare: the same scenario under several transports, and what is said of it.
+// compare: the same scenario under several transports, and the text about it.
 
 #include <doctest/doctest.h>
 

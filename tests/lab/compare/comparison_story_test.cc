@@ -1,4 +1,4 @@
-// The sentences of compare, one by one: which are told, with which words, and from which number on.
+// The sentences of compare, one by one: which are printed, with which words, and from which number on.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ using test::us;
 
 namespace {
 
-/// mrc and roce, of which nothing is known but that their packets differ.
+/// mrc and roce, of which nothing is given but that their packets differ.
 Comparison two_runs() {
   Comparison comparison;
   comparison.end = us(1'000);
@@ -32,7 +32,7 @@ struct Told {
   Metrics& first = comparison.runs[0].verdict.metrics;
   Metrics& second = comparison.runs[1].verdict.metrics;
 
-  /// What is told of the second run, but for how it ended.
+  /// The text about the second run, but for how it ended.
   std::string rest() const {
     std::string text;
     const std::vector<std::string> story = story_of(comparison, comparison.runs[1]);

@@ -70,7 +70,7 @@ TEST_CASE("a share of ports is not judged where nothing shows it") {
   };
   CHECK(why_not(scenario_with(port_share("at_least: 1%, source: h1"))) ==
         "no capture shows data leaving by p0.t0-0:u*");
-  // Before the fabric is ready nothing is sent, which is known when the file is read.
+  // Before the fabric is ready nothing is sent, which the reader of the file finds.
   CHECK_THROWS_AS(scenario_with(port_share("at_least: 1%, until: 100us")), InputError);
   CHECK(why_not(scenario_with(port_share("at_least: 1%"), "all", fare_fabric_text("srv6"))) ==
         "only with routing: fare do switches choose so");

@@ -1,4 +1,4 @@
-// The time of a lab that stays: it stands where it was told to, in every process, and stopping and
+// The time of a lab that stays: it stands at the instant that was set, in every process, and stopping and
 // stepping change nothing in what happens.
 
 #include <doctest/doctest.h>

@@ -14,8 +14,8 @@ namespace {
 using test::ns;
 constexpr FabricTime kLookahead = FabricTime::from_ns(100);
 
-/// A lab that does what it is told at once: events at instants, some of which the watched node has.
-/// An event may cause another at the watched node, a lookahead later, which is not known before.
+/// A lab that executes each order at once: events at instants, some of which the watched node has.
+/// An event may cause another at the watched node, a lookahead later, which is not scheduled before.
 struct ToyLab {
   std::map<FabricTime, bool> events;  ///< instant, at the watched node
   std::vector<FabricTime> starts;     ///< events of others that reach the watched node

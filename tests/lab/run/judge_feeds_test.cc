@@ -116,7 +116,7 @@ TEST_CASE("files and watched nodes give the same verdict, and it is a pass") {
   for (const char* count : {"delivered", "retransmitted", "lost", "goodput_bps"}) {
     CHECK(a["metrics"][count] == b["metrics"][count]);
   }
-  CHECK(from_nodes.metrics.lost > 0);  // or the story proves less than it says
+  CHECK(from_nodes.metrics.lost > 0);  // or the story proves less than it claims
   CHECK(from_nodes.metrics.retransmitted > 0);
 }
 

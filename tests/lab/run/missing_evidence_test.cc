@@ -102,7 +102,7 @@ class Reduced {
     drop_all();
   }
 
-  /// What we write we can read: the files tell the judge all that it sees when it looks on.
+  /// What we write we can read: from the files the judge gets all that it sees when it looks on.
   void judge_as_watched() {
     const Verdict watched = run_watched(run_.scenario);
     CHECK(watched.result == whole_.result);
@@ -229,7 +229,7 @@ class Reduced {
     while (const auto record = reader.next()) records.push_back(*record);
     REQUIRE(reader.seal());
     if (records.empty()) return;
-    // The writer takes the digest's bytes; what it leaves out it knows by their time alone.
+    // The writer takes the digest's bytes; of what it leaves out it keeps the time alone.
     const size_t kept = random_() % records.size();
     HistoryFileHeader header = reader.header();
     header.records = kept;
@@ -317,7 +317,7 @@ TEST_SUITE("whole run") {
   }
 }
 
-/// Losses that senders know of and some that they do not, by daemons and taps.
+/// Losses that senders see and some that they do not, by daemons and taps.
 constexpr const char* kLiveStory = R"(
 name: live-evidence
 fabric: pair

@@ -41,7 +41,7 @@ class Deaf : public NodeObserver {
   void event(const EventRecord&) override {}
 };
 
-/// What the daemon of all hosts would say of them, and the plan that it belongs to.
+/// The report of the daemon of all hosts, and the plan that it belongs to.
 struct Reported {
   Scenario scenario = reported_scenario();
   ProcessPlan plan = plan_processes(scenario.topology, false, 1);

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Trims, marks, losses on a wire and what is sent again, between all planes.
+/// Trims, marks, losses on a wire and retransmissions, between all planes.
 constexpr const char* kIncast = R"(
 name: incast
 fabric: octet

@@ -1,4 +1,4 @@
-// What a run left, altered on purpose: each verb that reads it names the file and says nothing
+// What a run left, altered on purpose: each verb that reads it names the file and prints nothing
 // else.
 
 #include "recorded/folder/run_manifest.h"

@@ -153,7 +153,7 @@ TEST_CASE("a daemon that is killed leaves no verdict, is named, and nobody else 
     CHECK(run.verdict.result == Result::kInconclusive);
     CHECK(mentions(run.verdict.timing.disturbances, name + " ended with signal 9 (Killed) at "));
     CHECK(mentions(run.verdict.timing.disturbances, "the report of " + name + ": it left none"));
-    // Its files were never closed, so they cover nothing; how far it came is said above.
+    // Its files were never closed, so they cover nothing; how far it came stands above.
     for (const char* end : {".pcapng", ".bin"}) {
       CHECK(mentions(run.verdict.notes, name + end + " is not as its writer closed it"));
     }

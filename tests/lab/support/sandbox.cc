@@ -53,7 +53,7 @@ void add_processes(std::vector<std::string>& lines) {
   }
 }
 
-/// The number by which /proc/self/mountinfo knows the mount that a path lies on.
+/// The number in /proc/self/mountinfo of the mount that a path lies on.
 int mount_of(const fs::path& path) {
   const auto file = netio::FileDescriptor::open(path, O_PATH | O_DIRECTORY);
   std::ifstream in("/proc/self/fdinfo/" + std::to_string(file.get()));
@@ -151,7 +151,7 @@ std::string take_output(const std::string& file) {
   return output;
 }
 
-/// Exit code, or 128 + signal. Says in `output` that it was killed after `patience`.
+/// Exit code, or 128 + signal. `output` ends with a line if it was killed after `patience`.
 int run_to_end(const netio::ChildOptions& options, std::chrono::seconds patience,
                std::string& output) {
   netio::ChildProcess child = netio::ChildProcess::spawn(options);
@@ -184,7 +184,7 @@ CommandResult mrclab(std::vector<std::string> words) {
 
 namespace {
 
-/// Every object that a verb prints says of which schema it is.
+/// Every object that a verb prints names its schema.
 void require_schema_of_ours(const nlohmann::json& document) {
   if (document.is_array()) {
     for (const auto& item : document) require_schema_of_ours(item);

@@ -24,7 +24,7 @@ std::string difference(const std::vector<std::string>& before,
 /// How long a test waits for what must happen, so that a hang is found. Nothing depends on how long it
 /// is: beside sixteen busy processes a ping through fifty switches takes ten seconds and more.
 inline constexpr std::chrono::seconds kTestPatience{300};
-/// The same for ping's `-W`, shorter, so that it is ping that says what is missing.
+/// The same for ping's `-W`, shorter, so that it is ping that reports what is missing.
 inline constexpr const char* kPingPatience = "240";
 
 struct CommandResult {
@@ -33,14 +33,14 @@ struct CommandResult {
 };
 /// Path of a program of this build.
 std::string program(const std::string& name);
-/// Runs the command to its end; kills it after `patience` and says so in the output.
+/// Runs the command to its end; kills it after `patience`, which the output then shows.
 CommandResult run_command_line(const std::vector<std::string>& argv,
                                std::chrono::seconds patience = kTestPatience);
 
 /// Runs the program `mrclab` of this build.
 CommandResult mrclab(std::vector<std::string> words);
-/// The JSON document that it prints. Its stderr is apart: what takes long says there how far it is.
-/// std::runtime_error with all that it said if its exit code is not 0.
+/// The JSON document that it prints. Its stderr is apart: a long run prints its progress there.
+/// std::runtime_error with all its output if its exit code is not 0.
 nlohmann::json mrclab_json(std::vector<std::string> words,
                            std::chrono::seconds patience = kTestPatience);
 

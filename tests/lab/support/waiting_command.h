@@ -1,5 +1,5 @@
 #pragma once
-// A command that runs while the test looks on: waits for what it says, sends it signals.
+// A command that runs while the test looks on: waits for its output, sends it signals.
 
 #include <doctest/doctest.h>
 
@@ -23,7 +23,7 @@ class WaitingCommand {
   std::string out() const { return netio::read_file(folder_.path() / "out", 64 << 20); }
   std::string err() const { return netio::read_file(folder_.path() / "err", 64 << 20); }
 
-  /// Waits until its stderr holds the text; false if it ends before, or never says so.
+  /// Waits until its stderr holds the text; false if it ends before, or never writes it.
   bool says(const std::string& text) {
     const auto deadline = std::chrono::steady_clock::now() + lab::kTestPatience;
     while (std::chrono::steady_clock::now() < deadline) {

@@ -52,7 +52,7 @@ lab::ProcessPlan plan_of(const Topology& topology) {
   return plan;
 }
 
-/// What every process says of itself and its nodes.
+/// Every process's report of itself and its nodes.
 std::vector<netio::ProcessReport> reports_of(const WrittenRun& run,
                                              const lab::Simulation& simulation,
                                              const std::deque<netio::RunRecorder>& recorders) {

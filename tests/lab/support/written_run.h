@@ -24,7 +24,7 @@ struct WrittenRun {
   lab::RunFolder folder;
   std::filesystem::path taps = {};  ///< empty: there were none
 
-  /// What a judge of its files is told; the files lie there as they were written.
+  /// What a judge of its files gets; the files lie there as they were written.
   analysis::RunInputs inputs() const { return inputs(folder.reports()); }
   /// With the reports of the processes in another folder.
   analysis::RunInputs inputs(const std::filesystem::path& reports) const;

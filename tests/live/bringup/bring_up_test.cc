@@ -302,7 +302,7 @@ TEST_CASE("clean-up after a crash leaves a namespace that got a name of the lab'
 TEST_CASE("a record from before the last boot names no living process, and goes") {
   enter_sandbox();
   const auto before = kernel_snapshot();
-  // This process would be killed if its pid and start time were believed.
+  // This process would be killed if its pid and start time were not checked.
   const LabRecord record{"old", "pair", 7, "another-boot", mark_of(::getppid(), "init"), {"h0"}};
   create_record({}, record);
   record_process({}, "old", mark_of(::getppid(), "mrc-switchd"));

@@ -8,7 +8,7 @@
 
 namespace {
 
-/// What the dynamic loader says that it would load, a line for each library.
+/// What the dynamic loader would load, by its own listing, a line for each library.
 std::string libraries_of(const std::string& program) {
   FILE* pipe = ::popen(
       ("LD_TRACE_LOADED_OBJECTS=1 " MRCLAB_BINARY_DIR "/" + program + " 2>&1").c_str(), "r");

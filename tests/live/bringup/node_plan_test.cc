@@ -44,7 +44,7 @@ TEST_CASE("no route of a node takes another's place") {
       if (site.role == NodeRole::kHost && ++hosts > 8) continue;  // of a thousand, all alike
       const NodePlan plan = plan_node(topology, site.id);
       std::set<std::tuple<std::string, uint32_t, uint32_t>>
-          keys;  // what the kernel tells routes apart by
+          keys;  // by which the kernel distinguishes routes
       const auto add = [&](const netio::Route& route) {
         const uint32_t metric = route.metric == 0 ? 1024 : route.metric;
         const std::string prefix = netio::prefix_text(route.destination);

@@ -1,5 +1,5 @@
 // Our switch, the kernel, Open vSwitch and our program in the kernel make the same of every carrier, and of wrong frames
-// what is known of each: real namespaces, single frames, what arrives at each port.
+// what is documented for each: real namespaces, single frames, what arrives at each port.
 
 #include "live/conform/conformance.h"
 
@@ -21,7 +21,7 @@ using namespace mrclab::lab;
 
 namespace {
 
-/// Everything is as computed and known, by four forwarders, and nothing is left on the machine.
+/// Everything is as computed and documented, by four forwarders, and nothing is left on the machine.
 void check_same(const std::string& fabric, bool wrong_frames) {
   enter_sandbox();
   const auto before = kernel_snapshot();

@@ -50,7 +50,7 @@ uint64_t marked(const RunResult& run, FabricTime until = FabricTime::never()) {
   return all;
 }
 
-/// How often the lab told an event of this kind.
+/// How often the lab reported an event of this kind.
 size_t told(const RunResult& run, std::string_view kind) {
   std::ifstream file(run.folder.path / "events.jsonl");
   size_t count = 0;

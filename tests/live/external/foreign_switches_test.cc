@@ -80,7 +80,7 @@ std::multimap<std::string, std::string> lab_events(const RunResult& run) {
   return events;
 }
 
-/// By the wall clock a busy machine does everything all the same, but may be too late, and says so. Nothing
+/// By the wall clock a busy machine does everything all the same, but may be too late, and reports that. Nothing
 /// else may be amiss.
 bool was_too_busy(const std::multimap<std::string, std::string>& events) {
   bool too_busy = false;
@@ -284,7 +284,7 @@ expect: [no_qp_error, memory_intact]
     const bool too_busy = was_too_busy(events);
     CHECK(events.count("undo_verified") >= 2);  // for the host, and for its switch
     if (too_busy) return;
-    // Nothing came to h1:p1 meanwhile: its switch said so where it sends.
+    // Nothing came to h1:p1 meanwhile: its switch had reported where it sends.
     bool dropped = false;
     for (auto [at, end] = events.equal_range("kernel_filter"); at != end; ++at) {
       dropped = dropped || at->second == "p1.t0-0:d1: counter drop";

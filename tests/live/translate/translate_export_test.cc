@@ -216,7 +216,7 @@ TEST_CASE(
   CHECK(test::mentions(speaker, "redistribute static"));
   CHECK(test::mentions(speaker, "ipv6 route fd00:2::4/128 " +
                                     to_string(fare.next_hop({leaf, PortId{0}})) + " eth1\n"));
-  CHECK_FALSE(test::mentions(speaker, "ipv6 route 5f00"));  // BGP would tell others of it
+  CHECK_FALSE(test::mentions(speaker, "ipv6 route 5f00"));  // BGP would announce it to others
   CHECK(has_line(node_setup(fare, leaf).commands, "ip -6 route replace 5f00:0:1103::/48 via " +
                                                       to_string(fare.next_hop({leaf, PortId{5}})) +
                                                       " dev eth6 proto static"));

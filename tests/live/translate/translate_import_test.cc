@@ -20,7 +20,7 @@ std::string refusal(const std::string& text) {
   return test::error_of([&] { fabric_from(text); });
 }
 
-/// Two leaves under a spine, two servers; `more` of each kind of node and more links can be told.
+/// Two leaves under a spine, two servers; `more` of each kind of node and more links can be given.
 std::string clos(const std::string& leaf, const std::string& spine, const std::string& server) {
   return "name: clos\ntopology:\n  nodes:\n    spine1: " + spine + "\n    leaf1: " + leaf +
          "\n    leaf2: " + leaf + "\n    s1: " + server + "\n    s2: " + server +
@@ -55,7 +55,7 @@ TEST_CASE("kinds, groups, labels, levels and neighbours each tell hosts from swi
                   "{kind: linux, labels: {graph-level: 3}}"));
   check_clos(clos("{labels: {mrclab-role: leaf}}", "{labels: {mrclab-role: spine}}",
                   "{labels: {mrclab-role: host}}"));
-  // Servers have one link; leaves have servers; the spine is told.
+  // Servers have one link; leaves have servers; the spine is given.
   check_clos(clos("{kind: linux}", "{kind: linux, labels: {mrclab-role: t1}}", ""));
 }
 

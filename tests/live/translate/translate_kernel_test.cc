@@ -100,7 +100,7 @@ class Deployed {
   void execute(const std::string& name, const YamlValue& node) {
     std::string lines;
     for (const YamlValue& line : node.require("exec").items()) {
-      // What starts our installed BGP speaker is started from the build by the test that wants it.
+      // What starts our installed BGP speaker is started from the build by the test that needs it.
       if (!line.as_string().starts_with("sh -c '/usr/lib/mrclab/"))
         lines += line.as_string() + "\n";
     }

@@ -118,7 +118,7 @@ TEST_SUITE("root: daemons at bring-up") {
     const auto give_up = [&](const BringUpStep& step) {
       if (step.what != "links") return;
       const auto deadline = std::chrono::steady_clock::now() + kTestPatience;
-      // The kernel tells nobody of a new packet socket, so the test asks again and again.
+      // The kernel reports no new packet socket, so the test asks again and again.
       while (packet_sockets(host) < 3) {  // two rings, one to send
         REQUIRE(std::chrono::steady_clock::now() < deadline);
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

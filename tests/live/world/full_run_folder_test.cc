@@ -1,4 +1,4 @@
-// A lab whose folder in /run is full: what cannot be written did not happen, is not told as if it had, and does not end
+// A lab whose folder in /run is full: what cannot be written did not happen, is not reported as if it had, and does not end
 // the lab; when there is room again it goes on.
 
 #include <doctest/doctest.h>

@@ -23,7 +23,7 @@ std::vector<ScheduledEffect> outage(const Topology& topology, FabricTime down, F
           {up, PortCarrier{link.b, true}, 3, 0, true}};
 }
 
-/// In these tests the gate can hold all processes back wherever the mirror wants it.
+/// In these tests the gate can hold all processes back wherever the mirror asks for it.
 bool can_wait(FabricTime) { return true; }
 
 }  // namespace

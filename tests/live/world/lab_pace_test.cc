@@ -1,4 +1,4 @@
-// What the pace of a lab tells its processes through the gate page.
+// What the pace of a lab publishes to its processes in the gate page.
 
 #include "live/world/lab_pace.h"
 

@@ -1,5 +1,5 @@
 // Live = sim: random short scenarios both ways. MRCLAB_NIGHTLY=1 runs 20 of them and every incident;
-// MRCLAB_SEEDS=7-9 runs these. What fails prints its scenario and what `mrclab diff` says.
+// MRCLAB_SEEDS=7-9 runs these. What fails prints its scenario and the output of `mrclab diff`.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -95,7 +95,7 @@ std::vector<std::string> events_of(const RunResult& run) {
   return lines;
 }
 
-/// What was measured and what the hosts said, without names of files and times of this machine.
+/// What was measured and what the hosts reported, without names of files and times of this machine.
 std::vector<std::string> judgement_of(const RunResult& run) {
   std::vector<std::string> lines;
   for (const analysis::CheckResult& check : run.verdict.checks) {

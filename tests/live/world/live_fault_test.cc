@@ -324,7 +324,7 @@ TEST_CASE(
   CHECK(text.starts_with("lab hand: fabric time 30us, mean since the beginning"));
   CHECK(lab.said({"top", "--only", "p7.nosuch"}, 2).find("names no node and no port") !=
         std::string::npos);
-  // Two looks while it stands: the second has nothing to tell.
+  // Two looks while it stands: the second finds nothing new.
   const std::string two = lab.said({"top", "--count", "2", "--every", "0.1"});
   CHECK(two.find("fabric time 30us, standing") != std::string::npos);
 }

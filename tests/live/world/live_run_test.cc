@@ -1,5 +1,5 @@
 // Whole runs on real packets: the live world gives the history that the simulated world gives, or
-// says that it does not and why.
+// reports that it does not and why.
 
 #include <doctest/doctest.h>
 #include <signal.h>

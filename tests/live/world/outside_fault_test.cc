@@ -1,4 +1,4 @@
-// What others do to a lab during a run leaves no verdict but inconclusive, which says what they
+// What others do to a lab during a run leaves no verdict but inconclusive, which names what they
 // did: in carried time and by the wall clock. The run ends all the same, with its report, and
 // cleans up.
 
@@ -81,7 +81,7 @@ struct Disturbed {
   }
 };
 
-/// Commands, and what the verdict says of each.
+/// Commands, and the verdict's sentence about each.
 struct FaultRow {
   std::string command;
   std::string reason;

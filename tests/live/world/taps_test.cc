@@ -1,5 +1,5 @@
-// Independent evidence: libpcap on the veths and the daemons' own captures tell the same story, and
-// where they do not, it is said.
+// Independent evidence: libpcap on the veths and the daemons' own captures show the same packets, and
+// where they do not, the verdict reports it.
 
 #include <doctest/doctest.h>
 #include <sys/mount.h>
@@ -29,7 +29,7 @@ using analysis::Result;
 
 namespace {
 
-/// Loss that senders know of, a cut that they do not, trims, and copies.
+/// Loss that senders see, a cut that they do not, trims, and copies.
 constexpr const char* kTapped = R"(
 name: tapped
 fabric: octet

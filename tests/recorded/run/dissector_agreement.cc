@@ -161,7 +161,7 @@ bool same_number(std::string text, uint64_t wanted) {
   return value == wanted || (text.starts_with("-") && (value & 0xFFFF) == (wanted & 0xFFFF));
 }
 
-/// What tshark said of one packet, by name; an occurrence for each layer that has the field.
+/// tshark's fields of one packet, by name; an occurrence for each layer that has the field.
 using Shown = std::map<std::string, std::vector<std::string>>;
 
 bool agrees(const Expected& expected, const Shown& shown) {
@@ -191,7 +191,7 @@ void compare_packet(std::span<const uint8_t> bytes, const Shown& shown, Agreemen
     ++agreement.kinds[std::string(packet.trimmed ? "trimmed " : "") + (rtx ? "sent again " : "") +
                       std::string(name_of(packet.bth.opcode))];
   } else if (!shown.at("mrc.bth.opcode").empty() && shown.at("mrc.error").empty()) {
-    // It may take plain IPv6, which is none of our own stack's; else it must say what is wrong.
+    // It may take plain IPv6, which is none of our own stack's; else it must report what is wrong.
     if (error != ParseError::kNotIpInIp)
       all.push_back({"mrc.error", {}, std::string(name_of(error))});
   }

@@ -1,5 +1,5 @@
 #pragma once
-// What tshark says of packets with the generated dissector, and what our own decoder says of them.
+// Fields of packets by tshark with the generated dissector, and by our own decoder.
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // The folder of a run that is over, with each of its files cut, damaged and taken away: no verb
 // answers out of what is left, and where the hashes were made anew none ends but with an error that
-// names the file, nor says that the run passed.
+// names the file, nor reports that the run passed.
 
 #include <doctest/doctest.h>
 

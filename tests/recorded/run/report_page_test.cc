@@ -65,7 +65,7 @@ const char* browser() {
 /// The document after its script has run, in a window of this width.
 std::string drawn_page(const fs::path& page, const fs::path& scratch, int width, bool dark) {
   const fs::path dom = scratch / ("dom-" + std::to_string(width));
-  // The scheme that a page is told of: Blink's enumeration has dark first.
+  // The scheme that a page gets: Blink's enumeration has dark first.
   const std::string scheme = std::to_string(dark ? 0 : 1);
   const std::string command =
       std::string(browser()) +

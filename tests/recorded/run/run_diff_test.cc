@@ -216,7 +216,7 @@ TEST_CASE("what is no run folder, or a broken one, is refused with the file's na
   CHECK(broken("history/sim.bin", "x").find("it ends within its header") != std::string::npos);
 }
 
-// A change of behaviour changes this digest: then the new one is put here, and the commit says why.
+// A change of behaviour changes this digest: then the new one is put here, and the commit has the reason.
 // Compiler, optimization and sanitizers must not: every build's tests run this.
 TEST_CASE("a simulated history is the same on any build") {
   const test::TemporaryRuns runs;

@@ -96,7 +96,7 @@ TEST_CASE("runs by age: those of this year stay where only old ones are chosen")
   CHECK(many.has("29990101-000000-future"));
   CHECK(list_runs(many.path()).size() == 1);
   options.older_days.reset();
-  CHECK_THROWS_AS(runs_command(options), InputError);  // nothing says which
+  CHECK_THROWS_AS(runs_command(options), InputError);  // nothing names which
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_CASE("what a run of any transport on any fabric leaves can be read, blamed 
       replay.run = folder;
       replay.out = runs.path() / "again";
       CHECK(replay_command(replay) == 0);
-      // Each loss is blamed on that link, is said to be without a place, or there are too few.
+      // Each loss is blamed on that link, is reported without a place, or there are too few.
       const BlamedRun blamed = blame_of_run(folder);
       for (const analysis::Blame& blame : blamed.blames) {
         std::string names = blame.component;

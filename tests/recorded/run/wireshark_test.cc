@@ -301,7 +301,7 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
   }
 }
 
-/// Losses that the sender knows (void frames), trims, and retransmissions.
+/// Losses that the sender sees (void frames), trims, and retransmissions.
 constexpr const char* kLive = R"(
 name: dissected
 fabric: octet

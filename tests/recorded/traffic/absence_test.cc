@@ -1,4 +1,4 @@
-// What a section says where it has no rows: "none" only where it looked and would have seen.
+// The line of a section without rows: "none" only where it looked and would have seen.
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-// `mrclab analyze` on what runs leave: it says what the judge says, from whichever captures.
+// `mrclab analyze` on what runs leave: it counts as the judge counts, from whichever captures.
 
 #include <doctest/doctest.h>
 #include <pcap/pcap.h>
@@ -124,7 +124,7 @@ TEST_CASE("a fault of a run is set beside what its flows did about it" *
 // ---- captures by other people's programs -----------------------------------------------------------
 
 /// Trims at h0's T0, and losses inside a plane, where no host sees them. It ends with silence, so
-/// that a capture can be known to be whole.
+/// that a capture can be seen to be whole.
 constexpr const char* kCaptured = R"(
 name: captured
 fabric:
@@ -186,7 +186,7 @@ class Sniffers {
  public:
   Sniffers(fs::path folder, std::string lab) : folder_(std::move(folder)), lab_(std::move(lab)) {}
 
-  /// `ready`: what it says on its standard error when it has begun. `ports`: how many it hears.
+  /// `ready`: what it prints on its standard error when it has begun. `ports`: how many it captures.
   fs::path start(const std::string& host, const std::string& file, std::vector<std::string> command,
                  const char* ready, size_t ports) {
     const fs::path log = folder_ / (file + ".log");
@@ -214,7 +214,7 @@ class Sniffers {
     return start(host, file, command, "File: ", 8);
   }
 
-  /// A frame of ours behind all others tells that a program has seen them all.
+  /// A frame of ours behind all others shows that a program has seen them all.
   void finish() {
     for (const auto& [host, unused] : hosts_) {
       const std::string script =

@@ -1,4 +1,4 @@
-// What hosts say of their windows, from whole runs: in the events, in the tables, on the page.
+// What hosts report of their windows, from whole runs: in the events, in the tables, on the page.
 
 #include <doctest/doctest.h>
 
@@ -53,7 +53,7 @@ bool has_note(const TrafficTable& table, std::string_view part) {
                      [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
-/// Its events without windows, as a run of a version that said nothing of them had.
+/// Its events without windows, as a run of a version that reported none had.
 void forget_windows(const fs::path& run) {
   std::string kept;
   std::ifstream in(run / "events.jsonl");
@@ -99,7 +99,7 @@ TEST_CASE(
     CHECK(flow.news.size() <= 2 * round_trips);
     CHECK(flow.news.size() >= 5);
   }
-  // Each trim cuts once, and the last ones are not told before the run ends.
+  // Each trim cuts once, and the last ones are not reported before the run ends.
   CHECK(trims <= run.verdict.metrics.trimmed);
   CHECK(trims * 10 > run.verdict.metrics.trimmed * 5);
 }

@@ -183,7 +183,7 @@ TEST_CASE("what a log gets wrong is counted, and what stays broken is not said t
   CHECK(in.within_a_tick == 2);
   REQUIRE(in.outages.size() == 3);
   CHECK(in.outages[0].until == std::nullopt);
-  // The link is down as long as one of its ends says so: 5 s to 9 s.
+  // The link is down as long as one of its ends reports that: 5 s to 9 s.
   CHECK(in.outages[1].duration == FabricTime::from_us(40));
   CHECK(in.outages[2].duration == FabricTime::from_us(5));
   const std::string yaml = to_yaml(in, octet(), kText);

@@ -76,7 +76,7 @@ TEST_CASE("a transport without a contrast is asked what can be asked of it") {
   };
   CHECK(asked("mrc") == 3);
   CHECK(asked("reps") == 3);
-  CHECK(asked("one-path") == 2);  // which path a queue pair takes says nothing there
+  CHECK(asked("one-path") == 2);  // which path a queue pair takes is no sign there
   CHECK(asked("roce") == 2);
 }
 

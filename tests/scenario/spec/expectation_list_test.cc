@@ -11,7 +11,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// What reading says of a scenario with that workload (line 4) and expectation (line 7).
+/// The result of reading a scenario with that workload (line 4) and expectation (line 7).
 std::string said_of(
     const std::string& expect,
     const std::string& workload = "write: {from: h0, to: h5, size: 1MiB, until: end}") {

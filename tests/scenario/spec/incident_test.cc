@@ -93,7 +93,7 @@ TEST_CASE("of an optic that stays dark a deep dip passes, and the share of a por
     const RunResult result = runs.run(load_scenario(row.name));
     const analysis::Verdict& verdict = result.verdict;
     CAPTURE(failures_of(verdict));
-    // The page has the run's story and the verdict, which tell it both.
+    // The page has the run's story and the verdict, which both have it.
     const std::string page = netio::read_file(result.folder.path / "report.html", size_t{64} << 20);
     CHECK(page.find("What is left of the dip from here on") != std::string::npos);
     CHECK(page.find("\"transient_rtts\":") != std::string::npos);

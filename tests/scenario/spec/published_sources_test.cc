@@ -51,7 +51,7 @@ bool has_any(const std::string& text, const std::vector<std::string>& words) {
                      [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
-/// Says a block with the word where the figures are, or that there are none?
+/// Does a block with the word name where the figures are, or that there are none?
 bool is_sourced(const std::string& block) {
   return analysis::names_its_place(block) ||
          block.find("topologies/README.md") != std::string::npos ||
