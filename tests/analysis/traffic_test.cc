@@ -30,8 +30,7 @@ TEST_CASE("what is counted is what the judge's own history of the same capture c
   test::ScriptedTraffic script;
   script.lost = [](const SyntheticRun::Sent& s) { return s.psn % 17 == 3; };
   script.write(run);
-  for (uint32_t psn = 3; psn < 900;
-       psn += 17) {  // h0's, one each resent, sent twice, trimmed first
+  for (uint32_t psn = 3; psn < 900; psn += 17) {  // h0's: retransmitted, sent twice, trimmed first
     auto again = packet(psn, kB, FabricTime::from_us(1100 + psn), true);
     run.trimmed(again);
     again.start += FabricTime::from_us(20);
