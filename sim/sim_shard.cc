@@ -36,7 +36,7 @@ void SimShard::run(uint8_t side, FabricTime until) {
     sender_ = NodeId{node};
     if (fetches_) world_.nodes[node]->fetch();
     world_.nodes[node]->run_until(until, *this);
-    world_.planned[node] = FabricTime::never();  // what stood for it, or came in before it ran
+    world_.planned[node] = FabricTime::never();  // its entry until now, or an arrival before it ran
     plan(sender_);
     deliver_all(letters_[index_], false);
   }

@@ -97,7 +97,7 @@ bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
   return alive_;
 }
 
-/// The next window as long as the frames of the one before suggest, from a short one on.
+/// The length of the next window, by the frames of the last one; the first window is short.
 void SimWorld::fit_windows(uint64_t frames) {
   const FabricTime longest = sides_.longest_window();
   if (frames > frames_at_once_) {
@@ -145,7 +145,7 @@ void SimWorld::take_turn(uint8_t side, FabricTime until, const WindowVote& vote)
   now_ = std::min(now_, other - kPicosecond);
 }
 
-/// Where the run stops, the side that is behind goes as far as the other one has. False: both are there.
+/// Where the run stops, the side that is behind is run as far as the other one. False: both are there.
 bool SimWorld::catch_up() {
   if (reached_[0] == reached_[1]) return false;
   turn_ = reached_[0] < reached_[1] ? 0 : 1;

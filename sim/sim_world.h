@@ -37,7 +37,7 @@ class SimWorld {
     /// The processes that have a part of the nodes each, with so many threads each; null: this one has
     /// all. It outlives the world, which then holds the nodes of this rank only (is_here).
     RankLink* ranks = nullptr;
-    /// About so many frames of each rank start in a window at most: a quarter of a second of a laptop
+    /// A window has at most about so many frames of each rank: a quarter of a second of a laptop
     /// (our choice). Each node runs once in a window, so shorter ones find less of it in the caches.
     uint64_t frames_at_once = 1u << 18;
   };

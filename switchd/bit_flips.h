@@ -22,7 +22,7 @@
 //                             not under the ICRC. The flow label has the plane: the host reflects a
 //                             value that its sender does not use and therefore counts
 //
-// A trimmed packet has no ICRC any more: a NACK about a wrong packet is the worst of it.
+// A trimmed packet has no ICRC any more: at worst a NACK names a wrong packet.
 //
 // An elided payload has no bits. A bit that flips there, or in a header that the ICRC protects, is
 // noted in the frame (Frame::damage), and the host takes the note in place of an ICRC error. A

@@ -134,8 +134,8 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
   return next;
 }
 
-/// Control first, unless others wait and it was sent its part and the quantum already. Bytes of the others pay off
-/// what it leads by, no more than that; with none of them waiting there is nothing to lead.
+/// Control first, unless others wait and control is ahead of its share by the quantum. Bytes of the others reduce that
+/// lead, at most to zero; while none of them waits control gains no lead.
 QueueClass EgressPort::take_next() {
   if (waiting(QueueClass::kControl) > 0) {
     const bool shares = waits_below_control();
@@ -152,8 +152,8 @@ QueueClass EgressPort::take_next() {
   return other;
 }
 
-/// Frames of RoCE and those of MRC's data and trimmed ones share by bytes, as long as both wait; who has been sent
-/// more waits.
+/// RoCE's frames and MRC's data and trimmed frames share the port by bytes while both wait: the kind that was sent
+/// more of waits.
 QueueClass EgressPort::take_next_below_control() {
   if (paused_ || waiting_lossless() == 0) {
     if (lossless_) lossless_->lead = 0;

@@ -17,15 +17,15 @@
 //            only where nothing pauses: dropped (kQueueFull). ECN by RED from its own depth, on all hops.
 //   pause    one pause frame (fabric/packet/pause_frame.h), before everything: the headroom counts on it
 //   ECN      decided when a frame leaves the data queue, from the depth it leaves behind: the
-//            freshest news, and what htsim's composite queue does. Never on host-facing ports: the
+//            newest state, as in htsim's composite queue. Never on host-facing ports: the
 //            last hop's congestion is the receiver's own (MRC paper §2.1).
 //
 // Trimmed frames have a class of their own because there may be many more of them than a link can
 // carry: where 128 senders begin at once, their headers alone are four times its rate, and SACKs that
 // waited with them would be lost with them.
 //
-// A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything queued;
-// nothing is queued for that, and a copy that is still to come is forgotten with the carrier.
+// A wire that carries a frame twice (fabric/node/wire_model.h) is sent a copy of it before anything queued; the copy
+// is not queued, and is dropped with the carrier.
 
 #include <array>
 #include <cassert>
@@ -168,8 +168,7 @@ class EgressPort {
     return in_use(queue) ? queue_of(queue).depth_max : Bytes{};
   }
   size_t queued_frames() const { return waiting_frames_; }
-  // For a port whose turn comes: load the first place of each queue that nearly all ports use, and when it has come the
-  // frame there.
+  // For a port whose turn comes: loads the first place of each queue that nearly all ports use, then the frame.
   void fetch_waiting() const {
     for (const Queue& queue : queues_) queue.waiting.fetch(0);
   }

@@ -32,9 +32,9 @@ class FareTable {
 
   /// The route of a frame, which must have a whole IPv6 header. Takes a turn of the group.
   EcmpTable::Route route(std::span<const uint8_t> frame);
-  /// From now on; without hops there is no route.
+  /// Sets the next hops of a host; without hops there is no route.
   void set(uint32_t host, const Hops& hops);
-  /// As it was at first: hosts of this switch alone.
+  /// The table as at the start: hosts of this switch alone.
   void clear();
   const Hops& hops_to(uint32_t host) const { return groups_[group_of_[host]].hops; }
   /// The ports of those, ascending.

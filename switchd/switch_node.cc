@@ -71,7 +71,7 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
   events_.push(key, effects_.put(effect.effect));
 }
 
-/// All ports at once: a frame alone would wait for one line after the other.
+/// Loads all ports at once: a frame that loads its own waits for one line after the other.
 void SwitchNode::fetch() const {
   arrivals_.fetch_arrivals();
   for (const PortState& state : ports_) fetch_lines(&state, kHotPortBytes);

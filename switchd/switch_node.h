@@ -31,7 +31,7 @@
 // Where switches route by themselves (routing: fare) it has a speaker (fare_speaker.h). A packet for the switch itself
 // goes there when it comes out of the pipeline; what the speaker sends is queued at once as control, and recorded as it
 // leaves. It runs once for all frames of an instant, as its timers do, before transmissions that end then. A
-// switch that hangs lets its speaker stand; one that loses its power forgets its sessions and routes.
+// switch that hangs stops its speaker; one that loses its power loses sessions and routes.
 //
 // Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done

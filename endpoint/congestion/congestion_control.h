@@ -50,8 +50,8 @@ class CongestionControl {
  public:
   virtual ~CongestionControl() = default;
   virtual bool may_send(Bytes packet, FabricTime now) const = 0;
-  /// When a packet may go although nothing else happens: a window of less than a packet is paced.
-  /// never(): not before something leaves flight; always so if it is not paced.
+  /// When a packet may go although no answer comes: a window of less than a packet is paced. never(): not before
+  /// something leaves flight, as always where the window is not paced.
   virtual FabricTime opens_at(Bytes packet) const = 0;
   /// Does the window let packets go by the clock instead of by acknowledgements?
   virtual bool is_paced() const { return false; }
@@ -72,7 +72,7 @@ class CongestionControl {
   /// The number of ports that can carry traffic at once has changed: those that are up at both
   /// ends, or at the end that has fewer.
   virtual void on_live_ports(uint32_t count) = 0;
-  /// Was the path of that packet late while others of its plane are on time? Then the choice of paths
+  /// Was the path of that packet late while others of its plane were on time? Then the choice of paths
   /// leaves it, and the window stays. Call it after on_acknowledged().
   virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;

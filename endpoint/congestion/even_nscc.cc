@@ -132,8 +132,8 @@ bool EvenNscc::is_path_late(const RttSample& sample, FabricTime now) const {
   return least && *least < target_delay();
 }
 
-/// The plane's share follows what it has more of than the others. Returns the delay that the window is
-/// to follow.
+/// Shrinks the plane's share by its own part of the excess delay, and lets it grow by the common part. Returns the
+/// delay that the window is to follow.
 FabricTime EvenNscc::follow_plane(const RttSample& sample, Bytes worth, FabricTime now) {
   const uint32_t plane = sample.plane;
   const FabricTime own = queue_delay_of(sample);
@@ -195,8 +195,8 @@ Bytes EvenNscc::proportional_growth(FabricTime now) const {
 }
 
 /// Is the fabric full: are more than three quarters of the bytes marked, and is no last hop shared?
-/// The size of the window must not matter: a sender with a large one would keep to gentler rules,
-/// and keep it.
+/// The size of the window must not matter: else a sender with a large window would keep to gentler rules, and keep
+/// that window.
 bool EvenNscc::fabric_is_full(FabricTime now) const {
   return marked_ > kWhole * 3 / 4 && !is_shared(now);
 }

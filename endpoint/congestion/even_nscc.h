@@ -23,8 +23,8 @@
 // takes from that plane's share of the window (plane_shares.h). Trims and delay on one path of a plane
 // whose other paths are on time are for the choice of paths.
 //
-// What makes shares even is the receiver's penalty (receive_shares.h): in proportion to its share it
-// takes from each sender what delay lets all of them grow by alike.
+// The receiver's penalty makes shares even (receive_shares.h): it takes from each sender in proportion to its share
+// what all of them grow by alike.
 //
 // Trims of the last hop take their size from the window. Trims of the fabric mean that paths are
 // congested, and paths are changed for that; they are held against the window only if the last hop

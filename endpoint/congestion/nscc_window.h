@@ -76,7 +76,7 @@ class NsccWindow : public CongestionControl {
   Bytes largest() const;
   Bytes least() const { return std::clamp(max_window_ / kSenders, p_.mtu / least_share_, p_.mtu); }
   static constexpr uint64_t kSenders =
-      1024;  // senders have room for their least windows in front of one host
+      1024;  // senders whose least windows fit in front of one host
 
   const TransportProfile& profile_;
   uint32_t ports_;

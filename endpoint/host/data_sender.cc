@@ -84,7 +84,7 @@ bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
 bool DataSender::send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent) {
   const std::optional<DataPacket> packet = qp.requester.next_packet(ports, host_.now);
   if (!packet) return false;
-  // Behind packets that are in flight already it is not the one that is waited for.
+  // Behind packets that are in flight already it makes no timer sooner.
   queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1 ? Touched::kTimerMayBeSooner
                                                                      : Touched::kTimerStays);
   qp.peer.reverse.data_sent(host_.now);

@@ -31,8 +31,8 @@ class HostPeers {
   /// The peer, made if there was none. The first queue pair decides how the way back begins; it uses the
   /// path of the peer's packets, whatever that is.
   Peer& peer_for(uint32_t host, Chosen chosen);
-  /// There is a first queue pair to the peer. It gets a report of our ports, unless what it assumes before any
-  /// report is true: that all of them are up.
+  /// Called for the first queue pair to the peer. The host sends a report of its ports, unless all of them are up and
+  /// the peer never had another report: that is what it assumes at first.
   void begin_talking(Peer& peer);
   /// The entropy values toward a host.
   std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;

@@ -71,7 +71,7 @@ void HostImpl::on_arrival(uint32_t port, Arrival arrival) {
   if (cause != DropCause::kNone) record(host_.now, PacketEvent::kDropped, cause);
 }
 
-/// What nothing below the transport has anything against.
+/// A packet that all checks below the transport have passed.
 Refusal HostImpl::deliver(uint32_t port, const MrcPacket& packet) {
   if (is_rc(packet.bth.opcode)) return roce_.deliver(port, packet);
   if (packet.bth.destination_qp != kEndpointQpn) return deliver_to_qp(port, packet);
@@ -102,7 +102,7 @@ Refusal HostImpl::deliver_to_qp(uint32_t port, const MrcPacket& packet) {
     }
     return Refusal::kQpInError;
   }
-  // What comes in moves no timer of a queue pair that sends.
+  // A packet that comes in moves no timer of a queue pair that sends.
   queue_pairs_.touch(
       qp, is_write(packet.bth.opcode) ? Touched::kTimerStays : Touched::kTimerMayBeSooner);
   switch (packet.bth.opcode) {

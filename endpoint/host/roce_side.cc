@@ -91,7 +91,7 @@ void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
     if (!queue_pairs_.contains(place)) continue;
     RcQueuePair& qp = queue_pairs_[place];
     if (qp.id.peer != host || !qp.id.number) continue;
-    // A flow that moves while it sends comes in another order, and goes back: other weights are no reason.
+    // A flow that moves while it sends is reordered, and moves back later: other weights alone are no reason.
     const bool has_sent = qp.requester.acknowledged() > 0;
     if (has_sent && weights[qp.id.port] > 0 && !are_alike(weights)) continue;
     const uint32_t port = port_by_weight(*qp.id.number, weights);

@@ -41,7 +41,7 @@ class RoceSide : private RcQueuePairEvents {
   /// Neither the application nor the peer gets a report.
   void remove_queue_pair(RcQueuePair& qp);
 
-  /// A packet of RC that nothing below the transport has anything against.
+  /// A packet of RC that has passed all checks below the transport.
   Refusal deliver(uint32_t port, const MrcPacket& packet);
   /// The timer event of the queue pair at `place`.
   void on_timer(uint32_t place);

@@ -80,7 +80,7 @@ FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime
   const WireFate fate = out_wire.start(frame, end, is_copy);
   if (fate.again) {
     copy_ = frame.twin();
-    if (copy_) hold_payload(copy_);  // it leaves later, when what was lent may be used again
+    if (copy_) hold_payload(copy_);  // it leaves later, when the lent payload may be reused
     copy_queue_ = queue;
   }
   out.transmit({id_, std::move(frame), now, end, fate.flight, fate.lost});

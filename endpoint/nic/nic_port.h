@@ -49,12 +49,12 @@ class NicPort {
   PortPauses pauses(FabricTime now) const;
 
   bool has_control() const { return !control_.empty(); }
-  /// Was so much control sent without a break that data, if there is any, goes before more of it?
+  /// Was so much control sent without a break that data, if there is any, goes first now?
   /// (fabric/topology/scheduler_weights.h)
   bool is_turn_of_data(FabricTime now) const {
     return control_lead_ >= kControlQuantum.value && now <= busy_until_;
   }
-  /// There was no data for that turn.
+  /// There was no data to send in that turn.
   void skip_turn_of_data() { control_lead_ = 0; }
   /// False if the queue is full; the frame is gone then.
   bool queue_control(Frame frame);

@@ -232,7 +232,7 @@ void EvSet::note_loss(uint32_t index, FabricTime now) {
   recycled_[entries_[index].plane].freeze(now, now + limits_.frozen);
 }
 
-/// `held_too`: also values that a hold keeps out of use, by the rule of turns.
+/// `held_too`: also values that are held, by the rule of turns.
 uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {

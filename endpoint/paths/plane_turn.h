@@ -1,9 +1,9 @@
 #pragma once
 // Which plane the next packet to a destination takes, over all its queue pairs.
 //
-// If each queue pair took its own turns, packets of several queue pairs would go to one plane in a row, and
-// to the next plane a round later: as all senders go round alike, a sender that happens to be with the crowd
-// would meet its queue in every round, and have less than its share for a hundred round trips.
+// If each queue pair took its own turns, packets of several queue pairs would go to one plane in a row, and to the
+// next plane a round later. All senders go round alike, so a sender whose turns coincide with the crowd's would
+// meet its queue in every round, and have less than its share for a hundred round trips.
 //
 // Where routes give planes different weights (draft-xu-idr-fare-in-mpson), a plane of weight 2 gets two packets for each
 // one of a plane of weight 1, also while all ports have something to send: a port that is free waits for the others

@@ -36,7 +36,7 @@ class MessageOrder {
     newest_ = std::max(newest_, s);
   }
   Sequence checked() const { return checked_; }
-  /// Looks at the packet behind checked(), which has arrived. False if it breaks its message.
+  /// Checks the packet behind checked(), which has arrived. False if it breaks its message.
   bool check_next() {
     const Packet packet = unpacked(packets_[++checked_]);
     if (packet.first == open_) return false;

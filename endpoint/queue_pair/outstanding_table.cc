@@ -12,7 +12,7 @@ namespace {
 
 static_assert(size_t{kMaxMprUnits} * kMprUnit <= OutstandingTable::kMaxCapacity);
 
-/// One more, as far as the counters of a packet go.
+/// One more, up to the most that a packet's counters hold.
 uint8_t one_more(uint8_t count) {
   return static_cast<uint8_t>(std::min(count + 1, int{SentPacket::kMany}));
 }
@@ -35,7 +35,7 @@ void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
 
 void OutstandingTable::transmitted(Sequence s, FabricTime now, uint32_t ev) {
   assert(contains(s));
-  assert(ev <= std::numeric_limits<uint16_t>::max());  // so many values has no EV set (ev_set.h)
+  assert(ev <= std::numeric_limits<uint16_t>::max());  // no EV set has more values (ev_set.h)
   SentPacket& packet = packets_[s];
   assert(packet.state == SentPacket::State::kLost);
   packet.state = SentPacket::State::kInFlight;

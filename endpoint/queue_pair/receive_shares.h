@@ -11,9 +11,8 @@
 //   memory = periods in which the mean sender sends two packets, 4 to 64
 //
 // All senders grow alike while delay is below target (even_nscc.h), so each one's rate comes to rest
-// where its penalty equals that growth: at the same rate. A deviation decays within two memories; that
-// the loop does not ring follows from gain x memory = 1/2 (damping 0.7). What a SACK cannot carry in whole
-// 128ths is carried over to the next one.
+// where its penalty equals that growth: at the same rate. A deviation decays within two memories; the loop does not
+// ring, as gain x memory = 1/2 (damping 0.7). What a SACK cannot carry in whole 128ths is carried over to the next.
 //
 // Senders that have less to send than the mean share pay for it no more than the others: when the ports
 // are not full, the receiver asks no sender for a penalty.

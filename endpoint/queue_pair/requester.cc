@@ -35,7 +35,7 @@ bool Requester::post(const WriteRequest& request, FabricTime now) {
   if (failed_) return false;
   const bool idle = queue_.posted() == queue_.completed();
   if (!queue_.post(request)) return false;
-  // What is posted first after a pause starts the clock of a sender without any path.
+  // The first post after a pause starts the clock of a sender without any path.
   if (idle) retry_.note_news(std::max(retry_.last_news(), now));
   return true;
 }

@@ -55,7 +55,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
   const SentPacket packet = sent_[trigger];
   const auto service = service_time(seth.tx_timestamp, packet.sent, now);
   if (packet.declared_lost > 0) {
-    // Where service times could make it the answer to either, it is that to the newest transmission.
+    // Where service times make it a possible answer to either transmission, it counts for the newest.
     const FabricTime lost = sent_.declared_loss(trigger).sent;
     const bool earlier = service ? tx_timestamp(lost) == seth.tx_timestamp
                                  : service_time(seth.tx_timestamp, lost, now).has_value();
@@ -195,8 +195,8 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
   return Refusal::kMalformed;
 }
 
-/// A NACK of a transmission that is not the newest, or not in flight. If that was held for lost, what
-/// came of it had only been slow: the path works.
+/// A NACK of a transmission that is not the newest, or not in flight. If that transmission was held for lost, it
+/// had only been slow: the path works.
 Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now) {
   if (sent_[s].declared_lost == 0) return Refusal::kStaleFeedback;
   const DeclaredLoss loss = sent_.declared_loss(s);

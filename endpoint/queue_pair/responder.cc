@@ -117,7 +117,7 @@ Refusal Responder::take_room(const MrcPacket& packet, Sequence s, Replies& repli
   return refuse(NackReason::kNoPacketBuffer, packet, s, replies);
 }
 
-/// Sends a SACK as well: it may be long until more is taken, and packets taken before have to be
+/// Sends a SACK as well: it may be long until the next packet is taken, and packets taken before have to be
 /// acknowledged.
 Refusal Responder::refuse(NackReason reason, const MrcPacket& packet, Sequence s,
                           Replies& replies) {

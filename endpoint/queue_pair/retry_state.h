@@ -1,7 +1,6 @@
 #pragma once
-// Retries of a requester: how often it has tried without news, how long it waits, and which packets go
-// again later because the receiver had no room for them (MRC API: linear retries at a fixed interval, then
-// exponential ones).
+// Retries of a requester: how many it has made without progress, how long it waits, and which packets go again
+// later because the receiver had no room for them (MRC API: linear retries at a fixed interval, then exponential).
 
 #include <algorithm>
 #include <cstdint>
@@ -22,9 +21,9 @@ class RetryState {
 
   /// How long to wait for an answer now.
   FabricTime timeout() const;
-  /// The wait between tail probes: twice as long after each retry, as a peer that is silent for ever is not
-  /// asked for ever as often, but once per timeout at least: a retry that asks nothing must not be counted
-  /// as unanswered. `shortest` is the wait before the first retry.
+  /// The wait between tail probes: twice as long after each retry, so that a dead peer is probed ever more rarely, but
+  /// once per timeout at least: a retry without a probe must not count as unanswered. `shortest` is the wait before the
+  /// first retry.
   FabricTime tail_interval(FabricTime shortest) const;
   /// When the timeout of a sender with nothing in flight runs out.
   FabricTime idle_deadline() const { return std::max(last_news_, last_timeout_) + timeout(); }
@@ -58,7 +57,7 @@ class RetryState {
   std::optional<Sequence> release_refused(FabricTime now);
 
  private:
-  /// More than a range of them can only be packets that were acknowledged after all.
+  /// Beyond a range's worth they can only be packets that were acknowledged after all.
   static constexpr size_t kMaxRefused = kMaxMprUnits * size_t{kMprUnit};
   struct RefusedPacket {
     Sequence sequence = 0;

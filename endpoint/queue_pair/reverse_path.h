@@ -45,7 +45,7 @@ class ReversePath {
 
   /// Loads the states of the planes into the cache.
   void fetch() const { fetch_lines(planes_.data(), planes_.size() * sizeof(Plane)); }
-  /// Does it make a difference on which path data comes in on this plane?
+  /// Does the plane's value depend on the path by which data comes in?
   bool takes_heard(uint32_t plane, FabricTime now) const {
     return !still_confirmed(planes_[plane], now);
   }

@@ -44,8 +44,8 @@ bool RcRequester::sendable() const {
   return next_ < messages_.end() && next_ - acknowledged_ < window();
 }
 
-/// While a packet is missing, a selective receiver would turn away what is too far behind it, and each would
-/// be missing in turn: where more is sent than it gets back in that way, its end would never come.
+/// While a packet is missing, a selective receiver drops what is too far behind it, and each dropped packet is missing
+/// in turn: a sender that sends more than the receiver keeps would never finish.
 uint32_t RcRequester::window() const {
   const bool repairs = parameters_.recovery == RcRecovery::kSelective && nak_seen_;
   return repairs ? std::min(parameters_.window, kRcMostAhead) : parameters_.window;
@@ -55,8 +55,8 @@ FabricTime RcRequester::may_start() const {
   return limiter_ ? std::max(not_before_, limiter_->earliest_start()) : not_before_;
 }
 
-/// The last packet of a message asks, every so many do, the last one that the window allows does, and one
-/// after a quarter of the timeout without asking: a slow sender would run into the timeout else (our choice).
+/// Asks for an ACK: the last packet of a message, one of every so many, the last one that the window allows, and one
+/// after a quarter of the timeout without asking, or a slow sender would run into the timeout (our choice).
 bool RcRequester::asks(Sequence s, bool last_of_message, FabricTime now) {
   const bool due = last_of_message || (s + 1) % parameters_.ack_every == 0 ||
                    s - acknowledged_ + 1 >= window() || now - asked_ >= parameters_.ack_timeout / 4;
@@ -179,7 +179,7 @@ FabricTime RcRequester::timeout_after(uint32_t timeouts) const {
   return unit * (timeouts < kAdaptiveSteps.size() ? kAdaptiveSteps[timeouts] : kRegularStep);
 }
 
-/// So many timeouts in a row are retries; one more is the end.
+/// So many timeouts in a row are retries; the next one fails the queue pair.
 uint32_t RcRequester::most_timeouts() const {
   const bool adapts = parameters_.timer == RcTimer::kConnectX && parameters_.retries > 0;
   const auto more = static_cast<uint32_t>(kAdaptiveSteps.size()) - 1;  // all together are one retry

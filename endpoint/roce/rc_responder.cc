@@ -151,7 +151,7 @@ uint64_t RcResponder::offset_of(Sequence s, const Message& message) const {
   return static_cast<uint64_t>(s - message.first) * parameters_.pmtu;
 }
 
-/// Lengths as the opcode and the message demand; what fits lies inside the message's memory.
+/// Checks lengths against opcode and message; what fits lies inside the message's memory.
 bool RcResponder::fits(Opcode opcode, uint64_t length, Sequence s, const Message& message) const {
   if (length == 0 || length > parameters_.pmtu || !message.covers(s)) return false;
   const uint64_t end = offset_of(s, message) + length;
@@ -184,7 +184,7 @@ Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional
   const bool near = keeps_ahead() && s - expected_ < most_ahead();
   const auto gap = [&] {
     if (near) ahead(s).turned_away = true;
-    // No sender of ours is further ahead: what is would have us ask for packets that are only under way.
+    // No sender of ours is further ahead: a NAK for such a packet would ask for packets that are only under way.
     if (s - expected_ < Sequence{parameters_.window}) highest_ = std::max(highest_, s);
     ask_for_missing(s, reply);
     return Refusal::kOutOfOrder;

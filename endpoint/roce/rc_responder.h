@@ -8,9 +8,8 @@
 //                      error" that names the expected PSN
 //
 // A selective receiver (option `recovery`) keeps WRITE packets up to 64 PSNs ahead. RC's middle packets have no
-// address, so it takes those whose message has one: whose first packet has arrived, and
-// whose length reaches that far. With `reorder` it asks for what is missing only when a packet is so many
-// PSNs ahead.
+// address, so it takes those whose message has one: whose first packet has arrived, and whose length reaches that far.
+// With `reorder` it asks for what is missing only when a packet is so many PSNs ahead.
 //
 // A placing receiver (NVIDIA's NICs with out-of-order data placement, for fabrics that route adaptively)
 // takes a whole window in any order. Packets that overtake the first one of their message wait in the NIC until it

@@ -8,7 +8,7 @@
 
 namespace mrclab {
 
-/// Not inline: it happens a few times, and those who ask whether it must are asked for every packet.
+/// Not inline: it is called a few times, while its callers check for every packet whether they must call it.
 template <class T>
 [[gnu::noinline]] void grow_gently(std::vector<T>& items, size_t wanted) {
   items.reserve(wanted + std::max<size_t>(wanted / 8, 4));

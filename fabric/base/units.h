@@ -67,7 +67,7 @@ struct BitRate {
 
 inline constexpr uint64_t kBytePs = 8u * 1'000'000'000'000u;  ///< picoseconds of a byte at 1 bit/s
 
-/// Time to put `size` on a wire of `rate`, rounded up to whole picoseconds.
+/// Serialization time of `size` at `rate`, rounded up to whole picoseconds.
 constexpr FabricTime serialization_time(Bytes size, BitRate rate) {
   // Up to this length and this rate the sum below fits into 64 bits, whose division is many times as fast.
   constexpr uint64_t kShort = uint64_t{1} << 20;

@@ -127,7 +127,7 @@ std::span<const uint8_t> bytes_of(const Frame& frame) {
   return frame ? frame.bytes() : std::span<const uint8_t>();
 }
 
-/// Who sends what to whom.
+/// The addresses and headers by which a packet is identified.
 ContentBytes content_bytes(std::span<const uint8_t> frame) {
   ContentBytes out{};
   if (frame.size() < kEthernetBytes) return out;

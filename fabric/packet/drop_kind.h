@@ -1,5 +1,5 @@
 #pragma once
-// What a drop means for the frame and for the place. One notion for all that write "lost":
+// What a drop means for the frame and for the place. All output uses "lost" in this sense:
 //
 //   lost        The frame did not arrive at its host. What still waits (in a queue, behind a pause, on a wire at the
 //               end) is not lost, nor is what was retransmitted although it had arrived.

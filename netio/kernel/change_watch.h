@@ -41,7 +41,7 @@ struct KernelChange {
 
 class ChangeWatch {
  public:
-  /// So many changes are read at most by one call; the others come with the next.
+  /// The most changes that one call reads; the next call reads the others.
   static constexpr size_t kMaxRead = 1024;
   /// `own`: netlink ports of the caller's own sockets in this namespace, whose changes are not reported.
   /// `packet_filter`: is that watched, too? A kernel without nftables has nothing to report of it.

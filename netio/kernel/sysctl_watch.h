@@ -23,8 +23,8 @@ struct SysctlChange {
 
 class SysctlWatch {
  public:
-  /// So many folders are watched at most, each of which costs a descriptor: those of some 600 nodes. The sysctls of
-  /// namespaces beyond are only compared.
+  /// The most folders that are watched, each by a descriptor: those of some 600 nodes. The sysctls of further
+  /// namespaces are only compared.
   static constexpr size_t kMaxFolders = 8192;
   SysctlWatch();
 

@@ -39,8 +39,8 @@ struct PacketSocketOptions {
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
-  /// The namespace gets its interfaces later; find_interfaces() is to be called then. Looking for them, and
-  /// watching them, would meanwhile hold up who makes them: lock and list of watches are the whole kernel's.
+  /// The namespace gets its interfaces later: call find_interfaces() then. To list and watch links earlier would slow
+  /// down whoever makes them, as the kernel has one lock and one list of watches for all namespaces.
   bool interfaces_later = false;
 };
 

@@ -12,7 +12,7 @@
 namespace mrclab::netio {
 namespace {
 
-/// A block is one contiguous allocation of the kernel; 64 KiB is had without effort.
+/// A block is one contiguous allocation of the kernel; 64 KiB is easy to get.
 constexpr size_t kBlockBytes = 64 << 10;
 /// In front of the frame in its slot: header, sockaddr_ll, room that the kernel leaves so that the
 /// IP header is aligned (net/packet/af_packet.c, tpacket_rcv: netoff).

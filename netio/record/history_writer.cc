@@ -45,7 +45,7 @@ void HistoryWriter::add(const HistoryBytes& record, uint32_t stream) {
 }
 
 void HistoryWriter::leave_out(const HistoryBytes& record) {
-  // Nodes of a process run one after the other, so records that are left out are not in the order
+  // Nodes of a process run one after the other, so the records that find no room are not in the order
   // of time.
   const auto t = FabricTime::from_ps(static_cast<int64_t>(load_be<uint64_t>(record.data())));
   complete_ = std::min(complete_, t);

@@ -13,7 +13,7 @@ void Heartbeat::run(const std::function<Next()>& beat) {
 void Heartbeat::expect(std::chrono::microseconds after) {
   due_ = false;
   timer_.expires_after(after);
-  // Cancelled means hurried.
+  // hurry() cancels the timer.
   timer_.async_wait([this](const boost::system::error_code&) { due_ = true; });
 }
 

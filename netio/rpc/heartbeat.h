@@ -1,6 +1,5 @@
 #pragma once
-// What must be looked after every few milliseconds while other things (control clients, signals) wait on
-// the same io_context.
+// A call every few milliseconds, while other things (control clients, signals) wait on the same io_context.
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>

@@ -117,7 +117,7 @@ struct RpcServer::Impl {
     });
   }
 
-  /// A talkative client must not keep a ticking daemon here.
+  /// A client with many requests must not delay the tick of a daemon.
   size_t poll() {
     context.restart();
     size_t handled = 0;

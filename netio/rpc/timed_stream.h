@@ -19,7 +19,7 @@ class TimedStream {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
 
-  /// To the program that listens at `path`. Tries again while as many clients wait there as may.
+  /// To the program that listens at `path`. Retries while that program's queue of connections is full.
   static TimedStream connect_local(const std::filesystem::path& path, Deadline until);
   /// To `host`, a name or an address. Tries again while no program listens there. Throws
   /// std::invalid_argument for a name that cannot be resolved.

@@ -31,8 +31,8 @@ class ArrivalReader {
   ArrivalReader(GatePage& page, const Topology& topology, uint32_t process, FramePool& frames,
                 IngressLedger& ledger);
 
-  /// `now` is the lab time of the tick, `clock` what the lab's clock shows then, and up to `committed` the process
-  /// cannot go back.
+  /// `now`: lab time of the tick; `clock`: fabric time by the lab's clock then; `committed`: the instant that this
+  /// process has committed.
   void begin_tick(LabTime now, FabricTime clock, FabricTime committed);
   /// The frame that a ring of node `at.node` received on port `at.port`; empty if it is dropped.
   std::optional<Arrival> read(PortRef at, std::span<const uint8_t> bytes, LabTime received);

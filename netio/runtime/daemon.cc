@@ -87,7 +87,7 @@ void add_driver_report(ProcessReport& report, const DriverReport& driver,
   report.min_slack_ns = driver.min_slack_ns;
 }
 
-/// One process: it owns everything, ticks the driver, and looks after the house in between.
+/// One process: it owns all parts, ticks the driver, and in between serves the control socket and the lab.
 class Daemon {
  public:
   Daemon(DaemonConfig config, const Topology& topology, const MakeProgram& make_program)
@@ -312,7 +312,7 @@ class Daemon {
     }
   }
 
-  /// How far it is, once a second, for who looks for what holds a lab up.
+  /// Progress, once a second, to find what holds a lab up.
   void log_progress(LabTime now) {
     if (!config_.verbose || now < next_progress_) return;
     next_progress_ = now + kProgressNs;

@@ -24,7 +24,7 @@ struct DaemonAnswers {
   std::function<Json()> pauses;    ///< PauseAccounts of nodes, by name
   /// The forwarding table of the node of that name. Throws RpcError if there is none here.
   std::function<Json(const std::string& node)> table;
-  /// Where the nodes are, for a successor; the daemon does nothing more.
+  /// The state of the nodes for a successor; the daemon does nothing after it.
   std::function<Json()> power_off;
   /// Every event and record goes to `watch` from now on; null: to nobody.
   std::function<void(RecordWatch*)> set_watch;

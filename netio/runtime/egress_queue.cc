@@ -44,7 +44,7 @@ void EgressQueue::put(size_t line, const Port& port, uint32_t ifindex,
                             transmission.flight,
                             transmission.lost,
                             damage};
-  // A frame that is held back leaves in another tick, when what it was lent may be used again.
+  // A frame that is held back leaves in a later tick, when its sender may have reused the lent payload.
   const bool held = processes_.of(port.peer.node) == kNoProcess;
   if (held) hold_payload(frame);
   write_trailer(trailer, frame.storage().subspan(end_in_storage(frame)).first<kTrailerBytes>());

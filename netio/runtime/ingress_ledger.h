@@ -45,7 +45,7 @@ class IngressLedger {
   /// For a successor: everything that was ever sent to its nodes has been received.
   void resume();
 
-  /// Takes down how far the neighbours are done, and then how much they have sent.
+  /// Reads how far the neighbours are done, and then how much they have sent.
   void read_gate();
   /// Which process puts frames on this incoming wire; kNoProcess: none of ours does.
   uint32_t sender(WireId wire) const { return wires_[index_[wire.value]].sender; }

@@ -16,8 +16,8 @@ struct ProcessMap {
   uint32_t of(NodeId node) const { return process_of_node[node.value]; }
 };
 
-/// Are the wires at `port`, which is one of a node of this process, fast ones? Then both ends are
-/// switches of this process, and their frames go from one to the other without a veth.
+/// Is the wire at `port`, of a node of this process, a fast one? Then both ends are switches of this
+/// process, and their frames go from one to the other without a veth.
 inline bool stays_inside(const Topology& topology, const ProcessMap& processes, const Port& port) {
   return topology.wires == WireMode::kFast && processes.of(port.peer.node) == processes.self &&
          topology.node(port.peer.node).role != NodeRole::kHost &&

@@ -1,5 +1,5 @@
 #pragma once
-// Memory whose first use is over before it counts.
+// Maps memory for good before it is used in a run.
 
 namespace mrclab::netio {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Who speaks: autonomous systems and routers.
+// Identifiers of BGP speakers: AS numbers and router ids.
 
 #include <compare>
 #include <cstdint>

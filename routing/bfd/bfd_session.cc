@@ -91,7 +91,7 @@ bool BfdSession::on_packet(OctetView packet, FabricTime now) {
     case State::kInit: state_ = State::kUp; break;
     case State::kUp: state_ = state_ == State::kDown ? State::kDown : State::kUp; break;
   }
-  if (state_ != before) send_at_ = now;  // news is not kept waiting
+  if (state_ != before) send_at_ = now;  // a change is sent at once
   return true;
 }
 

@@ -14,7 +14,7 @@
 //   1. What N counts. Ways out of the fabric's kind only, by default: with host ports in N a leaf that lost an
 //      uplink divides by less, and its plane is overloaded. `kAllPorts` is the literal reading.
 //   2. A way out that is gone makes N smaller: a spine that lost an unrelated leaf advertises more to the others
-//      than its sisters do, though all reach the destination alike. That is the rule's intent ("fair share",
+//      than the other spines do, though all reach the destination alike. That is the rule's intent ("fair share",
 //      not capacity), and it is left so.
 
 #include <cstdint>

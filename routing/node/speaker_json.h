@@ -1,5 +1,5 @@
 #pragma once
-// A speaker in its own words, for people and programs that ask a node.
+// A speaker's state as JSON, for people and programs that ask a node.
 
 #include <nlohmann/json.hpp>
 

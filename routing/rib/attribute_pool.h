@@ -30,7 +30,7 @@ class AttributePool {
   /// Do they take no more than `limit`, once those that no route has are gone? A sweep for that must free an eighth of
   /// it: sets that come and go near the limit would otherwise cost a sweep each.
   bool fits(size_t limit);
-  /// Of two sets with each other, so far: what all that was interned has cost.
+  /// Comparisons of two sets so far: the cost of all that was interned.
   uint64_t comparisons() const { return comparisons_; }
 
  private:

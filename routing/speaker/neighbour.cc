@@ -109,7 +109,7 @@ bool Neighbour::make_room(FabricTime now) {
   return true;
 }
 
-/// Silence on what others opened must not keep us from connecting.
+/// A silent connection that the neighbour opened must not keep us from connecting.
 void Neighbour::end_silent(FabricTime now) {
   if (own_.open_patience == FabricTime::never()) return;
   bool ended = false;
@@ -252,7 +252,7 @@ void Neighbour::on_timer(FabricTime now) {
   if (now >= carrier_lost_at_) {
     carrier_lost_at_ = FabricTime::never();
     drop_all("carrier lost");
-    // Begins anew with the light: else its silence in the dark would end the next session.
+    // BFD begins anew when the carrier is back: else the silence without carrier would end the next session.
     bfd_.reset();
     bfd_was_up_ = false;
     retry_at_ = FabricTime::never();
