@@ -29,7 +29,7 @@ class Limits {
     if (sender_is_ours(topology_, effect.wire)) return {};
     const Wire& wire = topology_.wire(effect.wire);
     return on_wire(wire, wire.from.node, "frames twice",
-                   "a wire out of a node of ours: only those can send a frame again");
+                   "a wire out of a node of ours: only those can send a frame twice");
   }
   Answer operator()(const WireLoss& effect) const {
     if (sender_is_ours(topology_, effect.wire)) return {};

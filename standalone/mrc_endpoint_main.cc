@@ -167,7 +167,7 @@ int main(int argc, char** argv) {
       "Example, one cable and two namespaces (run the server first, or second):\n"
       "  mrc-endpoint --netns A --address fd00::1 --interface veth0\n"
       "  mrc-endpoint --netns B --address fd00::2 --interface veth1 localhost\n"
-      "On two machines the server says --listen and its address, or :: for all of them.\n"
+      "On two machines give the server --listen and its address, or :: for all of them.\n"
       "Needs CAP_NET_RAW. The inner addresses must not be configured in the kernel.\n"
       "Exit codes: 0 verified, 1 failed, 2 bad usage, 3 this machine cannot.");
   Options options;

@@ -155,7 +155,7 @@ std::string state_line(std::string_view word) { return json{{"state", word}}.dum
 
 void require_state(const std::string& line, std::string_view expected) {
   if (word(parse_object(line), "state") != expected) {
-    reject("it should say \"" + std::string(expected) + "\"");
+    reject("it should be \"" + std::string(expected) + "\"");
   }
 }
 

@@ -55,11 +55,11 @@ std::vector<Key> all_kinds() {
   }
   kinds.push_back(
       {"permutation",
-       with_qps({{"hosts", hosts_form(), "who sends, each to the one `shift` further on",
-                  Key::kRequired},
-                 {"load", kShare, "of the line rate", Key::kRequired},
-                 {"message", kBytes, "size of each", Key::kRequired},
-                 {"shift", Form::integer(1, INT32_MAX).elsewhere(), "below the number of hosts"}}),
+       with_qps(
+           {{"hosts", hosts_form(), "senders, each to the host `shift` further on", Key::kRequired},
+            {"load", kShare, "of the line rate", Key::kRequired},
+            {"message", kBytes, "size of each", Key::kRequired},
+            {"shift", Form::integer(1, INT32_MAX).elsewhere(), "below the number of hosts"}}),
        "each host sends to another, at a load"});
   kinds.push_back({"write",
                    with_qps({{"from", hosts_form(), "one host", Key::kRequired},

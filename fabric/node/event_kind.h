@@ -85,7 +85,7 @@ inline constexpr std::array kEventKinds{
                   "a switch hung, works again, lost or has power"},
     EventKindInfo{event_kind::kPortUp, "switch", "a port has carrier again"},
     EventKindInfo{event_kind::kPortDown, "switch", "a port lost its carrier"},
-    EventKindInfo{event_kind::kBgpUp, "speaker", "a session with a neighbour stands"},
+    EventKindInfo{event_kind::kBgpUp, "speaker", "a session with a neighbour is up"},
     EventKindInfo{event_kind::kBgpDown, "speaker", "a session with a neighbour ended, and why"},
     EventKindInfo{event_kind::kBgpFault, "speaker", "a neighbour's message breaks a rule"},
     EventKindInfo{event_kind::kBgpLimit, "speaker", "a bound was reached: what is left out"},

@@ -209,7 +209,7 @@ DscpMap read_dscps(const YamlValue& value) {
     const auto found = value.get(each.name);
     if (found) dscps.*each.member = static_cast<uint8_t>(read_integer(*found, form.at(each.name)));
   }
-  if (const auto misfit = misfit_of(dscps)) value.fail(*misfit, "classes that can be told apart");
+  if (const auto misfit = misfit_of(dscps)) value.fail(*misfit, "classes with distinct values");
   return dscps;
 }
 

@@ -148,13 +148,13 @@ void check_ways(const YamlValue& file, const FabricShape& shape) {
     if (first || shape.segments == Segments::kAdjacency) continue;
     file.require("links").fail("two links between " + graph.switches[link.lower].name + " and " +
                                    graph.switches[link.upper].name,
-                               "one, or segments: adjacency, where a carrier can tell them apart");
+                               "one, or segments: adjacency, where a carrier can distinguish them");
   }
   for (const std::vector<uint32_t>& host : graph.hosts) {
     const std::set<uint32_t> at(host.begin(), host.end());
     if (at.size() == host.size() || shape.decap == Decap::kNic) continue;
     file.require("hosts").fail(
-        "two ports of a host on one switch, which strips what tells them apart",
+        "two ports of a host on one switch, which strips what distinguishes them",
         "a port on each, or decap: nic");
   }
 }

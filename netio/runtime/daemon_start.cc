@@ -50,7 +50,7 @@ std::optional<DaemonConfig> fork_for_each(std::span<char*> argv) {
     const pid_t pid = fork_sibling();
     if (pid == 0) return become_daemon(argv, argv[i]);
     // At most PIPE_BUF bytes are written as a whole.
-    check_system_call("tell of a daemon", ::write(kPidsFd, &pid, sizeof pid));
+    check_system_call("report a daemon", ::write(kPidsFd, &pid, sizeof pid));
   }
   return std::nullopt;
 }

@@ -178,9 +178,8 @@ TEST_CASE("bad fabric files get an exact error") {
           Row{"dscp: {trimmed: 64}\n",
               "f.yaml:6:17: found \"64\": expected a whole number from 0 to 63"},
           Row{"dscp: {trimmed: 4}\n",
-              "f.yaml:6:7: found trimmable and trimmed are both 4: expected classes that can be "
-              "told "
-              "apart"},
+              "f.yaml:6:7: found trimmable and trimmed are both 4: expected classes with "
+              "distinct values"},
           Row{"pmtu: 100\n", "f.yaml:6:7: found \"100\": expected a whole number from 256 to 4096"},
           Row{"pmtu: 9000\n",
               "f.yaml:6:7: found \"9000\": expected a whole number from 256 to 4096"},
