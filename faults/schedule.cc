@@ -32,7 +32,7 @@ int64_t mean_loss(const WireLoss& loss) {
 
 /// How bad a state is compared with others of the same target. Among equal ones, the last that
 /// began counts.
-int64_t badness(const Effect& effect) {
+int64_t severity(const Effect& effect) {
   return std::visit(
       [](const auto& e) -> int64_t {
         using E = std::decay_t<decltype(e)>;
@@ -87,7 +87,7 @@ class TargetTimeline {
       state = worst(before);
       if (state == before) continue;
       const bool heals =
-          is_as_built(state) || (!is_as_built(before) && badness(state) < badness(before));
+          is_as_built(state) || (!is_as_built(before) && severity(state) < severity(before));
       out.push_back({boundaries_[first].at, state, 0, responsible(first, i, heals), heals});
     }
   }
@@ -107,7 +107,7 @@ class TargetTimeline {
     if (active_.empty()) return as_built(same_target);
     size_t worst = active_.front();
     for (const size_t hold : active_) {
-      if (badness(holds_[hold].effect) >= badness(holds_[worst].effect)) worst = hold;
+      if (severity(holds_[hold].effect) >= severity(holds_[worst].effect)) worst = hold;
     }
     return holds_[worst].effect;
   }

@@ -24,7 +24,7 @@ json parse_object(const std::string& line) {
   return value;
 }
 
-uint64_t number(const json& object, const char* name, uint64_t low, uint64_t high) {
+uint64_t number_at(const json& object, const char* name, uint64_t low, uint64_t high) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_number_unsigned()) {
     reject(std::string("\"") + name + "\" must be a whole number");
@@ -37,7 +37,7 @@ uint64_t number(const json& object, const char* name, uint64_t low, uint64_t hig
   return value;
 }
 
-std::string word(const json& object, const char* name) {
+std::string word_at(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_string()) {
     reject(std::string("\"") + name + "\" must be a text");
@@ -45,7 +45,7 @@ std::string word(const json& object, const char* name) {
   return found->get<std::string>();
 }
 
-bool flag(const json& object, const char* name) {
+bool flag_at(const json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end() || !found->is_boolean()) {
     reject(std::string("\"") + name + "\" must be true or false");
@@ -81,11 +81,11 @@ std::string to_line(const Hello& hello) {
 
 Hello parse_hello(const std::string& line, const Hello& mine) {
   const json object = parse_object(line);
-  number(object, "mrc", 1, 1);
+  number_at(object, "mrc", 1, 1);
   Hello hello;
-  hello.address = netio::parse_address(word(object, "address"));
+  hello.address = netio::parse_address(word_at(object, "address"));
   if (hello.address == mine.address) reject("it has our own address");
-  hello.pmtu = static_cast<uint32_t>(number(object, "pmtu", mine.pmtu, mine.pmtu));
+  hello.pmtu = static_cast<uint32_t>(number_at(object, "pmtu", mine.pmtu, mine.pmtu));
   const auto macs = object.find("macs");
   if (macs == object.end() || !macs->is_array() || macs->size() != mine.macs.size()) {
     reject("\"macs\" must list " + std::to_string(mine.macs.size()) + " MACs, one per plane");
@@ -99,7 +99,7 @@ Hello parse_hello(const std::string& line, const Hello& mine) {
 
 bool is_hello(const std::string& line) {
   try {
-    return number(parse_object(line), "mrc", 1, UINT32_MAX) > 0;
+    return number_at(parse_object(line), "mrc", 1, UINT32_MAX) > 0;
   } catch (const std::invalid_argument&) {
     return false;
   }
@@ -129,24 +129,24 @@ std::string to_line(const QueuePairInfo& info) {
 QueuePairInfo parse_queue_pair_info(const std::string& line) {
   const json object = parse_object(line);
   QueuePairInfo info;
-  info.qpn = {static_cast<uint32_t>(number(object, "qpn", kEndpointQpn.value + 1, 0xFF'FFFF))};
-  info.psn = Psn{static_cast<uint32_t>(number(object, "psn", 0, 0xFF'FFFF))};
-  info.region.va = number(object, "va", 0, UINT64_MAX);
-  info.region.rkey = static_cast<uint32_t>(number(object, "rkey", 0, 0xFFFF'FFFF));
-  info.region.size = {number(object, "size", 0, UINT64_MAX)};
+  info.qpn = {static_cast<uint32_t>(number_at(object, "qpn", kEndpointQpn.value + 1, 0xFF'FFFF))};
+  info.psn = Psn{static_cast<uint32_t>(number_at(object, "psn", 0, 0xFF'FFFF))};
+  info.region.va = number_at(object, "va", 0, UINT64_MAX);
+  info.region.rkey = static_cast<uint32_t>(number_at(object, "rkey", 0, 0xFFFF'FFFF));
+  info.region.size = {number_at(object, "size", 0, UINT64_MAX)};
   if (!object.contains("attributes") || !object["attributes"].is_object()) {
     reject("\"attributes\" must be an object");
   }
   const json& a = object["attributes"];
   const auto small = [&a](const char* name, uint64_t high) {
-    return static_cast<uint32_t>(number(a, name, 1, high));
+    return static_cast<uint32_t>(number_at(a, name, 1, high));
   };
   info.attributes.mpr = small("mpr", endpoint::kMaxMprUnits);
   info.attributes.mpr_dest = small("mpr_dest", endpoint::kMaxMprUnits);
   info.attributes.max_wimm = small("max_wimm", endpoint::kMaxWriteImmediates);
   info.attributes.max_wimm_dest = small("max_wimm_dest", endpoint::kMaxWriteImmediates);
-  info.attributes.dynamic_mpr = flag(a, "dynamic_mpr");
-  const bool service_time = a.contains("service_time") && flag(a, "service_time");
+  info.attributes.dynamic_mpr = flag_at(a, "dynamic_mpr");
+  const bool service_time = a.contains("service_time") && flag_at(a, "service_time");
   info.attributes.service_time = {service_time, service_time};
   return info;
 }
@@ -154,7 +154,7 @@ QueuePairInfo parse_queue_pair_info(const std::string& line) {
 std::string state_line(std::string_view word) { return json{{"state", word}}.dump(); }
 
 void require_state(const std::string& line, std::string_view expected) {
-  if (word(parse_object(line), "state") != expected) {
+  if (word_at(parse_object(line), "state") != expected) {
     reject("it should be \"" + std::string(expected) + "\"");
   }
 }

@@ -188,7 +188,7 @@ std::vector<uint64_t> goodput_of_planes(const HostStats& stats) {
 }
 
 /// How many packets were put aside, by reason; reasons that there were none of are left out.
-nlohmann::json refused(const HostStats& stats) {
+nlohmann::json refusal_counts(const HostStats& stats) {
   auto counts = nlohmann::json::object();
   for (size_t i = 0; i < kRefusals; ++i) {
     if (stats.refused[i] != 0) counts[name_of(static_cast<Refusal>(i))] = stats.refused[i];
@@ -211,7 +211,7 @@ std::string perf_json(const PerfConfig& config, const PerfResult& r) {
                                 {"wrong_bytes", r.wrong_bytes},
                                 {"retransmissions", r.stats.retransmissions},
                                 {"goodput_of_planes", goodput_of_planes(r.stats)},
-                                {"refused", refused(r.stats)},
+                                {"refused", refusal_counts(r.stats)},
                                 {"ring_drops", r.driver.ring_drops},
                                 {"send_failures", r.driver.send_failures}};
   if (config.latency) {

@@ -27,8 +27,8 @@ std::string usid_prefix(Usid usid, int bits) {
   return to_string(address) + "/" + std::to_string(bits);
 }
 
-std::string rule(int table, int priority, RuleKind kind, Usid usid, const std::string& match,
-                 const std::string& actions) {
+std::string rule_text(int table, int priority, RuleKind kind, Usid usid, const std::string& match,
+                      const std::string& actions) {
   char cookie[24];
   std::snprintf(cookie, sizeof cookie, "0x%llx",
                 static_cast<unsigned long long>(cookie_of(kind, usid)));
@@ -140,10 +140,10 @@ std::string openflow_route(const Topology& topology, NodeId self, Usid usid, Por
   const std::string match = "ipv6,ipv6_dst=" + usid_prefix(usid, kUsidBlockBits + kUsidBits);
   const std::string leaves = out_of(topology, {self, out});
   if (port_of_adjacency(topology, self, usid)) {
-    return rule(0, kSegmentPriority, RuleKind::kLink, usid, match,
-                std::string(kShift) + ",dec_ttl," + leaves);
+    return rule_text(0, kSegmentPriority, RuleKind::kLink, usid, match,
+                     std::string(kShift) + ",dec_ttl," + leaves);
   }
-  return rule(1, kRoutePriority, RuleKind::kNextUsid, usid, match, leaves);
+  return rule_text(1, kRoutePriority, RuleKind::kNextUsid, usid, match, leaves);
 }
 
 std::string openflow_route_match(const Topology& topology, NodeId self, Usid usid) {
@@ -157,34 +157,34 @@ std::vector<std::string> openflow_rules(const Topology& topology, NodeId self) {
   const NodeSite& site = topology.node(self);
   const Usid own = site.usid;
   std::vector<std::string> rules;
-  rules.push_back(
-      rule(0, 300, RuleKind::kEndOfCarrier, own, "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
+  rules.push_back(rule_text(0, 300, RuleKind::kEndOfCarrier, own,
+                            "ipv6,ipv6_dst=" + usid_prefix(own, 128), "drop"));
   // reg0 marks that a hop has been counted, so that an unshifted carrier costs one as well.
-  rules.push_back(rule(0, kSegmentPriority, RuleKind::kOwnUsid, own,
-                       "ipv6,ipv6_dst=" + usid_prefix(own, 48),
-                       std::string(kShift) + ",dec_ttl,load:1->NXM_NX_REG0[],resubmit(,0)"));
+  rules.push_back(rule_text(0, kSegmentPriority, RuleKind::kOwnUsid, own,
+                            "ipv6,ipv6_dst=" + usid_prefix(own, 48),
+                            std::string(kShift) + ",dec_ttl,load:1->NXM_NX_REG0[],resubmit(,0)"));
   const std::string block = "ipv6,ipv6_dst=" + usid_prefix(Usid{0}, kUsidBlockBits);
-  rules.push_back(rule(0, 100, RuleKind::kNextUsid, {}, block + ",reg0=1", "resubmit(,1)"));
-  rules.push_back(rule(0, 90, RuleKind::kNeighbour, {}, block, "dec_ttl,resubmit(,1)"));
-  rules.push_back(rule(0, 0, RuleKind::kNoCarrier, {}, "", "drop"));
+  rules.push_back(rule_text(0, 100, RuleKind::kNextUsid, {}, block + ",reg0=1", "resubmit(,1)"));
+  rules.push_back(rule_text(0, 90, RuleKind::kNeighbour, {}, block, "dec_ttl,resubmit(,1)"));
+  rules.push_back(rule_text(0, 0, RuleKind::kNoCarrier, {}, "", "drop"));
   const bool has_group = !uplinks_of(topology, self).empty();
   const uint32_t hosts = topology.regular() ? topology.host_count() : 0;
   for (uint32_t host = 0; host < hosts; ++host) {
     const std::string actions = to_host(topology, self, host);
     if (!has_group && actions.ends_with("group:" + std::to_string(kUplinkGroup))) continue;
-    rules.push_back(rule(0, 80, RuleKind::kHost, Usid{static_cast<uint16_t>(host)},
-                         match_host(topology, host), actions));
+    rules.push_back(rule_text(0, 80, RuleKind::kHost, Usid{static_cast<uint16_t>(host)},
+                              match_host(topology, host), actions));
   }
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       if (port_of_adjacency(topology, self, usid)) {
-        rules.push_back(rule(0, 300, RuleKind::kEndOfCarrier, usid,
-                             "ipv6,ipv6_dst=" + usid_prefix(usid, 128), "drop"));
+        rules.push_back(rule_text(0, 300, RuleKind::kEndOfCarrier, usid,
+                                  "ipv6,ipv6_dst=" + usid_prefix(usid, 128), "drop"));
       }
       rules.push_back(openflow_route(topology, self, usid, PortId{i}));
     }
   }
-  rules.push_back(rule(1, 0, RuleKind::kUnknownUsid, {}, "", "drop"));
+  rules.push_back(rule_text(1, 0, RuleKind::kUnknownUsid, {}, "", "drop"));
   return rules;
 }
 

@@ -46,8 +46,8 @@ std::string fault_of(const RetryPolicy& retry) {
   return {};
 }
 
-DirectionLimits direction(const ConnectionAttributes& sender,
-                          const ConnectionAttributes& destination) {
+DirectionLimits agreed_limits(const ConnectionAttributes& sender,
+                              const ConnectionAttributes& destination) {
   DirectionLimits limits;
   limits.max_psn_range = std::min(sender.mpr, destination.mpr_dest) * kMprUnit;
   limits.max_immediates = std::min(sender.max_wimm, destination.max_wimm_dest);
@@ -66,8 +66,8 @@ std::variant<ConnectionLimits, std::string> negotiate(const ConnectionAttributes
     if (!fault.empty()) return fault;
   }
   ConnectionLimits limits;
-  limits.sending = direction(mine, theirs);
-  limits.receiving = direction(theirs, mine);
+  limits.sending = agreed_limits(mine, theirs);
+  limits.receiving = agreed_limits(theirs, mine);
   limits.retry = mine.retry;
   return limits;
 }

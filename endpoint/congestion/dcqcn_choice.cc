@@ -41,7 +41,7 @@ struct Published {
 constexpr FabricTime kPublishedRtt = FabricTime::from_us(12);
 constexpr BitRate k40G{40'000'000'000}, k100G{100'000'000'000};
 
-Published published(DcqcnChoice choice) {
+Published published_parameters(DcqcnChoice choice) {
   const FabricTime often = FabricTime::from_us(4);  // MIN_TIME_BETWEEN_CNPS
   switch (choice) {
     case DcqcnChoice::kPaper:  // SIGCOMM 2015: a testbed of 40 Gb/s, N = 50 us
@@ -72,7 +72,7 @@ FabricTime scaled_time(FabricTime time, FabricTime rtt) {
 
 std::optional<DcqcnParameters> dcqcn_parameters(DcqcnChoice choice, DcqcnScale scale) {
   if (choice == DcqcnChoice::kOff) return std::nullopt;
-  const auto [original, rate, interval] = published(choice);
+  const auto [original, rate, interval] = published_parameters(choice);
   DcqcnParameters p = original;
   if (!scale) return p;
   for (BitRate DcqcnParameters::*const each :
@@ -92,7 +92,7 @@ std::optional<DcqcnParameters> dcqcn_parameters(DcqcnChoice choice, DcqcnScale s
 }
 
 FabricTime cnp_interval_of(DcqcnChoice choice, DcqcnScale scale) {
-  const FabricTime interval = published(choice).cnp_interval;
+  const FabricTime interval = published_parameters(choice).cnp_interval;
   return scale ? scaled_time(interval, scale->base_rtt) : interval;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void reject(const std::string& what) { throw std::invalid_argument(what); }
 
-std::string text(Qpn qpn) { return "queue pair " + std::to_string(qpn.value); }
+std::string qpn_text(Qpn qpn) { return "queue pair " + std::to_string(qpn.value); }
 
 void check_range(std::string_view what, uint64_t value, uint64_t low, uint64_t high) {
   if (value >= low && value <= high) return;
@@ -110,15 +110,15 @@ HostDevice::Record* HostDevice::find(Qpn qpn) {
 
 HostDevice::Record& HostDevice::at(Qpn qpn) {
   Record* record = find(qpn);
-  if (record == nullptr) reject(text(qpn) + " does not exist");
+  if (record == nullptr) reject(qpn_text(qpn) + " does not exist");
   return *record;
 }
 
 HostDevice::Record& HostDevice::in_state(Qpn qpn, QpState state, std::string_view wanted) {
   Record& record = at(qpn);
   if (record.attributes.state == state) return record;
-  reject(text(qpn) + " cannot go from " + std::string(name_of(record.attributes.state)) + " to " +
-         std::string(wanted) + ": that needs " + std::string(name_of(state)));
+  reject(qpn_text(qpn) + " cannot go from " + std::string(name_of(record.attributes.state)) +
+         " to " + std::string(wanted) + ": that needs " + std::string(name_of(state)));
 }
 
 Psn HostDevice::draw_first_psn(Qpn qpn) {

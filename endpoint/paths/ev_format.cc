@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kRocePorts = 0xC000;  // the range of RoCEv2's source ports
 
-EntropyValue named(uint32_t plane, uint32_t place, bool local) {
+EntropyValue value_of_path(uint32_t plane, uint32_t place, bool local) {
   return ev_of({plane, local ? kT0LocalUplink : place});
 }
 
@@ -40,11 +40,11 @@ EntropyValue from_wire(EvFormat format, EntropyValue wire, bool local) {
     case EvFormat::kNative: return known;
     case EvFormat::kPort:
       if (label != 0 || (local && (port & 0xFF) != 0)) return wire;
-      return named(port >> 8, port & 0xFF, local);
+      return value_of_path(port >> 8, port & 0xFF, local);
     case EvFormat::kStructured:
       if (port < kRocePorts || port - kRocePorts > 0xFF || label >= kT0LocalUplink) return wire;
       if (local && label != 0) return wire;
-      return named(port - kRocePorts, label, local);
+      return value_of_path(port - kRocePorts, label, local);
   }
   return wire;
 }

@@ -16,7 +16,7 @@ constexpr uint32_t kEvBits = 32;
 
 uint32_t all_ones(uint32_t bits) { return bits >= 32 ? ~0u : (1u << bits) - 1; }
 
-std::string hex(uint32_t value) {
+std::string hex_text(uint32_t value) {
   std::array<char, 16> text{};
   std::snprintf(text.data(), text.size(), "0x%08x", value);
   return text.data();
@@ -33,7 +33,7 @@ uint32_t read_number(const YamlValue& value, uint32_t max) {
     number = std::stoul(text, &used, 16);
   }
   if (used != text.size() || number > max) {
-    value.fail_expecting("a number from 0 to " + hex(max));
+    value.fail_expecting("a number from 0 to " + hex_text(max));
   }
   return static_cast<uint32_t>(number);
 }
@@ -55,14 +55,14 @@ EvField read_field(const YamlValue& value) {
   return field;
 }
 
-EntropyValue joined(const std::vector<EvField>& fields, const std::vector<uint32_t>& values) {
+EntropyValue join_fields(const std::vector<EvField>& fields, const std::vector<uint32_t>& values) {
   uint64_t joined = 0;
   for (size_t i = 0; i < fields.size(); ++i) joined = joined << fields[i].width | values[i];
   return {static_cast<uint32_t>(joined)};
 }
 
 /// All combinations of the fields' ranges, the last field running fastest.
-std::vector<EntropyValue> generate(const std::vector<EvField>& fields) {
+std::vector<EntropyValue> generated_values(const std::vector<EvField>& fields) {
   std::vector<EntropyValue> values;
   std::vector<uint32_t> counter;
   counter.reserve(fields.size());
@@ -73,7 +73,7 @@ std::vector<EntropyValue> generate(const std::vector<EvField>& fields) {
     for (size_t i = 0; i < fields.size(); ++i) {
       packed = packed << std::popcount(fields[i].mask) | counter[i];
     }
-    values.push_back(joined(fields, expand_fields(fields, packed, bits)));
+    values.push_back(join_fields(fields, expand_fields(fields, packed, bits)));
     size_t i = fields.size();
     while (i > 0 && counter[i - 1] == fields[i - 1].max) {
       --i;
@@ -105,11 +105,11 @@ EvProfile parse_generated(const YamlValue& value, const Topology& topology) {
   if (width != kEvBits) {
     list.fail(std::to_string(width) + " bits in all", "32, the width of an entropy value");
   }
-  for (const EntropyValue ev : generate(profile.fields)) {
+  for (const EntropyValue ev : generated_values(profile.fields)) {
     const std::optional<Path> path = path_of(ev);
     if (!path || !has_path(topology, *path)) {
       list.fail(
-          "the value " + hex(ev.value) + ", which is no path of " + topology.name,
+          "the value " + hex_text(ev.value) + ", which is no path of " + topology.name,
           "ranges that give only paths: bits 23-16 are the plane, 15-14 set, 13-0 the uplink");
     }
     profile.values.push_back(ev);
@@ -180,8 +180,8 @@ std::string to_yaml(const EvProfile& profile) {
   }
   for (const EvField& f : profile.fields) {
     text += std::string(text.empty() ? "" : ", ") + "{width: " + std::to_string(f.width) +
-            ", init_val: " + hex(f.init_val) + ", min: " + std::to_string(f.min) +
-            ", max: " + std::to_string(f.max) + ", mask: " + hex(f.mask) + "}";
+            ", init_val: " + hex_text(f.init_val) + ", min: " + std::to_string(f.min) +
+            ", max: " + std::to_string(f.max) + ", mask: " + hex_text(f.mask) + "}";
   }
   return "{fields: [" + text + "]}";
 }

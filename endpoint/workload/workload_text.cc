@@ -3,25 +3,26 @@
 #include <algorithm>
 
 #include "endpoint/workload/workload_spec.h"
+#include "fabric/text/yaml.h"
 
 namespace mrclab::endpoint {
 namespace {
 
-std::string host(uint32_t number) { return "h" + std::to_string(number); }
+std::string host_name(uint32_t number) { return "h" + std::to_string(number); }
 
 std::string host_list(const std::vector<uint32_t>& hosts) {
   std::string text = "[";
-  for (size_t i = 0; i < hosts.size(); ++i) text += (i ? ", " : "") + host(hosts[i]);
+  for (size_t i = 0; i < hosts.size(); ++i) text += (i ? ", " : "") + host_name(hosts[i]);
   return text + "]";
 }
 
-std::string times(uint32_t count) {
+std::string times_text(uint32_t count) {
   return count == 0 ? "until the end" : std::to_string(count) + " times";
 }
 
 /// The keys that differ from their defaults.
 template <class Spec>
-std::string rest(const Spec& spec) {
+std::string common_keys(const Spec& spec) {
   std::string text;
   if constexpr (requires { spec.qps; }) {
     if (spec.qps != 1) text += ", qps: " + std::to_string(spec.qps);
@@ -32,7 +33,7 @@ std::string rest(const Spec& spec) {
   return text;
 }
 
-std::string repeats(std::string_view how_often, uint32_t count) {
+std::string repeat_key(std::string_view how_often, uint32_t count) {
   return count == 0 ? ", until: end" : ", " + std::string(how_often) + ": " + std::to_string(count);
 }
 
@@ -47,54 +48,54 @@ struct Name {
 struct Sentence {
   std::string operator()(const CollectiveSpec& spec) const {
     return " of " + exact(spec.size) + " over " + std::to_string(spec.hosts.size()) + " hosts, " +
-           times(spec.iterations);
+           times_text(spec.iterations);
   }
   std::string operator()(const PermutationSpec& spec) const {
     return " by " + std::to_string(spec.shift) + " of " + std::to_string(spec.hosts.size()) +
            " hosts at " + exact(spec.load) + " load, messages of " + exact(spec.message);
   }
   std::string operator()(const WriteSpec& spec) const {
-    return " of " + exact(spec.size) + " from " + host(spec.from) + " to " + host(spec.to) + ", " +
-           times(spec.count);
+    return " of " + exact(spec.size) + " from " + host_name(spec.from) + " to " +
+           host_name(spec.to) + ", " + times_text(spec.count);
   }
   std::string operator()(const IncastSpec& spec) const {
-    const std::string victim =
-        spec.victim ? ", beside it " + host(spec.victim->from) + " to " + host(spec.victim->to)
-                    : "";
-    return " of " + std::to_string(spec.from.size()) + " hosts to " + host(spec.to) + " at " +
+    const std::string victim = spec.victim ? ", beside it " + host_name(spec.victim->from) +
+                                                 " to " + host_name(spec.victim->to)
+                                           : "";
+    return " of " + std::to_string(spec.from.size()) + " hosts to " + host_name(spec.to) + " at " +
            exact(spec.load) + " load, messages of " + exact(spec.message) + victim;
   }
   std::string operator()(const PingPongSpec& spec) const {
-    return " of " + exact(spec.size) + " between " + host(spec.from) + " and " + host(spec.to) +
-           ", " + times(spec.count);
+    return " of " + exact(spec.size) + " between " + host_name(spec.from) + " and " +
+           host_name(spec.to) + ", " + times_text(spec.count);
   }
 };
 
 struct Body {
   std::string operator()(const CollectiveSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", size: " + exact(spec.size) +
-           repeats("iterations", spec.iterations) + rest(spec);
+           repeat_key("iterations", spec.iterations) + common_keys(spec);
   }
   std::string operator()(const PermutationSpec& spec) const {
     return "hosts: " + host_list(spec.hosts) + ", load: " + exact(spec.load) +
            ", message: " + exact(spec.message) + ", shift: " + std::to_string(spec.shift) +
-           rest(spec);
+           common_keys(spec);
   }
   std::string operator()(const WriteSpec& spec) const {
-    return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
-           repeats("count", spec.count) +
-           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) + rest(spec);
+    return "from: " + host_name(spec.from) + ", to: " + host_name(spec.to) +
+           ", size: " + exact(spec.size) + repeat_key("count", spec.count) +
+           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) + common_keys(spec);
   }
   std::string operator()(const IncastSpec& spec) const {
-    const std::string victim = spec.victim ? ", victim: {from: " + host(spec.victim->from) +
-                                                 ", to: " + host(spec.victim->to) + "}"
+    const std::string victim = spec.victim ? ", victim: {from: " + host_name(spec.victim->from) +
+                                                 ", to: " + host_name(spec.victim->to) + "}"
                                            : "";
-    return "from: " + host_list(spec.from) + ", to: " + host(spec.to) + victim +
-           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) + rest(spec);
+    return "from: " + host_list(spec.from) + ", to: " + host_name(spec.to) + victim +
+           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) + common_keys(spec);
   }
   std::string operator()(const PingPongSpec& spec) const {
-    return "from: " + host(spec.from) + ", to: " + host(spec.to) + ", size: " + exact(spec.size) +
-           repeats("count", spec.count) + rest(spec);
+    return "from: " + host_name(spec.from) + ", to: " + host_name(spec.to) +
+           ", size: " + exact(spec.size) + repeat_key("count", spec.count) + common_keys(spec);
   }
 };
 

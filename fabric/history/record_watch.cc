@@ -19,7 +19,7 @@ void add_ev(json& line, EntropyValue ev) {
 }
 
 /// The decoded packet; empty if the frame is no MRC packet, or its bytes were not recorded.
-std::optional<MrcPacket> parsed(const Frame& frame) {
+std::optional<MrcPacket> parse_packet(const Frame& frame) {
   MrcPacket packet;
   if (!frame) return std::nullopt;
   if (parse_mrc_frame(frame.bytes(), packet, {.allow_cut = true}) != ParseError::kNone) {
@@ -72,7 +72,7 @@ json describe_packet(const Topology& topology, NodeId node, const PacketRecord& 
             {"packet", "other"}};
   if (record.event == PacketEvent::kDropped) line["cause"] = name_of(record.cause);
   if (record.frame) line["bytes"] = record.frame.wire_length().value;
-  const std::optional<MrcPacket> packet = parsed(record.frame);
+  const std::optional<MrcPacket> packet = parse_packet(record.frame);
   if (!packet) return line;
   line["packet"] = name_of(packet->bth.opcode);
   line["qp"] = packet->bth.destination_qp.value;
@@ -113,7 +113,7 @@ bool RecordWatch::matches(NodeId node, const PacketRecord& record) const {
   if (filter_.node && *filter_.node != node) return false;
   if (filter_.port && *filter_.port != record.port) return false;
   if (!filter_.qp) return true;
-  const std::optional<MrcPacket> packet = parsed(record.frame);
+  const std::optional<MrcPacket> packet = parse_packet(record.frame);
   if (!packet) return false;
   const bool incoming = record.direction == Direction::kIngress;
   const Ipv6Address& peer = incoming ? packet->inner.source : packet->inner.destination;

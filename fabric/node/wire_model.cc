@@ -15,7 +15,7 @@ FabricTime longest_sending(BitRate rate) {
 
 /// Probabilities with 63 binary places, so that one fits as well.
 constexpr uint64_t kCertain = uint64_t{1} << 63;
-uint64_t product(uint64_t a, uint64_t b) {
+uint64_t product_of_shares(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 63);
 }
 
@@ -191,8 +191,8 @@ bool hit_by_error(uint64_t draw, BitErrorRate rate, uint64_t bits) {
   uint64_t intact = kCertain - static_cast<uint64_t>(scaled / BitErrorRate::kOne);
   uint64_t survives = kCertain;
   for (uint64_t n = bits; n > 0; n >>= 1) {
-    if ((n & 1) != 0) survives = product(survives, intact);
-    intact = product(intact, intact);
+    if ((n & 1) != 0) survives = product_of_shares(survives, intact);
+    intact = product_of_shares(intact, intact);
   }
   return draw >> 1 >= survives;
 }

@@ -22,7 +22,7 @@ void put_ipv6(uint8_t* p, const MrcFrameSpec& spec, uint8_t next_header, size_t 
   write_header<kIpv6Table>(header, p);
 }
 
-size_t put(uint8_t* p, const WriteHeaders& w) {
+size_t put_extension(uint8_t* p, const WriteHeaders& w) {
   uint8_t* const begin = p;
   p += write_header<kMethTable>(w.meth, p);
   if (w.tseth) p += write_header<kTsethTable>(*w.tseth, p);
@@ -32,24 +32,24 @@ size_t put(uint8_t* p, const WriteHeaders& w) {
   return static_cast<size_t>(p - begin);
 }
 
-size_t put(uint8_t* p, const Seth& s) {
+size_t put_extension(uint8_t* p, const Seth& s) {
   const size_t seth = write_header<kSethTable>(s, p);
   return seth + write_header<kCcStateTable>(s, p + seth);
 }
 
-size_t put(uint8_t* p, const Aeth& a) { return write_header<kAethTable>(a, p); }
-size_t put(uint8_t* p, const Neth& n) { return write_header<kNethTable>(n, p); }
-size_t put(uint8_t* p, const Peth& h) { return write_header<kPethTable>(h, p); }
-size_t put(uint8_t* p, const Erth& e) { return write_header<kErthTable>(e, p); }
-size_t put(uint8_t* p, const Eeth& e) { return write_header<kEethTable>(e, p); }
-size_t put(uint8_t*, const std::monostate&) { return 0; }
-size_t put(uint8_t* p, const RcHeaders& request) {
+size_t put_extension(uint8_t* p, const Aeth& a) { return write_header<kAethTable>(a, p); }
+size_t put_extension(uint8_t* p, const Neth& n) { return write_header<kNethTable>(n, p); }
+size_t put_extension(uint8_t* p, const Peth& h) { return write_header<kPethTable>(h, p); }
+size_t put_extension(uint8_t* p, const Erth& e) { return write_header<kErthTable>(e, p); }
+size_t put_extension(uint8_t* p, const Eeth& e) { return write_header<kEethTable>(e, p); }
+size_t put_extension(uint8_t*, const std::monostate&) { return 0; }
+size_t put_extension(uint8_t* p, const RcHeaders& request) {
   uint8_t* const begin = p;
   if (request.reth) p += write_header<kRethTable>(*request.reth, p);
   if (request.immediate) p += write_header<kImmDtTable>(ImmDt{*request.immediate}, p);
   return static_cast<size_t>(p - begin);
 }
-size_t put(uint8_t* p, const CnpHeader&) {
+size_t put_extension(uint8_t* p, const CnpHeader&) {
   std::fill_n(p, kCnpBytes, uint8_t{0});
   return kCnpBytes;
 }
@@ -136,7 +136,7 @@ size_t extension_size(Opcode opcode, const Extension& extension) {
 size_t write_extension(Opcode opcode, const Extension& extension, uint8_t* out) {
   assert(matches(opcode, extension));
   static_cast<void>(opcode);
-  return std::visit([out](const auto& header) { return put(out, header); }, extension);
+  return std::visit([out](const auto& header) { return put_extension(out, header); }, extension);
 }
 
 size_t mrc_header_size(const MrcFrameSpec& spec) {

@@ -20,7 +20,7 @@ std::optional<EntropyValue> parse_number(std::string_view text) {
 }
 
 /// One entropy value that a hash chooses by, "p0/e17" or a number; no patterns, there are thousands.
-std::optional<Path> hashed(std::string_view text) {
+std::optional<Path> hashed_path(std::string_view text) {
   const auto number = parse_number(text);
   const std::optional<Path> path = number ? path_of(*number) : parse_path(text);
   return path && !path->named() ? path : std::nullopt;
@@ -48,7 +48,7 @@ std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
   for (const YamlValue& item : items) {
     const std::string list = item.is_scalar() ? item.as_string() : "";
     for (const std::string_view text : split_names(list)) {
-      if (const auto path = hashed(text); path && has_path(topology, *path)) {
+      if (const auto path = hashed_path(text); path && has_path(topology, *path)) {
         others.push_back(*path);
         continue;
       }

@@ -8,7 +8,7 @@
 namespace mrclab {
 namespace {
 
-std::string multiple(uint32_t thousandths) {
+std::string in_bdps(uint32_t thousandths) {
   return std::to_string(thousandths / 1000) + "." +
          std::to_string(1000 + thousandths % 1000).substr(1);
 }
@@ -25,9 +25,9 @@ std::string dscps_text(const DscpMap& dscps) {
 std::string roce_text(const QueueShape& q, const LosslessProfile& lossless) {
   return std::string("{pfc: ") + (lossless.pfc ? "on" : "off") +
          ", adaptive_routing: " + (lossless.adaptive ? "on" : "off") +
-         ", red: {min: " + multiple(q.red_min) + ", max: " + multiple(q.red_max) +
-         ", most: " + exact(lossless.red_most) + "}, tail_drop: " + multiple(q.lossless_limit) +
-         ", buffer: " + multiple(q.buffer_share) + ", alpha: " + multiple(lossless.alpha_permille) +
+         ", red: {min: " + in_bdps(q.red_min) + ", max: " + in_bdps(q.red_max) +
+         ", most: " + exact(lossless.red_most) + "}, tail_drop: " + in_bdps(q.lossless_limit) +
+         ", buffer: " + in_bdps(q.buffer_share) + ", alpha: " + in_bdps(lossless.alpha_permille) +
          ", watchdog: " + watchdog_text(lossless) + "}";
 }
 
@@ -86,12 +86,12 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
   if (shape.speaker != SpeakerChoice{}) line("speaker", speaker_text(shape.speaker));
   line("wires", shape.wires == WireMode::kFast ? "fast" : "veth");
   line("ecn",
-       !q.ecn ? "off" : "{min: " + multiple(q.ecn_min) + ", max: " + multiple(q.ecn_max) + "}");
+       !q.ecn ? "off" : "{min: " + in_bdps(q.ecn_min) + ", max: " + in_bdps(q.ecn_max) + "}");
   line("trim", !q.trim ? "off"
-                       : "{threshold: " + multiple(q.trim_threshold) +
-                             ", last_hop: " + multiple(q.trim_threshold_last_hop) + "}");
-  line("queues", "{control: " + multiple(q.control_limit) + ", trimmed: " +
-                     multiple(q.trimmed_limit) + ", tail_drop: " + multiple(q.tail_drop) + "}");
+                       : "{threshold: " + in_bdps(q.trim_threshold) +
+                             ", last_hop: " + in_bdps(q.trim_threshold_last_hop) + "}");
+  line("queues", "{control: " + in_bdps(q.control_limit) + ", trimmed: " +
+                     in_bdps(q.trimmed_limit) + ", tail_drop: " + in_bdps(q.tail_drop) + "}");
   line("dscp", dscps_text(shape.dscps));
   line("roce", roce_text(q, shape.lossless));
   line("nic", shape.nic.name == "ideal"

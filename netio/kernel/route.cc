@@ -32,7 +32,7 @@ std::string address_text(const Ipv6Address& address) {
   return ::inet_ntop(AF_INET6, address.data(), text, sizeof text);
 }
 
-void put(nl_msg* message, int attribute, const Ipv6Address& address) {
+void put_attribute(nl_msg* message, int attribute, const Ipv6Address& address) {
   nla_put(message, attribute, static_cast<int>(address.size()), address.data());
 }
 
@@ -87,7 +87,7 @@ struct ActionWriter {
     nla_put_u16(message, RTA_ENCAP_TYPE, LWTUNNEL_ENCAP_SEG6_LOCAL);
     nlattr* nest = nla_nest_start(message, RTA_ENCAP);
     nla_put_u32(message, SEG6_LOCAL_ACTION, SEG6_LOCAL_ACTION_END_X);
-    put(message, SEG6_LOCAL_NH6, end.next_hop);
+    put_attribute(message, SEG6_LOCAL_NH6, end.next_hop);
     put_next_csid(end.block_bits, end.usid_bits);
     nla_nest_end(message, nest);
   }
@@ -131,7 +131,7 @@ void put_ways(NamespaceNetlink& netlink, nl_msg* message, const std::vector<Rout
     std::memset(hop, 0, sizeof *hop);
     hop->rtnh_hops = static_cast<uint8_t>(way.weight - 1);
     hop->rtnh_ifindex = static_cast<int>(netlink.ifindex(way.dev));
-    put(message, RTA_GATEWAY, way.via);
+    put_attribute(message, RTA_GATEWAY, way.via);
     std::visit(ActionWriter{message}, way.action);
     const auto* end = static_cast<const uint8_t*>(nlmsg_tail(nlmsg_hdr(message)));
     hop->rtnh_len = static_cast<uint16_t>(end - reinterpret_cast<const uint8_t*>(hop));
@@ -151,12 +151,12 @@ NlMessage route_message(NamespaceNetlink& netlink, const Route& route, int type,
   if (route.end == RouteEnd::kBlackhole) header.rtm_type = RTN_BLACKHOLE;
   if (route.end == RouteEnd::kUnreachable) header.rtm_type = RTN_UNREACHABLE;
   nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  put(message.get(), RTA_DST, route.destination.address);
+  put_attribute(message.get(), RTA_DST, route.destination.address);
   if (!route.dev.empty()) nla_put_u32(message.get(), RTA_OIF, netlink.ifindex(route.dev));
-  if (route.via) put(message.get(), RTA_GATEWAY, *route.via);
+  if (route.via) put_attribute(message.get(), RTA_GATEWAY, *route.via);
   if (route.metric != 0) nla_put_u32(message.get(), RTA_PRIORITY, route.metric);
   if (type == RTM_DELROUTE) return message;
-  if (route.source) put(message.get(), RTA_PREFSRC, *route.source);
+  if (route.source) put_attribute(message.get(), RTA_PREFSRC, *route.source);
   if (route.mtu != 0) {
     nlattr* metrics = nla_nest_start(message.get(), RTA_METRICS);
     nla_put_u32(message.get(), RTAX_MTU, route.mtu);
@@ -200,7 +200,7 @@ void RouteBatch::address(const std::string& dev, const Ipv6Prefix& prefix) {
   header.ifa_scope = RT_SCOPE_UNIVERSE;
   header.ifa_index = netlink_.ifindex(dev);
   nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  put(message.get(), IFA_LOCAL, prefix.address);
+  put_attribute(message.get(), IFA_LOCAL, prefix.address);
   addresses_.push_back(prefix.address);
   netlink_.socket().queue(std::move(message), "add address " + prefix_text(prefix) + " to " + dev +
                                                   " in " + netlink_.namespace_name());
@@ -227,7 +227,7 @@ bool RouteBatch::is_local(const Ipv6Address& address) {
   header.rtm_family = AF_INET6;
   header.rtm_dst_len = 128;
   nlmsg_append(request.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  put(request.get(), RTA_DST, address);
+  put_attribute(request.get(), RTA_DST, address);
   bool local = false;
   try {
     netlink_.socket().dump(std::move(request), "find the route to " + address_text(address),
@@ -248,7 +248,7 @@ void RouteBatch::neighbour(const std::string& dev, const Ipv6Address& address,
   header.ndm_ifindex = static_cast<int>(netlink_.ifindex(dev));
   header.ndm_state = NUD_PERMANENT;
   nlmsg_append(message.get(), &header, sizeof header, NLMSG_ALIGNTO);
-  put(message.get(), NDA_DST, address);
+  put_attribute(message.get(), NDA_DST, address);
   nla_put(message.get(), NDA_LLADDR, static_cast<int>(mac.size()), mac.data());
   netlink_.socket().queue(std::move(message), "add neighbour " + address_text(address) + " on " +
                                                   dev + " in " + netlink_.namespace_name());

@@ -29,7 +29,7 @@ std::string dotted(std::string path) {
   return path;
 }
 
-std::vector<std::string> devices() {
+std::vector<std::string> device_names() {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(std::string(kRoot) + kDevices, ignored)) {
@@ -64,7 +64,7 @@ void SysctlWatch::add(const NetworkNamespace& ns, const Sysctls& expected) {
   watch_folders(number);
   Watched& watched = watched_.back();
   ns.run_in([&] {
-    for (const std::string& device : devices()) {
+    for (const std::string& device : device_names()) {
       for (const char* name : kOfDevices) {
         const std::string path = std::string(kDevices) + "/" + device + "/" + name;
         watched.values[path] = read_value(path);
@@ -78,7 +78,7 @@ void SysctlWatch::add(const NetworkNamespace& ns, const Sysctls& expected) {
 void SysctlWatch::watch_folders(size_t number) {
   watched_[number].ns->run_in([&] {
     std::vector<std::string> paths(kFolders.begin(), kFolders.end());
-    for (const std::string& device : devices()) {
+    for (const std::string& device : device_names()) {
       paths.push_back(std::string(kDevices) + "/" + device);
     }
     for (const std::string& path : paths) {

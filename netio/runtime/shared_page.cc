@@ -9,7 +9,7 @@
 namespace mrclab::netio {
 namespace {
 
-std::byte* map(const FileDescriptor& fd, size_t bytes) {
+std::byte* map_page(const FileDescriptor& fd, size_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (memory == MAP_FAILED) throw SystemError("map shared memory", errno);
   return static_cast<std::byte*>(memory);
@@ -24,7 +24,7 @@ SharedPage SharedPage::create(const std::string& name, size_t bytes) {
   check_system_call("size shared memory " + name, ::ftruncate(fd.get(), static_cast<off_t>(bytes)));
   check_system_call("seal shared memory " + name,
                     ::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL));
-  std::byte* data = map(fd, bytes);
+  std::byte* data = map_page(fd, bytes);
   return SharedPage(std::move(fd), data, bytes);
 }
 
@@ -38,7 +38,7 @@ SharedPage SharedPage::attach(FileDescriptor fd, size_t least_bytes) {
     throw SystemError("attach shared memory", EINVAL, "it is too small");
   if ((seals & F_SEAL_SHRINK) == 0)
     throw SystemError("attach shared memory", EINVAL, "it is not sealed against shrinking");
-  std::byte* data = map(fd, size);
+  std::byte* data = map_page(fd, size);
   return SharedPage(std::move(fd), data, size);
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-std::vector<char*> pointers(const std::vector<std::string>& words) {
+std::vector<char*> argument_pointers(const std::vector<std::string>& words) {
   std::vector<char*> result;
   result.reserve(words.size() + 1);
   for (const std::string& word : words) result.push_back(const_cast<char*>(word.c_str()));
@@ -147,8 +147,8 @@ ChildProcess ChildProcess::spawn(const ChildOptions& options) {
   const std::vector<std::string> environment = merged_environment(options);
 
   Preparation child;
-  child.argv = pointers(options.argv);
-  child.environment = pointers(environment);
+  child.argv = argument_pointers(options.argv);
+  child.environment = argument_pointers(environment);
   child.null = FileDescriptor::open("/dev/null", O_RDWR);
   child.out = open_output(options.stdout_file);
   child.err = open_output(options.stderr_file);

@@ -45,13 +45,13 @@ std::vector<std::string> names_in(int folder) {
 
 /// Gives a file, or a folder with its content, to `owner`. This is a convenience: entries that
 /// cannot be given away stay root's.
-void give(int file, const Owner& owner, dev_t device, int depth) {
+void give_to_owner(int file, const Owner& owner, dev_t device, int depth) {
   struct stat info {};
   if (::fstat(file, &info) != 0 || info.st_uid != 0 || info.st_dev != device || depth == 0) return;
   if (S_ISDIR(info.st_mode)) {
     for (const std::string& name : names_in(file)) {
       const FileDescriptor entry(::openat(file, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-      if (entry) give(entry.get(), owner, device, depth - 1);
+      if (entry) give_to_owner(entry.get(), owner, device, depth - 1);
     }
   } else if (!S_ISLNK(info.st_mode) && !(S_ISREG(info.st_mode) && info.st_nlink == 1)) {
     return;
@@ -179,7 +179,7 @@ bool OutputFolder::point_link(const std::string& name, const std::string& target
 }
 
 void OutputFolder::give_to(const Owner& owner) const {
-  if (::geteuid() == 0) give(fd_.get(), owner, device_, kMaxDepth);
+  if (::geteuid() == 0) give_to_owner(fd_.get(), owner, device_, kMaxDepth);
 }
 
 std::filesystem::path name_of_open(const FileDescriptor& file) {

@@ -5,7 +5,7 @@
 namespace mrclab::netio {
 namespace {
 
-std::string message(std::string_view attempted, int error_number, std::string_view detail) {
+std::string error_text(std::string_view attempted, int error_number, std::string_view detail) {
   std::string text = "cannot " + std::string(attempted) + ": " + ::strerror(error_number);
   if (!detail.empty()) text += " (" + std::string(detail) + ")";
   return text;
@@ -30,7 +30,7 @@ ErrorKind kind_of(int error_number) {
 }
 
 SystemError::SystemError(std::string_view attempted, int error_number, std::string_view detail)
-    : std::runtime_error(message(attempted, error_number, detail)),
+    : std::runtime_error(error_text(attempted, error_number, detail)),
       attempted_(attempted),
       error_number_(error_number) {}
 

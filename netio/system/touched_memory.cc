@@ -39,7 +39,7 @@ bool read_buffer(const std::string& line, Mapping& mapping) {
 }
 
 /// A sanitizer would report the write: it keeps the memory between two objects poisoned, and a page may begin there.
-[[gnu::no_sanitize_address]] void touch(uintptr_t at) {
+[[gnu::no_sanitize_address]] void touch_page(uintptr_t at) {
   __atomic_fetch_add(reinterpret_cast<uint32_t*>(at), 0, __ATOMIC_RELAXED);
 }
 
@@ -52,7 +52,7 @@ void touch_mapping(const Mapping& mapping, uintptr_t page) {
       return;
     }
     for (uintptr_t i = 0; i < bytes / page; ++i) {
-      if (mapping.shared || present[i] % 2 == 1) touch(at + i * page);
+      if (mapping.shared || present[i] % 2 == 1) touch_page(at + i * page);
     }
   }
 }

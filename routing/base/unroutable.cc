@@ -13,7 +13,7 @@ struct Block {
 
 /// IANA's registry of special-purpose addresses (RFC 6890): those that are not forwardable. IPv4 addresses stand in the
 /// two blocks that hold them, whole: ::127.0.0.1 and ::ffff:127.0.0.1 are no addresses of packets either.
-const std::array<Block, 6>& blocks() {
+const std::array<Block, 6>& special_blocks() {
   const auto of = [](Ipv6Address address, uint8_t length, std::string_view what) {
     return Block{{address, length}, what};
   };
@@ -31,7 +31,7 @@ const std::array<Block, 6>& blocks() {
 }  // namespace
 
 std::string_view why_unroutable(const Prefix& prefix) {
-  for (const Block& block : blocks()) {
+  for (const Block& block : special_blocks()) {
     if (block.prefix.covers(prefix)) return block.what;
   }
   return {};

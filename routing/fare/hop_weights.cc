@@ -12,7 +12,7 @@ namespace {
 using Steps = std::vector<uint64_t>;  // bandwidths in steps of the grid
 
 /// Weights when the least bandwidth has weight `base`; by rounding.
-std::vector<uint32_t> scaled(const Steps& steps, uint64_t least, uint64_t base) {
+std::vector<uint32_t> scaled_weights(const Steps& steps, uint64_t least, uint64_t base) {
   std::vector<uint32_t> weights;
   for (const uint64_t step : steps) {
     weights.push_back(static_cast<uint32_t>((2 * step * base + least) / (2 * least)));
@@ -46,7 +46,7 @@ std::vector<uint32_t> weights_of(const Steps& steps, const WeightLimits& limits)
   for (uint64_t base = 1; base <= limits.group_size; ++base) {
     const uint64_t most = *std::max_element(steps.begin(), steps.end());
     if (most / least * base > limits.group_size) break;
-    std::vector<uint32_t> weights = scaled(steps, least, base);
+    std::vector<uint32_t> weights = scaled_weights(steps, least, base);
     if (sum_of(weights) > limits.group_size) break;
     const uint64_t error = worst_error(steps, weights, least, base);
     if (error >= best_error) continue;
