@@ -36,7 +36,7 @@ class MeetingPoint {
   }
 
  private:
-  static constexpr int kLooks = 2000;  ///< about a millisecond where no other thread wants the core
+  static constexpr int kLooks = 2000;  ///< about a millisecond where no other thread uses the core
   uint32_t threads_;
   AtEnd at_end_;
   std::atomic<uint32_t> arrived_ = 0;

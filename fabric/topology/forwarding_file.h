@@ -1,5 +1,5 @@
 #pragma once
-// Reads the part of a fabric file that says which program forwards for each switch and how packets
+// Reads the part of a fabric file that names the program that forwards for each switch and how packets
 // find their way (fabric_file.h shows it), and finds what a chosen forwarder cannot do.
 
 #include <optional>

@@ -52,7 +52,7 @@ class ChangeWatch {
   int filter_fd() const { return filter_fd_.get(); }
   /// Changes since the last call, without blocking.
   std::vector<KernelChange> read();
-  /// Has the kernel lost reports, for want of room, since the last call? What they were is lost.
+  /// Has the kernel lost reports, as its buffer was full, since the last call? What they were is lost.
   bool take_overrun() { return std::exchange(overrun_, false); }
 
  private:

@@ -34,7 +34,7 @@ class NetlinkSocket {
  public:
   /// Acknowledgements must fit the socket's receive buffer; sends are coalesced up to this many.
   static constexpr size_t kMaxInFlight = 64;
-  /// How often a request may be refused for want of memory, a millisecond between two tries.
+  /// How often a request may be refused for lack of memory, a millisecond between two tries.
   static constexpr unsigned kMaxTries = 500;
 
   explicit NetlinkSocket(const NetworkNamespace& ns);
@@ -43,7 +43,7 @@ class NetlinkSocket {
   ~NetlinkSocket();
 
   /// Sends `message` soon. `attempted` is for the error ("add route 5f00:0:100::/48 in mrclab-x").
-  /// An error number in `tolerated` (0: none) is no error. A request that is refused for want of
+  /// An error number in `tolerated` (0: none) is no error. A request that is refused for lack of
   /// memory is retried behind the others: the kernel takes some per-processor memory only from a
   /// small reserve that it refills in the background, and some thousand routes with an
   /// encapsulation exhaust it.
@@ -78,7 +78,7 @@ class NetlinkSocket {
   uint32_t next_sequence_ = 1;
   std::vector<uint8_t> outgoing_;
   std::deque<Pending> in_flight_;
-  std::vector<Pending> again_;  ///< refused for want of memory
+  std::vector<Pending> again_;  ///< refused for lack of memory
   std::unique_ptr<SystemError> first_error_;
   std::unique_ptr<uint8_t[]> receive_buffer_;  ///< not cleared: few messages fill it
 };

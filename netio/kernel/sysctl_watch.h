@@ -35,7 +35,7 @@ class SysctlWatch {
   /// Writes since the last call, without blocking: one system call when there were none. A value that was written
   /// again as it was is a write, too.
   std::vector<SysctlChange> take();
-  /// Has the kernel lost reports, for want of room, since the last call? compare() finds the changes that matter.
+  /// Has the kernel lost reports, as its buffer was full, since the last call? compare() finds the changes that matter.
   bool take_overrun() { return std::exchange(overrun_, false); }
   /// Reads the values that matter once more; the next take() reports what differs from the last time.
   void compare(size_t number);

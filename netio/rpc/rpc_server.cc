@@ -30,7 +30,7 @@ using Acceptor = asio::local::stream_protocol::acceptor;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMaxEventsPerPoll = 64;
-/// A server that could not accept a client, for want of descriptors for instance, tries again after this.
+/// A server that could not accept a client, out of descriptors for instance, tries again after this.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 std::string refusal(int code, const std::string& message) {

@@ -186,7 +186,7 @@ class Callers {
     listener_.async_accept(
         [this, alive = std::weak_ptr(alive_)](const error_code& error, tcp::socket socket) {
           if (alive.expired() || error == asio::error::operation_aborted) return;
-          if (error) {  // for want of descriptors it would fail again at once
+          if (error) {  // out of descriptors it would fail again at once
             again_.expires_after(kNotListening);
             again_.async_wait([this, alive = std::weak_ptr(alive_)](const error_code& outcome) {
               if (!alive.expired() && !outcome) accept();

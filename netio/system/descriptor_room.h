@@ -11,7 +11,7 @@
 namespace mrclab::netio {
 
 /// Has the table hold `count` descriptors; not more than the process's limit allows. To be called by a process's only
-/// thread. Nothing fails for want of it.
+/// thread. A failure is ignored.
 inline void make_room_for_descriptors(size_t count) {
   const int highest = ::fcntl(0, F_DUPFD_CLOEXEC, static_cast<int>(count));
   if (highest >= 0) ::close(highest);
