@@ -238,7 +238,7 @@ std::string ChildProcess::take_stops() {
     const int result =
         ::waitid(P_PID, static_cast<id_t>(pid_), &news, WSTOPPED | WCONTINUED | WNOHANG);
     if (result != 0 || news.si_pid == 0) break;
-    // The kernel keeps the last report alone: a child that continues and had not stopped did so meanwhile.
+    // The kernel keeps the last report alone: "continued" without "stopped" before means a stop in between.
     continued = news.si_code == CLD_CONTINUED;
     stopped |= !continued || !stopped_;
     stopped_ = !continued;
