@@ -74,7 +74,7 @@ class Blamer {
     }
   }
 
-  /// `symptom`: what the bad ones show; empty: their clues say it.
+  /// `symptom`: what the bad samples show; empty: derived from their clues.
   void blame(const SearchOptions& options, std::optional<Symptom> symptom,
              std::vector<Blame>& blames) {
     explained_.assign(samples_.size(), false);
@@ -149,7 +149,7 @@ class Blamer {
   }
 
   /// May both have the same reason, in this parent? Wrong routes and dead links do not, and a switch
-  /// that says that its port is dark is not dead.
+  /// that reports a dark port of its own is not dead.
   bool fits(const Draft& draft, const Draft& first, const Component& parent) const {
     const bool astray = draft.symptom == Symptom::kMisroutes;
     if (astray != (first.symptom == Symptom::kMisroutes)) return false;

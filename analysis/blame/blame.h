@@ -7,16 +7,16 @@
 //   --find_blame--> joined upwards (optic, switch, host, plane), with evidence in words
 //
 // The path of a transmission is known from its EV. A component is blamed for an interval of time if
-// that makes what happened to the packets over it far more likely than mere chance: a bad one speaks
+// that makes what happened to the packets over it far more likely than mere chance: a bad one counts
 // for it, a good one against it, and both by how much it is supposed to lose. Where several
-// components explain the same packets equally well, all are named: they cannot be told apart.
+// components explain the same packets equally well, all are named.
 //
 // Where switches choose the way of each packet (FARE, adaptive routing of RoCE), captures of switches show it: a packet
 // that vanished was lost behind the last switch that sent it on (taken_ways.h). Without such captures a loss has a place
 // only where a node recorded the drop; losses_not_told() counts the others.
 //
-// What a device knows that it discards (no light at the port, wrong frame check, no route, wrong
-// ICRC) says where it was; a packet that merely does not arrive says nothing. Trims, and discards
+// A drop that the device itself records (no light at the port, wrong frame check, no route, wrong
+// ICRC) has a place; a packet that merely does not arrive has none. Trims, and discards
 // of full queues, are congestion and blame no component. Packets that the receiving NIC refused, that are still
 // under way or that wait in a queue blame none either: lost means that it did not arrive (fabric/packet/drop_kind.h).
 

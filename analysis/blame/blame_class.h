@@ -2,7 +2,7 @@
 // What of a class of components that explain the same packets can be ruled out, because their
 // failure would have shown elsewhere. Only analysis/blame/blame*.cc include this.
 //
-// A host with a queue pair says at once when one of its ports goes dark (the paper's EV events), so
+// A host with a queue pair reports at once when one of its ports goes dark (the paper's EV events), so
 // its silence means light. A transceiver, a plane, and a switch without power turn all their ports
 // dark, a dead NIC all of its own: where one of them stayed lit it was something smaller.
 
@@ -33,10 +33,10 @@ class PortLight {
   std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<FabricTime, FabricTime>>> dark_;
 };
 
-/// What the bad samples of a suspicion say of light.
+/// Ports without light among the bad samples of a suspicion.
 struct DarkWords {
   bool any = false;             ///< some port was dark
-  std::set<uint32_t> speakers;  ///< hosts that said it of their own
+  std::set<uint32_t> speakers;  ///< hosts that reported a port of their own
 };
 DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
 /// Would a fault of this component have shown elsewhere, too, where nothing was seen?

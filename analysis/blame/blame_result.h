@@ -1,5 +1,5 @@
 #pragma once
-// A component that is blamed (analysis/blame/blame.h says how), as verdicts carry it.
+// A component that is blamed (analysis/blame/blame.h: how), as verdicts carry it.
 
 #include <cstdint>
 #include <string>
@@ -12,11 +12,11 @@ namespace mrclab::analysis {
 
 enum class Symptom : uint8_t {
   kLoses,
-  kNoLight,    ///< losses, and ports that say that they are dark
+  kNoLight,    ///< losses, and ports that hosts report dark
   kFlipsBits,  ///< losses that a frame check or an ICRC explains
   kMisroutes,  ///< losses by switches or NICs that had no use for the packet
   kDuplicates,
-  kMarks,             ///< says congestion where none is
+  kMarks,             ///< marks packets where there is no congestion
   kBursts,            ///< sends without heeding congestion
   kDrainsSlowly,      ///< refuses what it receives because its buffer is full
   kPausesWithoutEnd,  ///< its NIC asks its switches to stop, and takes next to nothing
@@ -31,7 +31,7 @@ struct Blame {
   std::string kind;       ///< "wire", "link", "optic", "switch", "plane", "host", "route", "path"
   std::string component;  ///< "link h0:p2--p2.t0-0:d0"
   Symptom symptom = Symptom::kLoses;
-  std::vector<std::string> or_else;  ///< components that cannot be told apart from it
+  std::vector<std::string> or_else;  ///< components that explain the same packets
   /// Number of places of it and `or_else`; a wire and its link are one.
   uint32_t places = 1;
   FabricTime from, until;      ///< the first and the last packet that speaks for it

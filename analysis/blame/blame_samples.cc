@@ -127,7 +127,7 @@ class Sampler {
         // Switches that find their routes have none for a while after something else has failed.
         if (sample.chosen) sample.bad = sample.counts = false;
         return;
-      default: break;  // the node that lost it did not know
+      default: break;  // no record by the node that lost it
     }
     // It may have been on a wire that is none of the sample's.
     if (!sample.way_known) sample.bad = sample.counts = false;
@@ -224,7 +224,7 @@ FabricTime flight_when_idle(const Topology& topology, const BlameSample& sample,
   return idle_transit(topology, wires, wire_length(frame));
 }
 
-/// Hosts that say of a port of their own that it is dark.
+/// Reports by hosts that a port of their own is dark.
 void add_words(const Topology& topology, const EventHistory& events,
                std::vector<BlameSample>& losses) {
   std::map<std::pair<uint32_t, uint32_t>, FabricTime> last;

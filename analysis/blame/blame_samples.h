@@ -1,6 +1,6 @@
 #pragma once
-// What speaks for and against components: one sample per transmission, and one per port that was
-// said to be dark. Only analysis/blame/blame*.cc include this.
+// Evidence for and against components: one sample per transmission, and one per port that was
+// reported dark. Only analysis/blame/blame*.cc include this.
 
 #include <array>
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace mrclab::analysis {
 inline constexpr size_t kMaxWires = 8;
 static_assert(kMaxWires > kUsidsInCarrier);
 
-/// What a bad sample knows about its place beside its wires.
+/// What a bad sample shows about its place, beside its wires.
 enum class Clue : uint8_t {
   kNone,
-  kDark,      ///< a port without light: given to it, or said by a host
+  kDark,      ///< a port without light: given to it, or reported by a host
   kBitFlip,   ///< a port's frame check
   kInside,    ///< the ICRC, behind good frame checks: inside a node
   kAstray,    ///< a node without a route or a use for it
@@ -37,7 +37,7 @@ struct BlameSample {
   uint8_t suspects = 0;  ///< bits of the wires where it may have gone bad
   uint8_t weight = 1;
   bool bad = false;
-  bool counts = true;   ///< false: what became of it says nothing
+  bool counts = true;   ///< false: its fate is no evidence
   bool chosen = false;  ///< switches chose its way (taken_ways.h)
   bool way_known =
       true;  ///< false: and no record shows it, so its wires are the first and the last

@@ -12,7 +12,7 @@ namespace {
 /// in nats, with as much again for certainty. Three lost packets bring 28.
 constexpr double kReason = 12;
 constexpr double kLeastGain = 2 * kReason;
-/// Components whose gains differ by less cannot be told apart: a likelihood ratio of 20.
+/// Components whose gains differ by less explain the samples equally well: a likelihood ratio of 20.
 constexpr double kAlike = 3;
 constexpr size_t kAlikeMax = 32;  // a path of six wires has 24, and narrow_class() needs them all
 constexpr double kWhole = 0.9;
@@ -90,8 +90,8 @@ class Search {
     return !has_parts(component.kind) || !sample.bad || sample.clue == Clue::kInside;
   }
 
-  /// What fails whole turns all its ports dark at once: what is said later is about something else.
-  /// `word` is when the first word was heard.
+  /// What fails whole turns all its ports dark at once: a port reported dark later failed for another reason.
+  /// `word` is the instant of the first such report.
   static bool same_word(const Component& component, const BlameSample& sample, FabricTime& word) {
     const bool is_word = sample.bad && sample.source == sample.destination;
     if (!is_word || !has_parts(component.kind)) return true;

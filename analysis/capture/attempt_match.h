@@ -20,7 +20,7 @@ namespace mrclab::analysis {
 
 /// What became of one attempt to get a packet across.
 enum class Fate : uint8_t {
-  kInFlight,   ///< no record says what became of it (yet)
+  kInFlight,   ///< no record of its fate (yet)
   kDelivered,  ///< whole, at the receiving host
   kTrimmed,    ///< its header arrived at the receiving host
   kDropped,    ///< a drop record names the cause
@@ -42,14 +42,14 @@ struct AttemptMark {
   }
   /// Is a frame that leaves `behind` after `before` left the same attempt once more? A wire that
   /// carries frames twice, or a capture at both of its ends, shows the second within `gap`. A
-  /// retransmission comes later: its sender needs a round trip to know that it must send again.
+  /// retransmission comes later: its sender learns of the loss a round trip later.
   bool copies(const AttemptMark& before, FabricTime behind, FabricTime gap) const {
     return behind < gap && agrees(before);
   }
 };
 
 /// Chooses among the attempts that agree with a frame. Its user offers them from the newest to the
-/// oldest; `open` says that the attempt's fate is not known yet.
+/// oldest; `open`: the attempt's fate is not known yet.
 template <class Attempt>
 class AttemptChoice {
  public:

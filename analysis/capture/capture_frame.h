@@ -1,5 +1,5 @@
 #pragma once
-// What the comment of a dropped frame says, in captures of our own.
+// The comment of a dropped frame in captures of our own.
 
 #include <optional>
 #include <string_view>

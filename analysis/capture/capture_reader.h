@@ -22,7 +22,7 @@ inline constexpr size_t kMaxBlockBytes = 1u << 20;  ///< a longer pcapng block i
 inline constexpr size_t kMaxInterfaces = 1u << 16;  ///< in one file, over all its sections
 inline constexpr size_t kMaxNameBytes = 256;        ///< interface names are cut here
 
-/// A file that cannot be read (further). what() says which file, where, and why.
+/// A file that cannot be read (further). what() names the file, the place and the reason.
 class CaptureError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,7 +52,7 @@ struct CaptureRecord {
 
 struct CaptureCounters {
   uint64_t records = 0;
-  uint64_t unknown_blocks = 0;     ///< block types that hold no packets; skipped as the draft says
+  uint64_t unknown_blocks = 0;     ///< block types that hold no packets; skipped as the draft asks
   uint64_t malformed_blocks = 0;   ///< skipped: the body contradicts itself
   uint64_t unknown_interface = 0;  ///< skipped: a packet of an interface that was not described
   uint64_t time_out_of_range = 0;  ///< skipped: not representable as FabricTime
@@ -84,7 +84,7 @@ class CaptureReader {
   /// known once the first record has been read.
   int64_t base_seconds() const { return base_seconds_; }
   /// Whose frames the file holds, from when to when; known when the last record has been read.
-  /// Empty if the file has no seal, or a seal that does not fit its bytes, or if none was wanted.
+  /// Empty if the file has no seal, or a seal that does not fit its bytes, or if none was asked for.
   const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  protected:

@@ -25,7 +25,7 @@ bool starts_with(std::span<const uint8_t> bytes, std::span<const uint8_t> magic)
   return bytes.size() >= magic.size() && std::equal(magic.begin(), magic.end(), bytes.begin());
 }
 
-/// The compressed bytes, as Boost.Iostreams wants them. The file belongs to the Decompressor.
+/// The compressed bytes, as a source of Boost.Iostreams. The file belongs to the Decompressor.
 struct FileSource {
   using char_type = char;
   using category = io::source_tag;
@@ -99,7 +99,7 @@ class FilterDecompressor final : public Decompressor {
         if (filter_->read(source_, to + got, 1) <= 0) break;
         ++got;
       }
-    } catch (const std::exception&) {  // whatever a filter says of damaged data
+    } catch (const std::exception&) {  // whatever a filter throws for damaged data
       damaged_ = true;
     }
     return got == 0 && damaged_ ? -1 : got;

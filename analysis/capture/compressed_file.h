@@ -1,6 +1,6 @@
 #pragma once
-// Captures that were compressed with gzip, zstd or xz, read as if they were not. Which it is, the first
-// bytes tell, whatever the file is called. Decompressed as it is read: memory does not grow with it.
+// Captures that were compressed with gzip, zstd or xz, read as if they were not. The format is
+// recognized by the first bytes, not by the file's name. Decompressed as it is read: memory does not grow with it.
 
 #include <cstdint>
 #include <cstdio>

@@ -19,7 +19,7 @@ struct LinkHeader {
   uint16_t ethertype = kEthertypeIpv6;  ///< type of the header that follows
 };
 
-/// Where no field says which IP follows, its version does.
+/// Where no field of the link header names the IP version, the IP header does.
 LinkHeader ip_behind(std::span<const uint8_t> bytes, size_t header) {
   const bool ipv4 = bytes.size() > header && bytes[header] >> 4 == 4;
   return {header, ipv4 ? kEthertypeIpv4 : kEthertypeIpv6};

@@ -20,8 +20,8 @@ enum class WireEnd : uint8_t { kLeaving, kArriving, kUnknown };
 class LinkLayer {
  public:
   /// The frame as Ethernet without tags, valid until the next call; it is empty where the record is
-  /// shorter than its link header. Nothing for a link type that is not read. Where the header says
-  /// whether this machine sent it, `end` is set.
+  /// shorter than its link header. Nothing for a link type that is not read. Where the header has
+  /// the direction, `end` is set.
   std::optional<std::span<const uint8_t>> as_ethernet(std::span<const uint8_t> bytes,
                                                       uint16_t link_type, WireEnd& end) {
     const bool ready = link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes &&

@@ -24,7 +24,7 @@ uint16_t link_type_of(pcap_t* pcap) {
   return type == DLT_RAW ? kLinkTypeRaw : static_cast<uint16_t>(type);
 }
 
-/// Everything that is not pcapng: libpcap knows the formats and byte orders. One interface, named
+/// Everything that is not pcapng: libpcap reads the formats and byte orders. One interface, named
 /// after the file; directions and comments do not exist there.
 class LibpcapReader final : public CaptureReader {
  public:
@@ -132,7 +132,7 @@ std::unique_ptr<CaptureReader> capture_in_memory(std::span<const uint8_t> bytes,
   if (!is_compressed(bytes)) return std::make_unique<LibpcapReader>(file, "memory", options);
   std::FILE* plain = open_decompressed(file, bytes);
   if (plain == nullptr) throw CaptureError("reading memory: cannot decompress it");
-  // Only pcapng: of a stream libpcap would want to start anew.
+  // Only pcapng: libpcap would have to read a stream from its start again.
   return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(plain), "memory", options);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the headers of one packet say about its way, whichever implementation made it: the carrier,
+// What the headers of one packet show of its path, whichever implementation wrote them: the carrier,
 // the fields that hashes and responders look at, how many switches it has passed, and the MAC
 // addresses of the ports that it went between.
 

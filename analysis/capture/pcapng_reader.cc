@@ -92,7 +92,7 @@ void PcapngReader::fail(const std::string& what) const {
 }
 
 void PcapngReader::start_section(std::span<const uint8_t> first_bytes) {
-  // The type reads the same in both byte orders; the magic tells which one it is.
+  // The type reads the same in both byte orders; the magic number has the order.
   uint32_t magic = 0;
   std::memcpy(&magic, first_bytes.data() + 8, 4);
   if (magic != kByteOrderMagic && magic != __builtin_bswap32(kByteOrderMagic)) {

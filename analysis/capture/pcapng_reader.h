@@ -21,7 +21,7 @@ class PcapngReader final : public CaptureReader {
   static bool recognizes(std::span<const uint8_t> bytes);
 
  private:
-  /// What packets need of their interface, beside what CaptureInterface says.
+  /// What packets need of their interface beside CaptureInterface.
   struct InterfaceUse {
     uint32_t snap_length = 0;
     uint64_t ps_per_unit = 0;  ///< picoseconds per unit of its timestamps; 0: not a whole number

@@ -1,6 +1,6 @@
 #pragma once
 // How this room and those above it use several cores without having threads of their own: whoever calls
-// them says how calls that do not touch each other are run.
+// them passes a function that runs independent calls in parallel.
 
 #include <cstddef>
 #include <functional>

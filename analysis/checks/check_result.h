@@ -1,5 +1,5 @@
 #pragma once
-// One expectation, judged: what a check says, and where it says to look.
+// One expectation, judged: the result of a check, and where in the run to look.
 
 #include <cstdint>
 #include <optional>
@@ -47,7 +47,7 @@ std::string to_string(const WhereToLook& where);
 struct CheckResult;
 
 /// What a check came to. It reads as a Result, and only the four functions below set it, so that no code can
-/// let a check pass without saying what was looked at.
+/// let a check pass without counting what was looked at.
 class Outcome {
  public:
   constexpr Outcome() = default;                         ///< inconclusive

@@ -17,7 +17,7 @@ std::vector<CheckResult> run_checks(std::span<const Expectation> expectations,
                                     const CheckInputs& inputs);
 
 /// In a run that is not sound (reports.h) every check is inconclusive, whether it was met or missed: what disturbed the
-/// run may have made it so. Its note says which it was, and the cause. Only memory_intact stays as it is: neither lateness nor
+/// run may have made it so. Its note names the original result and the cause. Only memory_intact stays as it is: neither lateness nor
 /// a fault from outside excuses a wrong byte.
 CheckResult as_sound_as(const TimingReport& timing, CheckResult check);
 

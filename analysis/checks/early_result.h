@@ -17,7 +17,7 @@ struct EarlyEnd {
   std::vector<FaultSpan> not_reached;  ///< faults that would have begun later
 };
 
-/// What a check said of the run until `ended`, and what can be made of it.
+/// The result of a check over the run until `ended`, and what of it still holds.
 class EarlyResult {
  public:
   /// All but `check` borrowed; `faults` are those that happened.

@@ -17,7 +17,7 @@ struct Rules {
   std::string (*sentence)(const E& e, const Wording& in);
   /// The evidence that the check needs, to pass as well as to fail.
   Reliances (*evidence)(const E& e, const CheckedSpan& span);
-  /// What can still be said if the run was ended early.
+  /// The result that still holds if the user ended the run early.
   CheckResult (*early_end)(const E& e, const EarlyResult& result);
   /// Whether it held in a run that was not.
   CheckResult (*judge)(const E& e, const JudgedRun& run);
@@ -25,7 +25,7 @@ struct Rules {
 
 // Usual evidence and usual early ends.
 
-/// All that these witnesses say of the whole run.
+/// Everything from these witnesses, for the whole run.
 template <class E, Witness... kOf>
 Reliances needs(const E&, const CheckedSpan&) {
   return {Reliance{kOf}...};

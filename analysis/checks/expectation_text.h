@@ -10,7 +10,7 @@ namespace mrclab::analysis {
 
 /// As describe(), but names the heal where the interval begins behind it: "goodput of plane 0 after
 /// the heal (from 600us) ≥ 95 % of baseline". A time of more than four digits is rounded to four; if
-/// it is so many tenths of a base RTT, which is how it was written then, they are told as well:
+/// it is a whole number of tenths of a base RTT, the text adds them:
 /// "66.12us (6 RTT)".
 std::string describe_for_run(const Expectation& expectation, const RunTimes& times);
 

@@ -170,7 +170,7 @@ std::string name_of_value(const JudgedRun& run, const PathStates::Key& key) {
                                      : "plane " + std::to_string(key.plane));
 }
 
-/// What the hosts said of their entropy values, up to the end of the run.
+/// The states of entropy values that hosts reported, up to the end of the run.
 struct ValuesAtTheEnd {
   PathStates states;
   FabricTime latest;  ///< the last return of a value that the faults had taken; else the heal

@@ -60,7 +60,7 @@ CheckResult judge(const ExpectRecover& expected, const JudgedRun& run) {
       const FabricTime left = std::max(m.end - fault.start, FabricTime::zero());
       const std::string why = run.fault_name(i) + ": goodput not back at " +
                               one_digit(percent_of(expected.to)) + " % before the run ends";
-      // Shorter than the bound allows: the run does not say whether it would have been in time.
+      // Shorter than the bound allows: whether it would have been in time stays open.
       check.where = run.around(fault, left);
       if (left < std::max(expected.within, m.window())) return unjudged(check, why);
       return failed(check, why);

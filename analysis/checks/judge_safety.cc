@@ -127,7 +127,7 @@ class SilentLosses {
   explicit SilentLosses(const JudgedRun& run);
   /// Packets that were acknowledged before they arrived, or without ever having been sent.
   void look_at_packets();
-  /// What a queue pair of `host` says of its messages.
+  /// The counts of messages that `host` reports for a queue pair.
   void look_at(const HostReport& host, uint32_t number, const QueueReport& queue);
   CheckResult result(CheckResult check) const;
 

@@ -63,7 +63,7 @@ bool QpFailureJudge::had_to(const QpFailure& failure, uint32_t peer) const {
 
 bool QpFailureJudge::flow_was_dead(const QpFailure& failure, uint32_t peer, Path flow) const {
   const FabricTime from = since(failure);
-  // A queue pair in error drops what comes, and its partner hears nothing more.
+  // A queue pair in error drops what comes, and its peer gets no more answers.
   if (rightly_of_flows_.contains({peer, remotes_.at({failure.host, failure.qp}).qp})) return true;
   return !outages_.flow_lives(failure.host, peer, flow, from, failure.t,
                               run_.topology.lossless.adaptive) ||

@@ -8,7 +8,7 @@
 
 namespace mrclab::analysis {
 
-/// A check needs everything that the witness would say before `until`.
+/// A check needs everything that the witness records before `until`.
 struct Reliance {
   Witness of;
   FabricTime until = FabricTime::never();  ///< never: of the whole run
@@ -23,7 +23,7 @@ struct CheckedSpan {
   /// ask: it has left wholly, and if it arrived, its NIC has taken it.
   FabricTime settling;
 
-  /// An interval that goes on to the end of the run needs everything that its witnesses say.
+  /// An interval that goes on to the end of the run needs everything that its witnesses record.
   FabricTime clipped(FabricTime until) const { return until >= end ? FabricTime::never() : until; }
   Reliance packets_until(FabricTime until) const {
     return {Witness::kPackets, until >= end ? FabricTime::never() : clipped(until + settling)};

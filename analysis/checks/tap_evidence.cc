@@ -98,8 +98,8 @@ struct SeenPacket {
   auto operator<=>(const SeenPacket&) const = default;
 };
 
-/// What of one history can be held against another. Which of several attempts on the same path it
-/// was that arrived cannot: a tap is not told of the drops between them.
+/// What can be compared between two histories. Which of several attempts on the same path
+/// arrived cannot: a tap does not see the drops between them.
 struct SeenPackets {
   std::vector<SeenPacket> left, arrived, dropped;  // sorted
 

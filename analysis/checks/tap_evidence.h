@@ -1,14 +1,14 @@
 #pragma once
 // Independent evidence: what libpcap saw on the veths, as the packet history that it amounts to,
-// and whether the daemons' own captures tell the same.
+// and whether the daemons' own captures agree.
 //
 // A tap sees every frame that is put on a veth, at both of its ends, with its time trailer: that is
-// all it is told of fabric time. What it cannot see: frames that never left a node (dropped in a
+// its only source of fabric time. What it cannot see: frames that never left a node (dropped in a
 // queue) and what a receiver does with a frame. So the two histories agree when the same packets
 // left on the same paths at the same instants, and the same arrived, whole or trimmed. Besides:
-//   - void: its sender knew that the wire would lose it; on the veth only its headers went on
+//   - void: by the schedule of faults the wire loses it; on the veth only its headers went on
 //   - cut: it was in flight as the wire, or its receiver, went down: the tap saw it arrive, and the
-//     receiver, knowing the schedule, dropped it at that very instant
+//     receiver, which reads the schedule, dropped it at that very instant
 //   - in flight: it would have arrived after the end of the run
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
 // What a run would have delivered without its faults. The judge does not simulate: `lab` does, and
-// only when the judge asks, because a run whose own baseline says enough needs no twin.
+// only when the judge asks, because a run with a usable baseline of its own needs no twin.
 
 #include <functional>
 

@@ -9,7 +9,7 @@ namespace mrclab::analysis {
 /// 100 base RTTs: the default bound of liveness.
 inline constexpr int64_t kLivenessRtts = 100;
 
-/// The baseline before the first fault varies by at most 5 %; otherwise the run says nothing.
+/// The baseline before the first fault varies by at most 5 %; otherwise the check is inconclusive.
 struct ExpectSteady {
   static constexpr ExpectationWord kWord{"steady", Measure::kShare};
   bool operator==(const ExpectSteady&) const = default;

@@ -68,7 +68,7 @@ struct PacketBounds {
     FlowSelection::fields(e.flows, visit);
   }
 };
-/// Data packets lost, as their drop records say.
+/// Data packets lost, by their drop records.
 struct ExpectLosses : PacketBounds {
   static constexpr ExpectationWord kWord{"losses", Measure::kCount,
                                          "\"losses: {at_most: 40, from: 300us}\""};

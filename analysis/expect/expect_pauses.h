@@ -6,7 +6,7 @@
 
 namespace mrclab::analysis {
 
-/// No data of RoCE was dropped for want of room: by a full queue or buffer of a switch, by its watchdog, or
+/// No data of RoCE was dropped for lack of room: by a full queue or buffer of a switch, by its watchdog, or
 /// by a NIC whose receive buffer was full. A wire, a port or a switch that a fault has broken may lose what
 /// it had: flow control promises room, not that cables hold.
 struct ExpectLossless {

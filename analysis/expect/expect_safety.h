@@ -13,7 +13,7 @@ struct ExpectSafety {
 const Rules<ExpectSafety>& rules_of(const ExpectSafety&);
 
 /// No byte is placed twice with different content and none outside its region: every packet that
-/// arrives says the same as the first that was seen of its PSN; the packets of a message lie side
+/// arrives has the same content as the first that was seen of its PSN; the packets of a message lie side
 /// by side in it, inside the region; and no host counts more bytes as new than reached it.
 struct ExpectPlacedOnce {
   static constexpr ExpectationWord kWord{"placed_once", Measure::kCount};
@@ -21,7 +21,7 @@ struct ExpectPlacedOnce {
 };
 const Rules<ExpectPlacedOnce>& rules_of(const ExpectPlacedOnce&);
 
-/// No message is lost without an error: what a sender was told to be done arrived whole, what a
+/// No message is lost without an error: what completed at its sender arrived whole, what a
 /// receiver acknowledged had arrived, and what was posted is completed, failed or still under way.
 struct ExpectNoSilentLoss {
   static constexpr ExpectationWord kWord{"no_silent_loss", Measure::kCount};
@@ -29,7 +29,7 @@ struct ExpectNoSilentLoss {
 };
 const Rules<ExpectNoSilentLoss>& rules_of(const ExpectNoSilentLoss&);
 
-/// No completion out of order: neither at the sender (as the host says) nor, by the captures, an
+/// No completion out of order: neither at the sender (by the host's report) nor, by the captures, an
 /// acknowledgement of everything up to a PSN while something before it was missing.
 struct ExpectInOrder {
   static constexpr ExpectationWord kWord{"in_order", Measure::kCount};

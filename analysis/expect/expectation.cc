@@ -75,7 +75,7 @@ std::string written(const GoodputReference& of) {
 }
 std::string written(const std::string& text) { return yaml_string(text); }
 
-/// What no single field says: bounds of which at least one is needed, and the order of instants.
+/// Rules over several fields: bounds of which at least one is needed, and the order of instants.
 template <class E>
 void check_whole(const E& e, const YamlValue& body) {
   if constexpr (requires { e.until; }) {

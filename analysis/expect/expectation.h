@@ -1,5 +1,5 @@
 #pragma once
-// Expectations as values: what a scenario file's `expect:` list says must hold. What each of them
+// Expectations as values: what a scenario file's `expect:` list requires. What each of them
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
@@ -37,7 +37,7 @@
 //     - pause: {port: "p0.t0-*:u*", at_most: 5%, from: 300us}
 //     - deadlock_free: {longer_than: 32rtt}
 //
-// An entry may say what was published: {goodput: {...}, published: 87.2%, figure: "..."}.
+// An entry may carry the published figure: {goodput: {...}, published: 87.2%, figure: "..."}.
 
 #include <array>
 #include <optional>

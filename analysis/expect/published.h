@@ -17,14 +17,14 @@ namespace mrclab::analysis {
 enum class Measure : uint8_t { kShare, kTime, kRate, kCount };
 inline constexpr int64_t kMostPublished = 1'000'000'000'000'000;  ///< a published count may be
 
-/// "a share such as 87.13%": what a file should say.
+/// "a share such as 87.13%": for the message about a wrong unit.
 std::string_view example_of(Measure measure);
 
 struct Published {
   double value = 0;  ///< in percent, microseconds, Gb/s or things
   Measure measure = Measure::kCount;
   std::string text;    ///< as in the file: "87.13%", "1.3s"
-  std::string figure;  ///< where it is told
+  std::string figure;  ///< the publication and its figure
   bool operator==(const Published&) const = default;
 };
 
@@ -35,7 +35,7 @@ std::optional<Published> parse_published(const YamlValue& entry, std::optional<M
 /// The two keys as they would stand in an entry: ", published: 87.13%, figure: \"...\"".
 std::string to_yaml(const Published& published);
 
-/// The number for a column whose unit the check says: "87.13"; durations with their own: "1.3s".
+/// The number for a column whose unit is the check's: "87.13"; durations with their own: "1.3s".
 std::string shown(const Published& published);
 
 }  // namespace mrclab::analysis

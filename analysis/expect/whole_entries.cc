@@ -1,4 +1,4 @@
-// What no single field of an entry says.
+// Rules over several fields of an entry.
 
 #include "analysis/expect/expect_goodput.h"
 #include "analysis/expect/expect_losses.h"

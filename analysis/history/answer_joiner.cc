@@ -85,7 +85,7 @@ std::optional<uint32_t> AnswerJoiner::flow_answered_by(const Sighting& s,
   for (const uint32_t flow : flows_.between(s.destination, s.source)) {
     const uint32_t packet = flows_.packet_at(flow, answer.trigger);
     if (packet == kNone || !arrived_on(packet, answer.ev)) continue;
-    if (found) return std::nullopt;  // two QPs fit: a later answer will tell them apart
+    if (found) return std::nullopt;  // two QPs fit: a later answer may fit one only
     found = flow;
   }
   if (found) flow_by_answers_.emplace(key, *found);

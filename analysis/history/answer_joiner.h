@@ -1,5 +1,5 @@
 #pragma once
-// Which packets an answer (SACK, NACK, transport ACK) speaks of as it arrives at their sender.
+// Which packets an answer (SACK, NACK, transport ACK) acknowledges as it arrives at their sender.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ class AnswerJoiner {
 
   /// A control frame arrived at a host.
   void arrives(const Sighting& s);
-  /// Gives what answered RC to its flows, which only later answers may have told apart.
+  /// Assigns answers to RC queue pairs to their flows: only later answers may show to which flow an earlier one belongs.
   void finish();
 
  private:

@@ -12,7 +12,7 @@
 // comes out that did not go in.
 //
 // A frame that a fault sends twice is two transmissions on its wire, and leaves its switch twice.
-// Many frames may share a name (all that are no MRC do), and no record says which of them were sent
+// Many frames may share a name (all that are no MRC do), and no record shows which of them were sent
 // twice. At most half of the frames that left through ports which send twice can be copies.
 //
 // Counts any frame: data, control, and what is no MRC. Records of one node come in its commit order.
@@ -43,16 +43,16 @@ struct Balance {
 };
 
 /// A hash of what a frame keeps on its way through a switch; one value for
-/// all frames that are not MRC. `peers` tells pairs of hosts apart, because
+/// all frames that are not MRC. `peers` separates pairs of hosts, because
 /// all endpoint probes and their answers share a QPN.
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
 /// The name of every frame that begins and ends at the two ports of its wire: pauses, and what
-/// speakers say to each other (is_from_speaker).
+/// BGP speakers send to each other (is_from_speaker).
 inline constexpr uint64_t kLinkLocalFrame = ~uint64_t{0};
 
-/// Did a speaker send this frame, BGP or BFD? Told by its traffic class alone, because a record of a
+/// Did a speaker send this frame, BGP or BFD? Recognized by its traffic class alone, because a record of a
 /// frame that is no MRC packet keeps neither addresses nor ports.
 constexpr bool is_from_speaker(bool mrc, uint8_t traffic_class) {
   return !mrc && traffic_class >> 2 == kDscpRouting;
@@ -60,7 +60,7 @@ constexpr bool is_from_speaker(bool mrc, uint8_t traffic_class) {
 
 class Conservation {
  public:
-  /// `schedule` says how slow wires became. Records later than `end` are not counted.
+  /// `schedule` holds the reduced rates of wires. Records later than `end` are not counted.
   Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
 
   void add(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,

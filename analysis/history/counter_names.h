@@ -1,6 +1,6 @@
 #pragma once
 // The counters of packets that a check can bound, by the names that files use: those of
-// HistoryCounters (analysis/history/packet_history.h) that tell of the run, not of how it was recorded.
+// HistoryCounters (analysis/history/packet_history.h) that count what happened in the run, not how it was recorded.
 
 #include <array>
 #include <cstddef>

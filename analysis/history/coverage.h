@@ -1,6 +1,6 @@
 #pragma once
 // The instants until which a run's evidence is complete. Missing evidence does not mean that
-// nothing happened. So the code that reads a source, or knows that one is missing, reports it here,
+// nothing happened. So the code that reads a source, or finds it missing, reports it here,
 // and judge_coverage() is the one place that holds every check against it. A check that needs more
 // evidence than there is becomes inconclusive, and its note names the source.
 
@@ -15,11 +15,11 @@
 
 namespace mrclab::analysis {
 
-/// The kinds of evidence, each of which tells of other things.
+/// The kinds of evidence, each of which records other things.
 enum class Witness : uint8_t {
   kPackets,  ///< packets at hosts, drops and trims anywhere: captures, or nodes that are watched
   kRecords,  ///< every packet at every port: packet records, or nodes that are watched
-  kEvents,   ///< what nodes said
+  kEvents,   ///< events that nodes wrote
   kReports,  ///< what every host reports at the end
 };
 inline constexpr auto kWitnessNames =
@@ -32,7 +32,7 @@ class Coverage {
  public:
   static constexpr size_t kMaxGaps = 32;  ///< gaps() lists no more than these; all of them count
 
-  /// What `witness` tells is complete before `until`; from there on something is missing. `why`
+  /// What `witness` recorded is complete before `until`; from there on something is missing. `why`
   /// names the source: "history/planes.bin ran full".
   void ends(Witness witness, FabricTime until, const std::string& why);
   /// The user chose to have no such source, so gaps() does not warn of it.

@@ -1,5 +1,5 @@
 #pragma once
-// What nodes said in words (events.jsonl) as far as checks need it: failed queue pairs, the state
+// Events that nodes wrote (events.jsonl), as far as checks need them: failed queue pairs, the state
 // of entropy values, finished collectives. Hosts report these; captures do not show them.
 
 #include <array>
@@ -29,7 +29,7 @@ struct QpFailure {
   std::string reason;
 };
 
-/// What hosts say about a path, by the words of events.jsonl.
+/// The states of a path that hosts report, by the words of events.jsonl.
 enum class PathWord : uint8_t { kGood, kSkip, kAssumedBad, kDenied, kPortDown, kPortUp, kOther };
 inline constexpr auto kPathWords = words_by_value<PathWord>({{PathWord::kGood, "good"},
                                                              {PathWord::kSkip, "skip"},
@@ -66,7 +66,7 @@ struct CollectiveDone {
   uint32_t host = 0;
 };
 
-/// A host said of its window.
+/// A host's report of its window.
 struct WindowNews {
   uint32_t host = 0;  ///< host number
   WindowRecord said;
@@ -87,7 +87,7 @@ class EventHistory {
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);
   void finish();
 
-  /// Were any events collected at all? Without that, silence says nothing.
+  /// Were any events collected at all? If not, the absence of an event means nothing.
   bool heard() const { return heard_; }
   void listen() { heard_ = true; }
   const std::vector<QpFailure>& failures() const { return failures_; }
@@ -95,7 +95,7 @@ class EventHistory {
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
   const std::vector<RoutingNews>& routing() const { return routing_; }
   const std::vector<WindowNews>& windows() const { return windows_; }
-  /// Before this instant no window that was said is missing; never(): none is. Checks do not need them.
+  /// Before this instant no reported window is missing; never(): none is. Checks do not need them.
   FabricTime windows_until() const { return windows_until_; }
   uint64_t malformed() const { return malformed_; }
   /// The earliest instant whose event found no room; never() if all events were kept.

@@ -147,7 +147,7 @@ void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
           " is not as its writer closed it: cut, damaged, or never closed; it covers no instant");
 }
 
-/// Has each node that runs in a process of ours told everything, to the end? Nodes that others
+/// Are the records of each node that runs in a process of ours complete, to the end? Nodes that others
 /// forward for write no evidence, so nothing of theirs can be missing.
 void Evidence::check_spans(const SealedSpans& spans, Witness witness) {
   if (watched() || coverage_.until(witness) == FabricTime::zero()) return;

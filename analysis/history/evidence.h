@@ -32,20 +32,20 @@ namespace mrclab::analysis {
 
 class Evidence {
  public:
-  /// What a watched switch tells of packets: their drops, or also that it
-  /// trimmed one to its header. kDrops is as much as captures of hosts tell,
+  /// What is recorded of packets at a watched switch: drops, or also that it
+  /// trimmed one to its header. kDrops is as much as captures of hosts show,
   /// which show a trimmed packet when its header arrives.
   enum class AtSwitches : uint8_t { kDrops, kDropsAndTrims };
 
   /// `topology` outlives it. What happens after `end` is not looked at. `watch` limits what watched
-  /// nodes tell; what files hold is read whole.
+  /// nodes report; files are read whole.
   Evidence(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end,
            AtSwitches watch = AtSwitches::kDropsAndTrims);
   Evidence(const Evidence&) = delete;
   Evidence& operator=(const Evidence&) = delete;
 
-  /// To be told what this node does; for all nodes of the topology, or the packets do not add up.
-  /// One thread. Lives as long as this does.
+  /// Records what this node does. The packets add up only if every node of the topology is observed.
+  /// Not thread-safe. Lives as long as the Evidence.
   NodeObserver& observer(NodeId node);
 
   // A file that cannot be read, or is not complete, shortens the coverage.
@@ -57,7 +57,7 @@ class Evidence {
   /// All the record files (fabric/history/history_record.h) of one run.
   void add_records(std::span<const std::filesystem::path> paths);
 
-  /// The user chose to have no source of this kind; `why` says so.
+  /// The user chose to have no source of this kind; `why` is the note of the checks that need it.
   void absent(Witness witness, const std::string& why) { coverage_.absent(witness, why); }
 
   /// The watched nodes ended at `end`, before the planned end, so no observer has reported anything later.

@@ -47,12 +47,12 @@ struct FaultName {
   std::string kind;
 };
 
-/// Turns an executed schedule (in any order) into spans. What impairs which wires is
-/// fabric/node/impairment.h's to say. Effects after `end` are not executed, so they do not heal.
+/// Turns an executed schedule (in any order) into spans. Which fault impairs which wires is
+/// defined in fabric/node/impairment.h. Effects after `end` are not executed, so they do not heal.
 std::vector<FaultSpan> fault_spans(const Topology& topology, std::span<const FaultName> names,
                                    std::span<const ScheduledEffect> schedule, FabricTime end);
 
-/// Both wires of each link: for callers that know links only.
+/// Both wires of each link: for callers that have links only.
 std::vector<Impairment> impairments_of_links(const Topology& topology,
                                              std::span<const LinkId> links, FabricTime from,
                                              FabricTime until);

@@ -34,7 +34,7 @@ void locate(StreamDifference& difference, const std::vector<CompactRecord>& a,
   const bool a_ends = i == a.size();
   const bool b_ends = i == b.size();
   if (a_ends && b_ends) return;
-  // A stream that ends here because its file was full says nothing about what comes.
+  // A stream that ends here because its file was full does not differ by that.
   if (a_ends && a.size() < difference.count_a) return;
   if (b_ends && b.size() < difference.count_b) return;
   difference.index = i;

@@ -40,8 +40,8 @@ Numbers numbered(const std::vector<JoinedPart>& parts, Turns turns) {
   return numbers;
 }
 
-/// Puts the entries of all parts where their numbers say, each as `renumbered` makes it, and gives the
-/// parts' memory back.
+/// Puts the entries of all parts into the order of their numbers, each renumbered, and frees the
+/// parts' memory.
 template <class Entry, class Renumbered>
 void put_together(std::vector<Entry>& all, std::vector<JoinedPart>& parts,
                   std::vector<Entry> PacketTables::*table, const Numbers& numbers,

@@ -1,11 +1,11 @@
 #pragma once
 // Packet histories: what became of every data packet, joined from capture records of the same
-// packet by (QP, PSN, EV, attempt). Built from captures alone; nothing an endpoint says is used.
+// packet by (QP, PSN, EV, attempt). Built from captures alone; no report of an endpoint is used.
 //
 //   capture records --SightingReader--> Sightings --join_sightings--> PacketHistory
 //
 // A *packet* is one PSN of one flow; an *attempt* is one transmission of it. The first attempt is
-// the first that a capture shows, whatever its rtx bit says (a wrong bit is counted). Limits:
+// the first that a capture shows, whatever its rtx bit (a wrong bit is counted). Limits:
 // kMaxSightings records, and per flow a PSN range that MRC's own window (32,640 PSNs, MRC
 // specification table 7-4) cannot exceed; what is beyond is counted, not used.
 
@@ -65,7 +65,7 @@ struct Attempt {
   }
 };
 
-/// Where a packet's payload goes, as its headers say (MRC specification: RETH in every request).
+/// Where a packet's payload goes, by its headers (MRC specification: RETH in every request).
 struct Placement {
   uint64_t va = 0;
   uint32_t rkey = 0;
@@ -132,7 +132,7 @@ struct PauseSeen {
 };
 inline constexpr size_t kMaxPauses = 1 << 20;
 
-/// A data packet that left a switch by `port`: kept where the packet itself does not say its path, because
+/// A data packet that left a switch by `port`: kept where the packet's headers do not name its path, because
 /// switches chose it (chosen_on_the_way of analysis/blame/taken_ways.h).
 struct Crossing {
   FabricTime t;  ///< its last bit
@@ -186,7 +186,7 @@ struct HistoryCounters {
   void add(const HistoryCounters& more);
 };
 
-/// What a history consists of, as the accessors of PacketHistory say.
+/// The tables of a history, described at the accessors of PacketHistory.
 struct PacketTables {
   std::vector<Flow> flows;
   std::vector<std::vector<uint32_t>> in_order;  ///< by flow

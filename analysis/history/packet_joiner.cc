@@ -27,7 +27,7 @@ PacketTables begun_with(Sightings& seen) {
   return tables;
 }
 
-/// An answer that arrived and was then refused by the NIC (its ICRC was wrong) said nothing: its
+/// An answer that arrived and was then refused by the NIC (its ICRC was wrong) acknowledges nothing: its
 /// arrival is one ingress latency older than its drop.
 void skip_refused_answers(const Topology& topology, std::vector<Sighting>& frames) {
   using Refused = std::tuple<FabricTime, PortRef, uint32_t, uint32_t, Opcode>;

@@ -174,7 +174,7 @@ void PartJoiner::leaves(const Sighting& s) {
   if (tables_.packets[packet].placement == kNone) tables_.packets[packet].placement = s.detail;
 }
 
-/// An arrival has to say the same as the first that was seen of its packet. A retransmission may
+/// An arrival must have the same content as the first that was seen of its packet. A retransmission may
 /// differ in its headers' flags, never in where its bytes go or what they are.
 void PartJoiner::compare_placement(const Sighting& s, Packet& packet, Attempt& t) const {
   if (s.detail == kNone) return;

@@ -1,5 +1,5 @@
 #pragma once
-// Where the bytes of RC's packets go: only the first packet of a WRITE says so, and the others follow from
+// Where the bytes of RC's packets go: only the first packet of a WRITE has the address, and those of the others follow from
 // their distance to it.
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #pragma once
-// What the judge is told, as opposed to what it reads from captures: the hosts' own reports and the
-// timing of the run. Both go into the verdict; the hosts' word is checked against the captures.
+// The judge's inputs beside captures: the hosts' own reports and the
+// timing of the run. Both go into the verdict; the judge checks the hosts' reports against the captures.
 
 #include <cstdint>
 #include <optional>
@@ -19,9 +19,9 @@ struct QueueReport {
   Qpn remote;                 ///< where its data goes
   uint32_t peer = 0;          ///< host number
   uint64_t posted = 0;        ///< messages that were accepted
-  uint64_t completed = 0;     ///< told to be done
-  uint64_t failed = 0;        ///< told to have failed
-  uint64_t out_of_order = 0;  ///< told in another order than that of posting
+  uint64_t completed = 0;     ///< reported as done
+  uint64_t failed = 0;        ///< reported as failed
+  uint64_t out_of_order = 0;  ///< reported in another order than that of posting
   bool in_error = false;
 };
 
@@ -30,7 +30,7 @@ struct QueuePairName {
   uint32_t host = 0;  ///< host number
   Qpn qp;
   uint32_t peer = 0;  ///< host number
-  Qpn remote;         ///< the peer's queue pair: what the packets of `host` say
+  Qpn remote;         ///< the peer's queue pair: destination QPN in packets of `host`
   bool roce = false;  ///< RC's, which keeps to one path; else MRC's
 };
 

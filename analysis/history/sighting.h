@@ -1,6 +1,6 @@
 #pragma once
 // A sighting: one frame, seen at one place. SightingReader makes them of capture records and of what
-// watched nodes tell; join_sightings() makes packets of them. Kept small, because there may be
+// watched nodes report; join_sightings() makes packets of them. Kept small, because there may be
 // kMaxSightings of them at once.
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Sighting {
   AttemptMark mark() const { return {EntropyValue{ev}, rtx, timed, timestamp}; }
 };
 
-/// What a SACK, NACK or transport ACK says.
+/// The fields of a SACK, NACK or transport ACK.
 struct SeenAnswer {
   EntropyValue ev;
   Psn cumulative, trigger;

@@ -1,4 +1,4 @@
-// What SightingReader keeps of a frame beside its sighting: what an answer says, where a payload goes.
+// What SightingReader keeps of a frame beside its sighting: the fields of an answer, the place of a payload.
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 /// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK.
 bool is_ack(const Aeth& aeth) { return aeth.syndrome >> 5 == 0; }
 
-/// Enough to tell payloads apart that are not made to collide. At most kPayloadSample bytes.
+/// Enough to distinguish payloads that are not made to collide. At most kPayloadSample bytes.
 uint32_t sample_of(std::span<const uint8_t> bytes) {
   std::array<uint8_t, 16> padded{};
   static_assert(kPayloadSample <= padded.size());

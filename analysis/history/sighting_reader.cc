@@ -238,7 +238,7 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
 void SightingReader::add(Sightings&& more) {
   const auto answers = static_cast<uint32_t>(seen_.answers.size());
   const auto placements = static_cast<uint32_t>(seen_.placements.size());
-  // Each list up to its bound: what of it found no room, and what is later, is not told.
+  // Each list up to its bound: evidence is complete only up to the first entry without room.
   const auto join = [this](auto& all, auto& others, size_t most, auto time_of) {
     const size_t fit = std::min(others.size(), most - std::min(all.size(), most));
     for (size_t i = fit; i < others.size(); ++i) {
@@ -297,7 +297,7 @@ void SightingReader::add_burst(const DatagramBurst& part) {
   if (seen_.bursts.size() < kMaxBursts) seen_.bursts.push_back(part);
 }
 
-/// The common end of both feeds. `s` knows when, where and what; the packet says the rest.
+/// The common end of both feeds. `s` has time, place and kind; the rest is in the packet.
 void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length) {
   const FrameView& packet = kept.view();
   const bool right_place =

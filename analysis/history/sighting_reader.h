@@ -1,6 +1,6 @@
 #pragma once
-// Reads capture records, or is told by watched nodes, and keeps a sighting of each frame that says
-// something of a packet's fate.
+// Reads capture records, or observes nodes, and keeps a sighting of each frame that shows
+// a packet's fate.
 
 #include <array>
 #include <filesystem>

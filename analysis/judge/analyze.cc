@@ -22,7 +22,7 @@ void note_count(std::vector<std::string>& notes, uint64_t count, const char* wha
   if (count > 0) notes.push_back(std::to_string(count) + " " + what);
 }
 
-/// What a reader should know about the evidence itself.
+/// Notes on flaws of the evidence itself.
 void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
   note_count(notes, c.capture_skipped, "capture records were malformed and skipped");
   note_count(notes, c.unknown_interface, "capture records of interfaces that this fabric lacks");
@@ -107,7 +107,7 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.kind = fault.kind;
   result.at = fault.start;
   result.note = unmeasured_because(coverage);
-  // Where traffic went, and whether it came back, packets and events say without the hosts' reports.
+  // Which paths traffic used, and whether it came back, is in packets and events; no host reports are needed.
   result.measured = coverage.whole(Witness::kPackets) && coverage.whole(Witness::kEvents);
   if (result.measured) {
     result.still_used = measured.still_used;

@@ -13,7 +13,7 @@
 //              below it if that is more: a workload that comes in bursts has such intervals anyway
 //   lowest     the goodput of the lowest of the transient's intervals
 //
-// The parts of a dip cannot be told apart where the outage is shorter than 40 RTT (20 to move away in, 20
+// The parts of a dip cannot be separated where the outage is shorter than 40 RTT (20 to move away in, 20
 // to measure), where another fault is on or begins meanwhile, or where there is no usable baseline.
 
 #include <optional>
@@ -30,7 +30,7 @@ struct Measurements;
 /// RTTs of an outage that are needed: to move away in, and to measure what is left.
 inline constexpr int64_t kDipRtts = 40;
 
-/// Rates are goodput; the baseline stands beside them, so that shares of it can be told.
+/// Rates are goodput; the baseline stands beside them, so that shares of it can be shown.
 struct Dip {
   FabricTime base_rtt;
   BitRate baseline;
@@ -41,7 +41,7 @@ struct Dip {
   bool operator==(const Dip&) const = default;
 };
 
-/// A dip, or why its parts cannot be told apart.
+/// A dip, or why its parts cannot be separated.
 struct DipMeasurement {
   std::optional<Dip> dip;
   std::string why_not;  ///< empty if there is a dip

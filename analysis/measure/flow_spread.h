@@ -26,7 +26,7 @@ struct FlowSpread {
   double busiest_to_mean = 0;  ///< its packets, over the mean of all those uplinks
 };
 
-/// Empty where nothing was sent over uplinks, or nothing says which ones: in a listed fabric, where switches
+/// Empty where nothing was sent over uplinks, or which ones is not known: in a listed fabric, where switches
 /// that are not ours hash, and where switches choose for each packet (`adaptive_routing`).
 std::optional<FlowSpread> flow_spread(const Topology& topology, const PacketHistory& history);
 

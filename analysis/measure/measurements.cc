@@ -111,7 +111,7 @@ BitRate share_of(BitRate rate, Probability share) {
 
 namespace {
 
-/// How long after `start` the first window ends that reaches its target; `reaches` says whether the
+/// How long after `start` the first window ends that reaches its target; `reaches` returns whether the
 /// window that ends at an instant does. Zero if no window misses it; empty if none reaches it.
 template <class Reaches>
 std::optional<FabricTime> first_window(const Measurements& m, FabricTime start,

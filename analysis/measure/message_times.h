@@ -14,7 +14,7 @@ namespace mrclab::analysis {
 
 struct MessageTime {
   uint32_t flow = 0;
-  Bytes size;  ///< as its headers say
+  Bytes size;  ///< by its headers
   FabricTime began;
   FabricTime arrived = FabricTime::never();  ///< never(): it is open
   bool open() const { return arrived == FabricTime::never(); }

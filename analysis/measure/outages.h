@@ -1,5 +1,5 @@
 #pragma once
-// When wires, hosts and paths were not what they should be, as far as the schedule of a run says.
+// When wires, hosts and paths were impaired, by the schedule of a run.
 
 #include <map>
 #include <span>

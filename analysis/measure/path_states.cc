@@ -7,7 +7,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// The host at the other end of a queue pair, as the reports say.
+/// The host at the other end of a queue pair, by the hosts' reports.
 std::optional<uint32_t> peer_of(const Topology& topology, const HostReports& hosts,
                                 const PathStates::Key& key) {
   for (const HostReport& host : hosts.hosts) {

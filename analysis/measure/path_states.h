@@ -1,5 +1,5 @@
 #pragma once
-// What hosts last said about the paths of their queue pairs, made of the news of an event history.
+// The states that hosts last reported for the paths of their queue pairs, out of an event history.
 
 #include <compare>
 #include <map>
@@ -55,7 +55,7 @@ class PathStates {
     const auto found = states_.find({host, qp, plane, std::nullopt});
     return found != states_.end() && !found->second.usable;
   }
-  /// The state of one entropy value: its plane's while that is down, else its own; GOOD until a host says more.
+  /// The state of one entropy value: its plane's while that is down, else its own; GOOD until the host reports another.
   PathWord word_of(const Key& value) const {
     if (plane_down(value.host, value.qp, value.plane)) return PathWord::kPortDown;
     const auto found = states_.find(value);
@@ -67,9 +67,9 @@ class PathStates {
   std::map<Key, State> states_;
 };
 
-/// Removes wires from `unused` and `unjudged` that are usable by the hosts' word: nothing has
-/// crossed such a wire since its heal, but no host says that a path over it is unusable. Does
-/// nothing if no host was heard.
+/// Removes wires from `unused` and `unjudged` that hosts count as usable: nothing has
+/// crossed such a wire since its heal, but no host reports a path over it as unusable. Does
+/// nothing if there are no events of hosts.
 void accept_usable(const Topology& topology, const EventHistory& events, const HostReports& hosts,
                    std::vector<FaultMeasurement>& faults);
 

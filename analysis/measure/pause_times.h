@@ -1,7 +1,7 @@
 #pragma once
 // For which stretches of time RoCE's data stood paused at which port, out of the pause frames that arrived
 // there: from one ingress latency after the frame's last bit until what it asked for is over, or a frame lets
-// it go on, or the port loses its carrier (which the schedule says, as it does of the rate of the port: quanta are bit
+// it go on, or the port loses its carrier (by the schedule, as is the rate of the port: quanta are bit
 // times of the rate when the frame counts). A frame that is being sent is finished.
 
 #include <span>

@@ -55,7 +55,7 @@ class Depths {
     record_.assign(topology.planes, 0);
   }
 
-  /// False, and `unknown` says why, if the file does not tell everything.
+  /// False, with the reason in `unknown`, if the file is not complete.
   bool add(const std::filesystem::path& path) {
     HistoryReader reader = HistoryReader::open(path);
     if (reader.header().streams != ports_.size() || reader.header().complete < end_) {

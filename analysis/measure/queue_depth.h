@@ -27,7 +27,7 @@ struct QueueDepths {
   /// The port of a plane's deepest queue of all; empty if nothing ever waited.
   std::vector<std::string> deepest_port;
   std::optional<DeepestQueue> deepest_of_all;  ///< empty: nothing ever waited, or it is unknown
-  std::string unknown;                         ///< why there is nothing to tell; empty: there is
+  std::string unknown;                         ///< why the depth is not known; empty: it is
 };
 
 /// Records of one file that are looked at: they are sorted in memory, 40 bytes each.

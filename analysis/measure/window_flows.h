@@ -1,5 +1,5 @@
 #pragma once
-// What hosts said of their windows, by flow: from a host to a destination, over all queue pairs and
+// The windows that hosts reported, by flow: from a host to a destination, over all queue pairs and
 // planes. No packet shows any of it. Least, median and most are those of the records, of which a busy
 // flow leaves about one in a base RTT (endpoint/congestion/window_reports.h).
 
@@ -23,11 +23,11 @@ struct WindowFlow {
   uint32_t peer = 0;
   std::vector<uint32_t> news;  ///< places in the list that it was made from
   Bytes least, median, most;
-  std::optional<Bytes> largest;  ///< that it may be, as said last
+  std::optional<Bytes> largest;  ///< that it may be, by the last report
   Bytes in_flight_median, in_flight_most;
   /// Queue delays; empty where the hosts measured none.
   std::optional<FabricTime> delay_median, delay_most;
-  std::optional<FabricTime> target, base_rtt;  ///< as said last
+  std::optional<FabricTime> target, base_rtt;  ///< by the last report
   std::array<uint64_t, kQuadrantWords.size()> answers = {};
   std::array<Cuts, kCutWords.size()> cuts = {};
 

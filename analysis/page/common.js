@@ -57,7 +57,7 @@ const prose = (text) => text.replace(/(\d+(?:\.\d+)?)(ps|ns|us|ms)\b/g,
 const kSigns = {pass: "✓", fail: "✗", inconclusive: "?"};
 const resultWord = (result) => (kSigns[result] || "") + " " + result;
 
-/// The value at a JSON pointer of a verdict, as an element that says where it is from.
+/// The value at a JSON pointer of a verdict, as an element that carries its pointer.
 function field(verdict, pointer, show = plain) {
   const value = pointer.split("/").slice(1).reduce((v, key) => v === null || v === undefined ? v : v[key], verdict);
   return el("span", {"data-json": pointer, "data-value": JSON.stringify(value === undefined ? null : value)},

@@ -122,7 +122,7 @@ function evMatrix(run) {
            (evs.rows_left_out ? ` ${evs.rows_left_out} more ends are not shown.` : "") +
            (evs.left_out ? ` ${evs.left_out} later changes are not shown.` : "")));
   canvases.push(canvas);
-  // The instant at which most is out of use says most.
+  // Starts at the instant at which most is out of use.
   const counts = outOfUse(evs, evs.shown_until_us ?? end);
   show(counts.reduce((best, row) => row[1] > best[1] ? row : best, [0, 0])[0]);
   addEventListener("resize", () => show(now));

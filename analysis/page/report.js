@@ -35,7 +35,7 @@ function headline(run) {
   notPassed(run);
 }
 
-/// What the scenario says of itself, when it was run and by which command.
+/// The scenario's description, when it was run and by which command.
 function origin(from) {
   if (!from) return null;
   return el("div", {class: "origin"}, from.about ? el("p", {}, prose(from.about)) : null,
@@ -64,7 +64,7 @@ function notPassed(run) {
   if (items.length) section(v.result === "fail" ? "Why it failed" : "What is not settled", el("ul", {class: "why"}, items));
 }
 
-/// What the packets alone say was broken.
+/// What was broken, by packets alone.
 function blame(run) {
   const list = run.verdict.blame || [];
   if (!list.length && !run.verdict.faults.length && !run.verdict.losses_not_told) return;

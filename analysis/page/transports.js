@@ -2,7 +2,7 @@
 // One of the parts of the page's script: they are put into one function, in the order common,
 // matrix, windows, report, compare, transports, main (report.html).
 
-/// Colours that people with any colour vision tell apart (Okabe and Ito, Color Universal Design), darkened where
+/// Colours that people with any colour vision can distinguish (Okabe and Ito, Color Universal Design), darkened where
 /// they would be faint on white; curves have strokes of their own beside them.
 const kTransportColours = {
   light: ["#0072b2", "#d55e00", "#009e73", "#b0609a", "#000000", "#b8860b", "#3a8fc4", "#7a7a7a"],

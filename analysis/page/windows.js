@@ -1,4 +1,4 @@
-// What hosts said of their windows: a flow at a time, with the quadrants as a band and a mark at each cut.
+// The windows that hosts reported: a flow at a time, with the quadrants as a band and a mark at each cut.
 // One of the parts of the page's script: they are put into one function, in the order common,
 // matrix, windows, report, compare, transports, main (report.html).
 

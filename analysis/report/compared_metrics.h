@@ -25,7 +25,7 @@ using Tolerances = std::map<std::string, Tolerance, std::less<>>;
 
 /// What counts where nothing is asked for: 2 % of goodput and completion, nothing of queue pairs
 /// that fail, 10 % of the others. Our choice: in the simulator a run of one version does not vary at
-/// all, so these say only what a new version may cost.
+/// all, so these bound only what a new version may cost.
 Tolerances default_tolerances();
 
 /// Takes "exact", or "METRIC=AMOUNT": METRIC is a name of default_tolerances() or "all", AMOUNT "2%",

@@ -21,7 +21,7 @@ bool shows(const Topology& topology, const MrcPacket& packet, const PacketToLook
          name(*destination) == wanted.destination;
 }
 
-/// Reads one file until all of `wanted` have a frame; those that got one are taken out.
+/// Reads one file until all of `wanted` have a frame; those that got one are removed.
 void look_through(const Topology& topology, const std::filesystem::path& path, Wanted& wanted) {
   const std::unique_ptr<CaptureReader> reader = open_capture(path);
   CaptureRecord record;

@@ -136,7 +136,7 @@ class Picture {
     return list;
   }
 
-  /// The ends whose states are shown: those that said anything first, then as the plan has them.
+  /// The ends whose states are shown: those that reported anything first, then in the plan's order.
   std::vector<QueuePairName> rows_shown() const {
     std::set<std::pair<uint32_t, Qpn>> spoke;
     for (const PathNews& news : in_.story.evidence.events().paths()) {

@@ -10,7 +10,7 @@
 //   planes   plane, bytes, share
 //   evs      rows (host, qp, peer), columns (paths), states, cells (which columns a row has),
 //            changes [t_us, row, column, state], left_out, rows_left_out, heard
-//   windows  what hosts said of their windows: heard, until_us or null, left_out, quadrants and causes
+//   windows  windows that hosts reported: heard, until_us or null, left_out, quadrants and causes
 //            (words), flows (from, to, least, median, most, in_flight in KiB, delay_us, target_us, base_us,
 //            answers by quadrant, cuts [times, KiB] by cause, points [t_us, window KiB, in flight KiB,
 //            longest delay us or null, quadrant or -1, cause of the largest cut or -1, KiB cut])

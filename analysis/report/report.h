@@ -11,7 +11,7 @@ namespace mrclab::analysis {
 
 /// Where a run comes from; what is not known is empty.
 struct RunOrigin {
-  std::string about;    ///< what the scenario says of itself
+  std::string about;    ///< the scenario's description
   std::string command;  ///< what was typed
   std::string started;  ///< "2026-11-25 18:22:01 UTC"
   std::string drawing;  ///< the fabric, as one SVG element
@@ -27,7 +27,7 @@ struct ReportedRun {
 /// Throws std::invalid_argument if a part is no JSON.
 std::string to_html(const ReportedRun& run);
 
-/// Two runs side by side. `history` says in words whether their packets are the same.
+/// Two runs side by side. `history` is the sentence on whether their packets are the same.
 std::string to_html(const ReportedRun& a, const ReportedRun& b, const std::string& history);
 
 /// A scenario's run under one of several transports.
@@ -40,7 +40,7 @@ struct TransportRun {
   ReportedRun run;
 };
 
-/// All of them in one chart, with their headlines; `headline` says what that is.
+/// All of them in one chart, with their headlines; `headline` names the quantity.
 std::string to_html(const std::vector<TransportRun>& runs, const std::string& headline);
 
 }  // namespace mrclab::analysis

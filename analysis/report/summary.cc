@@ -34,7 +34,7 @@ std::string seconds_text(double seconds) {
   return text;
 }
 
-/// One line for each check with this result; one that could not be judged says why.
+/// One line for each check with this result; one that could not be judged with its reason.
 void add_checks(const Verdict& verdict, Result result, TextTable& table) {
   size_t named = 0;
   for (const CheckResult& check : verdict.checks) {
@@ -46,7 +46,7 @@ void add_checks(const Verdict& verdict, Result result, TextTable& table) {
   if (named > kNamed) table.line("  and " + std::to_string(named - kNamed) + " more, above");
 }
 
-/// What of the run left checks open, once for all of them; else each says why.
+/// What left checks inconclusive: once, if one reason holds for all of them.
 void add_open(const Verdict& verdict, TextTable& table) {
   const TimingReport& timing = verdict.timing;
   const auto& reasons = timing.reasons.empty() ? verdict.notes : timing.reasons;

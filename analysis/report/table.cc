@@ -1,5 +1,5 @@
-// The verdict as a table for the terminal. summary.cc writes the few lines below it that say what
-// came out.
+// The verdict as a table for the terminal. summary.cc writes the few lines below it with the
+// result.
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 using Row = TextTable::Row;
 
-/// A duration behind a fault's start; `zero` says what none at all means.
+/// A duration behind a fault's start; `zero` is the text for none at all.
 std::string after(const std::optional<FabricTime>& t, const char* zero) {
   if (!t) return "-";
   return *t == FabricTime::zero() ? zero : "+" + to_string(*t);
@@ -49,7 +49,7 @@ const char* mark_of(Result result) {
   return "????";
 }
 
-/// What a check that passed looked at, and what else it says.
+/// What a check that passed looked at, and its note.
 std::string looked_and_note(const CheckResult& check) {
   const std::string looked = check.looked ? to_string(*check.looked) : "";
   return looked + (looked.empty() || check.note.empty() ? "" : "; ") + check.note;
@@ -102,7 +102,7 @@ void faults_part(const Verdict& verdict, TextTable& table) {
   table.rule();
 }
 
-/// What the packets say was broken. More than a few are in verdict.json.
+/// What was broken, by packets alone. More than a few are in verdict.json.
 void blame_part(const Verdict& verdict, TextTable& table) {
   constexpr size_t kBlamesShown = 8;
   if (!verdict.no_blame.empty() && !verdict.faults.empty()) {

@@ -1,5 +1,5 @@
 #pragma once
-// Tables for the terminal, as wide as it is, coloured where that is wanted.
+// Tables for the terminal, as wide as it is, coloured on request.
 
 #include <string>
 #include <string_view>
@@ -30,7 +30,7 @@ class TextTable {
   void indented(const std::string& text, size_t indent);
   /// `word` in the colour of the result, then the text, wrapped below itself.
   void marked(const std::string& word, Result result, const std::string& text);
-  /// A row of cells; `right` says which are right-aligned.
+  /// A row of cells; `right`: which are right-aligned.
   void row(const Row& cells, const std::vector<size_t>& widths, const std::vector<bool>& right);
   /// Widths of the longest cells; the first column gives way so that the row fits.
   std::vector<size_t> fit(const std::vector<Row>& rows) const;

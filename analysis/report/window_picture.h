@@ -1,5 +1,5 @@
 #pragma once
-// What the page shows of windows (picture.h has the shape), out of what hosts said.
+// What the page shows of windows (picture.h has the shape), out of the hosts' reports.
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -24,7 +24,7 @@ constexpr int32_t kWindow = 32'640;
 /// AETH syndrome of a NAK "PSN sequence error" (InfiniBand specification, table 47).
 constexpr uint8_t kSequenceNak = 0x60;
 
-/// What an answer says of one PSN; nothing if it names none near it.
+/// What an answer reports of one PSN; nothing if it names none near it.
 std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
   Answer answer;
   answer.opcode = packet.bth.opcode;
@@ -160,7 +160,7 @@ std::optional<LifeSighting> PacketSearch::sighting_of(const CaptureRecord& recor
     out = drop.side ? *drop.side == Direction::kEgress : out;
     s.where = {place.port->node, drop.port.value_or(PortId{})};
   } else if (s.trailer) {
-    // It says itself between which ports it flew, whatever the interface is called.
+    // Its trailer names the wire that it crossed, whatever the interface is called.
     const Wire& wire = topology_.wire(s.trailer->wire);
     s.where = out ? wire.from : wire.to;
     s.t = out ? s.trailer->end : s.trailer->end + s.trailer->flight;

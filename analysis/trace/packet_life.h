@@ -1,5 +1,5 @@
 #pragma once
-// One packet's life: everything that a run's files say of one PSN of one queue pair, joined hop by
+// One packet's life: everything that a run's files hold of one PSN of one queue pair, joined hop by
 // hop without comparing the clocks of different nodes.
 //
 //   captures, packet records, events --PacketSearch--> sightings and answers of each flow that fits
@@ -50,7 +50,7 @@ struct LifeSighting {
   uint64_t wire_bytes = 0;             ///< as modelled
   std::optional<TimeTrailer> trailer;  ///< where the frame was captured whole
   Opcode opcode = Opcode::kWriteOnly;
-  uint32_t payload = 0;  ///< bytes, as the headers say; 0: not known
+  uint32_t payload = 0;  ///< bytes, by the headers; 0: not known
   std::optional<uint16_t> msn;
   AttemptMark mark() const {
     return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0), from_record};
@@ -66,7 +66,7 @@ struct Answer {
   EntropyValue reflected;
   std::optional<NackReason> reason;
   bool covers = false;     ///< this packet triggered it
-  bool gap = false;        ///< it says that later ones have arrived, and this one has not
+  bool gap = false;        ///< it reports later ones as arrived, and this one as missing
   bool triggered = false;  ///< by this packet
 };
 
@@ -94,7 +94,7 @@ struct KnownFlow {
 };
 
 /// Not thread-safe. Captures first: where they look, records are not needed and not kept. Its sixteen members
-/// are one search: what is wanted, what of it was found so far, and in which files.
+/// are one search: what is searched, what of it was found so far, and in which files.
 class PacketSearch {
  public:
   static constexpr size_t kMaxSightings = 1u << 16;
@@ -109,18 +109,18 @@ class PacketSearch {
   /// events.jsonl. Throws std::runtime_error when it cannot be read.
   void add_events(const std::filesystem::path& path);
 
-  /// `known` are the flows of the scenario, if there is one; else answers are told apart by the
+  /// `known` are the flows of the scenario, if there is one; else answers are matched by the
   /// packets that triggered them, and without captures nothing is found.
   std::vector<FoundPacket> found(std::span<const KnownFlow> known = {}) const;
 
-  /// Data of the wanted queue pairs that was seen and belongs to no walk, and why.
+  /// Data of the selected queue pairs that was seen and belongs to no walk, and why.
   struct Unplaced {
     uint64_t other_hosts = 0;   ///< between addresses that are no hosts' of this fabric
     uint64_t no_port = 0;       ///< at an interface that is no port of it
     uint64_t not_ethernet = 0;  ///< records of a link type that is not looked at, of whatever
   };
   const Unplaced& unplaced() const { return unplaced_; }
-  /// PSNs of the wanted queue pairs that captures show at all: of a flow that was not found.
+  /// PSNs of the selected queue pairs that captures show at all: of a flow that was not found.
   std::optional<std::pair<Psn, Psn>> psns_seen() const { return psns_seen_; }
   bool switches_captured() const { return switches_captured_; }
   bool records_used() const { return records_used_; }
@@ -172,7 +172,7 @@ struct Hop {
   const LifeSighting* seen = nullptr;  ///< null: no file looks here, but it must have passed
   std::optional<Ipv6Address> carrier;  ///< as captured, else as it must have been
   std::optional<FabricTime> waited;    ///< in the queue of this egress port
-  bool marked = false;                 ///< ECN: congestion was not yet said before
+  bool marked = false;                 ///< ECN: marked here for the first time
   bool trimmed = false;                ///< here
 };
 
@@ -183,7 +183,7 @@ struct LifeAttempt {
   std::vector<Hop> hops;
   Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
-  const Answer* reported = nullptr;        ///< the first that says that this attempt is missing
+  const Answer* reported = nullptr;        ///< the first that reports this attempt as missing
   const DeclaredLoss* declared = nullptr;  ///< when the sender gave it up, in its own words
 };
 

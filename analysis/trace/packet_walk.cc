@@ -1,4 +1,4 @@
-// Joining the sightings of one packet to attempts (packet_life.h says by what).
+// Joining the sightings of one packet to attempts (packet_life.h: by what).
 
 #include <algorithm>
 
@@ -169,7 +169,7 @@ class Walker {
     return port_toward(topology_, node, active_usid(after));
   }
 
-  /// Where no carrier says it: by the wires of the value's path.
+  /// Without a carrier: by the wires of the value's path.
   std::optional<PortId> route_by_path(NodeId node, EntropyValue ev) const {
     const auto path = built_path(topology_, found_.source, found_.destination, ev);
     if (!path) return std::nullopt;
@@ -253,7 +253,7 @@ class Walker {
   const LifeSighting* last_seen_ = nullptr;
 };
 
-/// Which answer told the sender that an attempt is missing: the first between it and the next one.
+/// The answer that reported an attempt as missing to its sender: the first between it and the next one.
 /// The instants are all of the sender's own ports.
 void attach_answers(const FoundPacket& found, PacketLife& life) {
   for (const Answer& answer : found.answers) {

@@ -4,7 +4,7 @@
 //   fabric      a slice per fault; per plane goodput and the deepest queue as counters
 //   h0, h1, ... per flow and plane the transmissions, from first bit to arrival, trim or loss; those
 //               that overlap lie in lanes of one name; the attempts of a packet are joined by arrows
-//               (flows); what the host says (EV states, losses, port status) as instants
+//               (flows); the host's events (EV states, losses, port status) as instants
 //   switches    losses and trims as instants, per port
 //
 // Times are nanoseconds of fabric time.

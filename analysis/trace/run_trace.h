@@ -1,5 +1,5 @@
 #pragma once
-// A run as other people's trace viewers want it: what the captures show, what the nodes said and the
+// A run for trace viewers of others: what the captures show, the nodes' events and the
 // faults, in order of time. The exporters (qlog.h, perfetto_trace.h) are made from this.
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace mrclab::analysis {
 /// A line of events.jsonl as it stands there.
 struct RunEvent {
   FabricTime t;
-  std::string node, port, kind, cause, detail;  ///< empty: not said
+  std::string node, port, kind, cause, detail;  ///< empty: not recorded
   std::optional<uint32_t> qp, ev, psn;
 };
 

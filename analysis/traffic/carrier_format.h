@@ -7,7 +7,7 @@
 // One packet at two places shows both lengths: the later carrier is the earlier one less its first
 // uSIDs, at most one for each switch between. Where no packet was seen twice, a zero between two
 // numbers is in the high half of a 32-bit uSID, as a uSID of zero ends the carrier. Otherwise F3216
-// is assumed, which RFC 9800 §4.1 names first, and said to be.
+// is assumed, which RFC 9800 §4.1 names first, and reported as assumed.
 
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace mrclab::analysis {
 
-/// How something is known that packets do not say outright.
+/// How something is known that packets do not carry.
 enum class Known : uint8_t { kGiven, kSeen, kAssumed };
 
 struct CarrierFormat {

@@ -10,7 +10,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Records that tell whether a file carries our time; more than any daemon writes in a tick.
+/// Records that are searched for a trailer with our time; more than any daemon writes in a tick.
 constexpr uint64_t kProbedRecords = 1024;
 /// If some of those were made by another implementation, this many records of a file (and of all
 /// files together) are sampled to learn its format.

@@ -1,5 +1,5 @@
 #pragma once
-// What the reader must know of a capture file before it reads it: whether the file's own times
+// What is found out about a capture file before it is read: whether the file's own times
 // count or those in our trailers, and the format of packets that another implementation made
 // (format_sample.h).
 

@@ -12,7 +12,7 @@
 
 namespace mrclab::analysis {
 
-/// What a person may say about a capture because its packets do not.
+/// What the user may state about a capture because its packets do not carry it.
 struct GivenFormat {
   std::optional<CarrierFormat> carriers = std::nullopt;
   std::optional<GivenEv> ev = std::nullopt;

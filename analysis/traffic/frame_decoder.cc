@@ -19,7 +19,7 @@ DropCause cause_of(std::string_view comment) {
   return DropCause::kMalformed;
 }
 
-/// The stage of a packet without a carrier. An IPv4 address does not tell its host's row.
+/// The stage of a packet without a carrier. An IPv4 address does not contain its host's row.
 Stage stage_by_hops(const FrameView& packet) {
   if (packet.encapsulation() == Encapsulation::kIpv6) {
     const std::optional<Path> path = path_of(packet.entropy());
@@ -44,7 +44,7 @@ Stage stage_by_headers(const FrameView& packet) {
              : stage_by_hops(packet);
 }
 
-/// What an answer or a probe says, which is all that is read of an extension header but a timestamp.
+/// The fields of an answer or a probe, which is all that is read of an extension header but a timestamp.
 void fill_answer(const FrameView& packet, TrafficSighting& s) {
   Extension extension;
   packet.read_extension(extension);
@@ -103,7 +103,7 @@ void fill(const FrameView& packet, TrafficSighting& s) {
 
 void fill_as_ours(const FrameView& packet, TrafficSighting& s) {
   s.ev = s.path = packet.entropy();
-  // IPv4 reflects half of an entropy value, the half that says the rest. (A SACK for a packet with a
+  // IPv4 reflects half of an entropy value, the half that determines the rest. (A SACK for a packet with a
   // carrier that comes back over IPv4 is mistaken for one; the same two hosts need both kinds for that.)
   AnswerFields& a = s.answer;
   const bool half = packet.encapsulation() == Encapsulation::kIpv4 && a.ev.value >= 0xC000 &&
@@ -111,7 +111,7 @@ void fill_as_ours(const FrameView& packet, TrafficSighting& s) {
   if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
 }
 
-/// What depends on how far the frame has come: the stage where the port says it better, and so the time.
+/// What depends on how far the frame has come: the stage, where the port shows it better, and so the time.
 void settle(const DecodedFrame& frame, TrafficSighting& s) {
   if (frame.at_host_port) {
     s.stage = s.end == WireEnd::kLeaving ? Stage::kHostUp : Stage::kHostDown;
@@ -125,7 +125,7 @@ void say_what_happened(std::string_view comment, DropCause lost, bool is_void, T
   if (lost != DropCause::kNone) {
     s.kind = TrafficSighting::Kind::kDropped;
     s.cause = lost;
-  } else if (is_void) {  // the trailer, which says why, was cut off
+  } else if (is_void) {  // the trailer, which has the cause, was cut off
     s.kind = TrafficSighting::Kind::kDropped;
     s.cause = DropCause::kWireLoss;
   } else if (comment.empty()) {  // which nearly all are

@@ -2,7 +2,7 @@
 // From a capture record to a sighting, in two steps, so that the first, which takes longest, can run
 // ahead of all that depends on the order of records:
 //
-//   FrameDecoder         what a record says by itself, whatever was read before it
+//   FrameDecoder         what a record shows by itself, whatever was read before it
 //   ConversationJoiner   whose conversation that is, in whose format, and how near its ends it was seen
 
 #include <array>
@@ -32,7 +32,7 @@ enum class Decoded : uint8_t {
   kTooMany,      ///< more conversations than are followed
 };
 
-/// What one record says by itself.
+/// What one record shows by itself.
 struct DecodedFrame {
   /// As if it were in our format; without conversation, point, feed and ended.
   TrafficSighting sighting;
@@ -49,7 +49,7 @@ struct DecodedFrame {
   bool is_void = false;
 };
 
-/// What a record says read in the format of another implementation.
+/// A record, read in the format of another implementation.
 struct ForeignFrame {
   PacketFacts facts;
   Stage stage = Stage::kUnknown;

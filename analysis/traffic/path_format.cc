@@ -218,7 +218,7 @@ bool PathLearner::learn_plane_in_block(PathFormat& format, const CarrierFormat& 
 /// The plane is what varies in the last uSID between packets of the same two
 /// hosts. If the last uSID is the same for all (a function that decapsulates),
 /// the plane is in the one before it, provided that another uSID decides the
-/// plane as well and says more: that of an uplink names plane and uplink.
+/// plane as well and more: that of an uplink names plane and uplink.
 bool PathLearner::learn_plane_in_carrier(PathFormat& format, const CarrierFormat& carriers) const {
   const auto width = static_cast<uint8_t>(carriers.usid_bits / 16);
   if (try_plane_at(format, 0, width)) return true;

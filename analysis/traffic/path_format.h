@@ -7,7 +7,7 @@
 //   plane   by the first of these that varies: the block of the carrier; its last two uSIDs (which
 //           uplink is taken changes neither, MRC paper §2.3); the host's NIC port, by MAC or tap
 //
-// What varies tells planes apart but gives them no number, so they are
+// What varies distinguishes planes but gives them no number, so they are
 // classes: A, B, C in order of value.
 
 #include <optional>
@@ -35,7 +35,7 @@ enum class PathBy : uint8_t { kEntropy, kCarrier };
 enum class PlaneBy : uint8_t { kNothing, kBlock, kCarrier, kPort, kBits };
 const char* name_of(PlaneBy plane_by);
 
-/// What a person says about entropy values with --ev-format.
+/// The format of entropy values that the user gives with --ev-format.
 struct GivenEv {
   PathBy path_by = PathBy::kEntropy;
   EvReading reading = EvReading::kLabelPort;
@@ -56,7 +56,7 @@ struct PathFormat {
   std::vector<uint64_t> plane_values;  ///< kBlock, kCarrier: the value of each class, sorted
   std::unordered_map<uint64_t, uint32_t> class_of_port;  ///< kPort: by PacketFacts::port_at
   uint8_t first_bit = 0, last_bit = 0;                   ///< kBits
-  size_t classes = 0;                                    ///< how many planes are told apart
+  size_t classes = 0;                                    ///< how many planes are distinguished
 
   /// The plane that this packet names; kNoPlane if it names none.
   uint32_t plane_of(const PacketFacts& facts, Stage stage) const;

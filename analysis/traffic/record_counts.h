@@ -11,7 +11,7 @@ class RecordCounts {
  public:
   /// Every frame, whatever it is.
   void add_frame(const DecodedFrame& frame);
-  /// One that became no sighting. `decoded`: what it is, which may be more than the frame says (kTooMany).
+  /// One that became no sighting. `decoded`: what it is, which the frame alone may not show (kTooMany).
   void add_unread(Decoded decoded, const DecodedFrame& frame);
   void add_pause(const PauseSeenAt& seen, FabricTime t);
   /// A file that was read to its end.

@@ -1,5 +1,5 @@
 #pragma once
-// What a frame to the UDP ports of MRC and RoCEv2 says before any parser has read it to its end: whose opcode it has,
+// What a frame to the UDP ports of MRC and RoCEv2 shows before any parser has read it to its end: whose opcode it has,
 // and whether its IPv4 checksum is right.
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //   lost          an attempt that a drop record or a void frame names, or whose arrival a capture at
 //                 its receiver would have shown: what was sent later over its path has arrived; not
 //                 one that arrived and that the receiving NIC refused (fabric/packet/drop_kind.h)
-//   open          an attempt that is not seen again by the capture's end, and nothing says that it
+//   open          an attempt that is not seen again by the capture's end, and no record shows that it
 //                 is lost: in flight, in a queue, behind a pause
 //   needless      an attempt of a packet of which an earlier attempt arrived (had arrived, or was
 //                 still on its way): what the literature calls a spurious retransmission
@@ -142,7 +142,7 @@ struct TrafficCounters {
       0;  ///< records to RoCEv2's port with an opcode of a vendor's, or a reserved one
   std::array<uint64_t, 256> opcodes{};  ///< all records to RoCEv2's ports, by the first byte of BTH
   std::array<uint64_t, kDropCauses>
-      roce_drops{};  ///< of `roce`: those that say why the packet was dropped there
+      roce_drops{};                          ///< of `roce`: those with the cause of a drop there
   uint64_t pauses = 0, pauses_not_kept = 0;  ///< pause frames; of more ports than kMaxPauseAskers
   uint64_t checksum_open = 0,
            checksum_wrong = 0;  ///< IPv4 checksums of records that were read as they stand

@@ -136,7 +136,7 @@ class TrafficAnalyzer {
   void release(Matching& matching, AnswerGroup& group, uint32_t flow, MatchedBy by);
   void settle_what_waits();
 
-  // traffic_evidence.cc: what answers tell about packets whose receiver was not captured
+  // traffic_evidence.cc: what answers prove about packets whose receiver was not captured
   bool known_by_answers(uint32_t flow) const;
   void learn_from(const TrafficSighting& s, uint32_t flow);
   void learn_from_nack(const TrafficSighting& s, uint32_t flow);

@@ -38,7 +38,7 @@ uint32_t TrafficAnalyzer::flow_answered_by(const TrafficSighting& s) {
     PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
     if (slot == nullptr || slot->attempts == 0) continue;
     if (!may_answer(s.answer.ev, *slot)) continue;
-    if (found != kNone) return kNone;  // two QPs fit: a later answer will tell them apart
+    if (found != kNone) return kNone;  // two QPs fit: a later answer may fit one only
     found = flow;
   }
   known = found;

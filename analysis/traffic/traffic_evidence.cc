@@ -1,10 +1,10 @@
-// What answers prove about foreign packets whose receiver was not captured: as much as their sender
-// knows.
+// What answers prove about foreign packets whose receiver was not captured: the knowledge of
+// their sender.
 //
-//   trimmed    A NACK says so. Its timestamp names the attempt, or there is only one.
+//   trimmed    A NACK reports it. Its timestamp names the attempt, or there is only one.
 //   arrived    A SACK covers the PSN. The attempt is the one whose timestamp it reflects, or the
 //              first if the answer came too soon for a later one.
-//   lost       The first answer that tells of the packet's arrival answers a later attempt, or
+//   lost       The first answer that covers the packet answers a later attempt, or
 //              SACKs go on for two round trips and none covers the PSN.
 //
 // An attempt for which none of this holds stays open: "fate not seen".
@@ -89,7 +89,7 @@ void TrafficAnalyzer::learn_from_sack(const TrafficSighting& s, uint32_t flow) {
   }
 }
 
-/// The attempt has arrived. If no earlier answer told of the packet, the attempts before it are
+/// The attempt has arrived. If no earlier answer covered the packet, the attempts before it are
 /// given up as lost; an answer to one of them that comes later shows that it was merely late.
 void TrafficAnalyzer::note_arrival(const TrafficSighting& s, uint32_t flow, PsnSlot& slot,
                                    TrafficAttempt& arrived) {

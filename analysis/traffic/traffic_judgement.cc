@@ -7,7 +7,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// No sender that lives has sent a packet as often; a hostile capture may say so.
+/// No real sender transmits a packet as often; a forged capture may show it.
 constexpr unsigned kMaxWalked = 64;
 
 /// A packet is not held up longer than this many times the longest way across that the captures show, while others of
@@ -118,10 +118,10 @@ void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
 /// Was each attempt after the first needed? Not, if an earlier one arrived.
 void TrafficAnalyzer::judge_need(TrafficFlow& flow, PsnSlot& slot) {
   const uint32_t number = flow_of_conversation_[flow.conversation];
-  // Where only answers tell, the need is known if they say which attempt arrived.
+  // Where only answers are seen, the need is known if they name the attempt that arrived.
   const auto arrived = [](const TrafficAttempt& a) { return a.fate == Fate::kDelivered; };
   bool known = states_[number].arrival_seen;
-  // From the newest to the oldest, `earlier` says whether any attempt before one arrived.
+  // From the newest to the oldest; `earlier`: whether any attempt before one arrived.
   std::array<TrafficAttempt*, kMaxWalked> attempts{};
   size_t count = 0;
   for (uint32_t at = slot.later; at != TrafficAttempt::kNone && count < attempts.size();

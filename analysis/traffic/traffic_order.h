@@ -50,7 +50,7 @@ class TrafficOrder {
   struct Key {
     int64_t t;
     uint32_t rank;   ///< order at equal instants: departures first, then the order of the files
-    uint32_t place;  ///< in held_, which says nothing of the order
+    uint32_t place;  ///< in held_, which is not in order
     bool operator<(const Key& other) const {
       return t != other.t ? t < other.t : rank < other.rank;
     }

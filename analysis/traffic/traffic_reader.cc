@@ -62,15 +62,15 @@ struct Feed {
   size_t pause = 0;                               ///< the next pause frame there
   FabricTime t = {};                              ///< when the next frame was captured
   bool more = false;                              ///< there is a next frame
-  bool starved = false;    ///< whether there is one only the next batch can tell
-  bool filling = false;    ///< another core decodes its next batch
-  uint64_t not_read = 0;   ///< records of a link type that is not read
-  uint16_t link_type = 0;  ///< the last of these
+  bool starved = false;                           ///< the next batch may have one or be the end
+  bool filling = false;                           ///< another core decodes its next batch
+  uint64_t not_read = 0;                          ///< records of a link type that is not read
+  uint16_t link_type = 0;                         ///< the last of these
 
   const DecodedFrame& frame() const { return frames.front().frames[at]; }
 };
 
-/// One pass over all sources: the frames that wait to be told in order of time, and what was found out about
+/// One pass over all sources: the frames that wait to be passed on in order of time, and what was found out about
 /// the sources on the way. They change together with each frame, so they stand together.
 class Reading {
  public:
@@ -184,7 +184,7 @@ class Reading {
     return true;
   }
 
-  /// Takes frames in the order of time, until a file must be decoded further to know which is next:
+  /// Takes frames in the order of time, until a file must be decoded further before the next is known:
   /// that one is returned. Null: all are taken.
   Feed* take_decoded() {
     while (Feed* feed = earliest()) {

@@ -20,9 +20,9 @@ namespace mrclab::analysis {
 struct TrafficInput {
   std::vector<std::filesystem::path> files;
   TrafficFilter filter;  ///< its times count from the origin of the result
-  /// Told now and then how many records have been read; may be empty.
+  /// Called now and then with the number of records read; may be empty.
   std::function<void(uint64_t records)> progress;
-  GivenFormat format = {};  ///< what a person says about foreign packets
+  GivenFormat format = {};  ///< what the user states about foreign packets
   DscpMap dscps = {};       ///< classes of the fabric that was captured
   /// To decode what comes next while the frames before are analyzed; empty: one after the other.
   /// What is found is the same.

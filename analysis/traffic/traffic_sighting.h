@@ -5,7 +5,7 @@
 //
 //   host --kHostUp--> T0 --kSpineUp--> T1 --kSpineDown--> T0 --kHostDown--> host
 //   uSIDs left:  4            3               2                 1            (cross-T1)
-//                2                                              1            (T0-local, as its EV says)
+//                2                                              1            (T0-local, by its EV)
 
 #include <optional>
 #include <string>
@@ -28,7 +28,7 @@ namespace mrclab::analysis {
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
 
-/// What a SACK, NACK or transport ACK says.
+/// The fields of a SACK, NACK or transport ACK.
 struct AnswerFields {
   uint64_t bitmap = 0;
   EntropyValue ev;          ///< entropy value of the packet that is answered

@@ -149,7 +149,7 @@ GuessedPlace VantageGuess::judged(const CapturedWay& w, const CarrierFormat& for
   return between(w.hops, PlaceReason::kNothing);
 }
 
-/// The guess where hop limits say nothing: programs that write captures, and
+/// The guess where hop limits do not show it: programs that write captures, and
 /// emulated switches, may leave them as they are.
 GuessedPlace VantageGuess::without_hops(const CapturedWay& w, const CarrierFormat& format) const {
   const Pair& pair = pairs_[pair_index_.find(pair_key(w.source, w.destination, 0))];

@@ -8,9 +8,9 @@
 //     carrier has one uSID left
 //   fewer passed, or more of the carrier left              at a switch between
 //
-// Where hop limits say nothing (a program wrote the packets), the directions that the capture notes
+// Where hop limits do not show it (a program wrote the packets), the directions that the capture notes
 // decide, and without them the order: a sender's packets are in order of PSN, unmarked and whole.
-// Packets whose place stays unknown count as sent and not as arrived, and the tables say so.
+// Packets whose place stays unknown count as sent and not as arrived, and the tables note it.
 
 #include <optional>
 #include <string>
@@ -34,14 +34,14 @@ constexpr uint8_t wires_behind(Stage stage) {
   return 4;
 }
 
-/// What a person says about where captures were taken.
+/// Where captures were taken, as the user states.
 struct GivenPlace {
   enum class Where : uint8_t { kSender, kReceiver, kSwitch, kHost };
   Where where = Where::kSender;
   Ipv6Address host{};  ///< kHost: the host on whose ports they were taken
 };
 
-/// Why a place was taken for what it is; reason_text() says it in words.
+/// Why a place was taken for what it is; reason_text() has the words.
 enum class PlaceReason : uint8_t {
   kGiven,
   kNoSwitchPassed,

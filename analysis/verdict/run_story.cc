@@ -207,7 +207,7 @@ class Teller {
     add(fault.start, "struck", text);
   }
 
-  /// What the hosts said about the paths of a fault while it lasted, or afterwards.
+  /// The hosts' reports on the paths of a fault while it lasted, or afterwards.
   std::vector<const PathNews*> news_of(size_t i, bool usable) const {
     std::vector<const PathNews*> found;
     for (const PathNews& news : in_.evidence.events().paths()) {
@@ -398,7 +398,7 @@ class Teller {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<StruckWires> struck_;          // of each fault that the story tells
+  std::vector<StruckWires> struck_;          // of each fault in the story
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault

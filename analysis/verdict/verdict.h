@@ -32,9 +32,9 @@ struct FaultResult {
   bool still_used = false;              ///< an affected path was in use until it healed or the end
   bool healed = false;
   bool measured =
-      true;  ///< false: evidence is missing, which `note` names; nothing above says anything then
+      true;  ///< false: evidence is missing, which `note` names; nothing above holds then
   std::string note;
-  std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be told apart
+  std::optional<Dip> dip = std::nullopt;  ///< empty: its parts cannot be separated
   FaultLosses losses = {};                ///< nothing where captures are missing
 };
 
@@ -52,10 +52,10 @@ struct Metrics {
   uint64_t naks = 0, cnps = 0;  ///< RC: negative acknowledgements, congestion notifications
   uint64_t timeouts = 0;        ///< RC: how often a sender went back and nothing had asked for it
   uint32_t flows_cut = 0;       ///< RC: flows whose sender got a notification, and lowered its rate
-  std::optional<DeepestQueue> deepest = std::nullopt;  ///< empty: no packet records say it
+  std::optional<DeepestQueue> deepest = std::nullopt;  ///< empty: no packet records show it
   std::optional<PauseUse> pauses = std::nullopt;       ///< empty: no port was paused
-  std::optional<FlowSpread> spread = std::nullopt;     ///< empty: nobody knows the uplinks
-  uint32_t qps_failed = 0;               ///< queue pairs in error at the end, as their hosts say
+  std::optional<FlowSpread> spread = std::nullopt;     ///< empty: the uplinks are not known
+  uint32_t qps_failed = 0;  ///< queue pairs in error at the end, by their hosts' reports
   std::optional<MessageTimes> messages;  ///< empty: no message began, or time is not modelled
   bool work_ends = false;  ///< the workload ends by itself; else the run's end cuts it short
   std::optional<FabricTime> completed =
@@ -97,10 +97,10 @@ struct Verdict {
   std::vector<Blame> blame;  ///< what was broken, by the packets alone
   std::string no_blame;      ///< why no component could be blamed; empty: one could
   std::string
-      losses_not_told;  ///< losses whose place nothing tells (analysis/blame/blame.h); empty: there are none
+      losses_not_told;  ///< losses without a known place (analysis/blame/blame.h); empty: there are none
   Metrics metrics;
   std::optional<TapCost> taps;
-  std::vector<std::string> notes;  ///< what a reader must know: anomalies in the captures
+  std::vector<std::string> notes;  ///< anomalies in the captures
 };
 
 /// Has any check a published figure?
@@ -109,7 +109,7 @@ bool published_any(const Verdict& verdict);
 /// ", payload elided, without spray, trim": what else names a run.
 std::string circumstances(const Verdict& verdict);
 
-/// Adds a check to the verdict, and what it says to the result.
+/// Adds a check to the verdict, and lowers the result by the check's.
 void add_check(Verdict& verdict, CheckResult check);
 
 std::string to_json(const Verdict& verdict);
