@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kTunables = "GLIBC_TUNABLES";
 /// hugetlb=1: madvise(MADV_HUGEPAGE); the heap grows by 64 MiB, since in small steps no page of 2 MiB fits.
 constexpr const char* kHugePages = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
-/// It says that this is the second start, also where the system took kTunables away.
+/// Marks the second start, also where the system took kTunables away.
 constexpr const char* kStartedAgain = "MRCLAB_STARTED_AGAIN";
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // Simulations touch much memory, each page for the first time once, and then at random. In pages of 2 MiB that costs a
-// fraction (tests/bench/README.md). glibc's allocator asks for them only if its environment says so when the program
+// fraction (tests/bench/README.md). glibc's allocator asks for them only if its environment has the option when the program
 // starts: so the program starts itself again, with that.
 
 namespace mrclab::lab {

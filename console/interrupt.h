@@ -24,7 +24,7 @@ class Interrupted : public std::runtime_error {
   std::shared_ptr<const void> memory_;  // shared, because exceptions are copied
 };
 
-/// Does the user want an end? Asked every few milliseconds; an empty one means: never.
+/// Has the user asked for an end? Called every few milliseconds; an empty one means: never.
 using IsInterrupted = std::function<bool()>;
 
 /// While it lives, the signals are noted instead of ending the process. One at a time.
@@ -41,7 +41,7 @@ class InterruptGuard {
   IsInterrupted question() const {
     return [this] { return interrupted(); };
   }
-  /// How long ago the signal came that interrupted() tells of; it tells of it no more. This is for what is
+  /// How long ago the signal of interrupted() came; interrupted() is false again. This is for what is
   /// still done with what there is: the next signal ends the process all the same.
   std::chrono::milliseconds take();
 };

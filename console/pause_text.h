@@ -1,5 +1,5 @@
 #pragma once
-// `inspect --pauses`: what the nodes of a lab that stays say of pauses, as text for people.
+// `inspect --pauses`: pauses as reported by the nodes of a persistent lab, as text for people.
 
 #include <nlohmann/json.hpp>
 #include <string>

@@ -79,7 +79,7 @@ auto while_ticking(std::string what, std::string details, const auto& work) {
   return work();
 }
 
-/// Columns of the terminal behind `stream`; kTerminalColumns where there is none or it does not say.
+/// Columns of the terminal behind `stream`; kTerminalColumns where there is none or it reports no width.
 size_t terminal_columns(std::FILE* stream);
 /// Lines of it; kTerminalRows likewise.
 size_t terminal_rows(std::FILE* stream);

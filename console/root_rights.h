@@ -1,5 +1,5 @@
 #pragma once
-// What a verb says that may only be used as root.
+// The message of a verb that needs root.
 
 #include <string>
 

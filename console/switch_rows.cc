@@ -130,7 +130,7 @@ std::string rate_text(const json& mbps) {
   return mbps.is_null() ? "-" : fmt::format("{:g}", mbps.get<double>() / 1000);
 }
 
-/// Ports with rates in Gb/s, those that say the same in one: "u0,u1 12.5, u2 10".
+/// Ports with rates in Gb/s, equal rows as one: "u0,u1 12.5, u2 10".
 std::string rates_text(const json& list) {
   std::string text;
   for (size_t first = 0; first < list.size();) {

@@ -34,19 +34,19 @@ struct HostRoute {
 /// Neighbours that are reached alike in one row. `routes` by host.
 nlohmann::json rows_of_hosts(const NodeSite& site, const std::vector<HostRoute>& routes);
 
-/// The rows of a switch of ours, out of what it says (switchd/table_json.h).
+/// The rows of a switch of ours, out of its answer (switchd/table_json.h).
 nlohmann::json rows_of_switch(const NodeSite& site, const nlohmann::json& table);
 
 /// {"node", "forwarding", "rows"}.
 nlohmann::json table_of_rows(const NodeSite& site, nlohmann::json rows);
-/// The same out of what a switch of ours says, and its "speaker" if it has one.
+/// The same out of the answer of a switch of ours, and its "speaker" if it has one.
 nlohmann::json table_of_switch(const NodeSite& site, const nlohmann::json& said);
 
 /// The same of a host whose NIC speaks (endpoint/host/host_table.h): which planes lead to whom.
 nlohmann::json table_of_host(const NodeSite& site, const nlohmann::json& said);
 
 /// {"node", "forwarding", "rows"} as columns, 80 wide; with "speaker" (switchd/table_json.h) also its sessions, and
-/// what it has heard and told of each host.
+/// the routes to each host that it received and announced.
 std::string switch_table_text(const nlohmann::json& table);
 
 }  // namespace mrclab::lab

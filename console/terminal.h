@@ -11,11 +11,11 @@ namespace mrclab::lab {
 inline constexpr size_t kTerminalColumns = 80;  ///< that texts are laid out for
 inline constexpr size_t kTerminalRows = 24;
 
-/// A terminal that wants colour (isatty, TERM is not dumb, NO_COLOR is not set).
+/// A terminal that shows colour (isatty, TERM is not dumb, NO_COLOR is not set).
 bool wants_colour(std::FILE* stream);
 
 enum class Colour { kGreen, kRed, kYellow, kBold, kDim };
-/// The text in colour if `stream` wants it, else as it is.
+/// The text in colour if `stream` is such a terminal, else as it is.
 std::string paint(std::string_view text, Colour colour, std::FILE* stream);
 
 /// One line on stderr that is written over. On a terminal only; otherwise silent.

@@ -138,7 +138,7 @@ bool is_complete(const Topology& topology, const Nodes& upper, const Nodes& lowe
   });
 }
 
-/// Hosts below their leaf, one bar for each leaf; where a host has several leaves in view, no bar can say it.
+/// Hosts below their leaf, one bar for each leaf; not for hosts with several leaves in view.
 std::string tree_line(const Topology& topology, const std::vector<Place>& upper,
                       const std::vector<Place>& lower) {
   std::string line;
@@ -158,7 +158,7 @@ std::string tree_line(const Topology& topology, const std::vector<Place>& upper,
   return trimmed(line);
 }
 
-/// "  p0.t0-0 : p0.t1-0 p0.t1-2", where bars would say too much.
+/// "  p0.t0-0 : p0.t1-0 p0.t1-2", where bars would suggest links that are not there.
 std::string listed(const Topology& topology, const Nodes& upper, const Nodes& lower) {
   std::string text;
   for (const NodeId id : lower) {
@@ -187,7 +187,7 @@ bool is_forest(const Topology& topology, const Nodes& upper, const Nodes& lower)
   });
 }
 
-/// Links between nodes of one row, of which no bar tells; each is listed at its first end.
+/// Links between nodes of one row, which have no bar; each is listed at its first end.
 std::string links_within(const Topology& topology, const Nodes& row) {
   std::string text;
   for (size_t i = 0; i < row.size(); ++i) {

@@ -174,7 +174,7 @@ class FareView {
     return covering != nullptr ? &covering->second : nullptr;
   }
 
-  /// What the neighbour has said, and what it made that of.
+  /// What the neighbour announced, and from what it computed that.
   void explain_hop(NodeId node, PortId port, Json& hop) const {
     const PortRef peer = topology_.port({node, port}).peer;
     if (topology_.node(peer.node).role == NodeRole::kHost) {
@@ -196,7 +196,7 @@ class FareView {
                              counted_noun(there->ways_out, "way"));
   }
 
-  /// A float32 says 24.999999 for 25.
+  /// A float32 reads 24.999999 for 25.
   static BitRate rounded(BitRate rate) { return {(rate.bps + 500'000) / 1'000'000 * 1'000'000}; }
 
   const Topology& topology_;

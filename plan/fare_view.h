@@ -19,7 +19,7 @@ struct FareQuestion {
 /// {"fabric", "from", "to", "spray", "delays", "down"?, "converged_ps", "weights"?: of planes, where NICs speak, "planes": [{"plane", "arrives": share,
 /// "switches": [{"switch", "gets": share, "hops": [{"port", "to", "weight", "share", "mbps"?, "why"}]}]}]}.
 /// Shares are those of what the sender puts into that plane, in percent. "converged_ps": the last change of a table
-/// after the beginning, or after the link went down. "mbps": what the neighbour has said of the receiver. Throws
+/// after the beginning, or after the link went down. "mbps": what the neighbour announced for the receiver. Throws
 /// InputError for hosts and links that are none, and for a fabric whose switches do not route by themselves.
 nlohmann::ordered_json explain_fare(const Topology& topology, const FareQuestion& question);
 std::string fare_text(const nlohmann::ordered_json& fare);

@@ -17,7 +17,7 @@ nlohmann::ordered_json size_json(const TableSize& size) {
 
 }  // namespace
 
-/// A T0 hears of its own hosts from them, and of all others from each T1; a T1 of each from one T0.
+/// A T0 has one path to each of its own hosts, and one per T1 to every other; a T1 has one path to each host.
 NicRoutePlan plan_nic_routes(const FabricPlan& plan, uint64_t job) {
   NicRoutePlan made;
   const uint32_t planes = plan.shape.planes;

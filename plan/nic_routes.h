@@ -1,6 +1,6 @@
 #pragma once
-// How many routes NICs and switches hold where they speak BGP (draft-xu-idr-fare-in-mpson section 4), with each way of
-// telling NICs fewer (fabric/topology/routing.h: NicRoutes): `mrclab plan --routing fare`.
+// How many routes NICs and switches hold where they speak BGP (draft-xu-idr-fare-in-mpson section 4), for each
+// reduction of what NICs receive (fabric/topology/routing.h: NicRoutes): `mrclab plan --routing fare`.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace mrclab::lab {
 
-/// Prefixes of one table, and the paths of them: what each neighbour said.
+/// Prefixes of one table, and their paths: one per neighbour that announced the prefix.
 struct TableSize {
   uint64_t prefixes = 0, paths = 0;
 };

@@ -28,7 +28,7 @@ std::string carrier_trace_text(const nlohmann::ordered_json& carrier);
 
 /// The number of a host by its name. Throws InputError.
 uint32_t numbered_host(const Topology& topology, const std::string& name);
-/// "p3/u1", or an EV such as 0x0003c001. Throws InputError saying what is wrong with its bits.
+/// "p3/u1", or an EV such as 0x0003c001. Throws InputError that names the wrong bits.
 Path parse_path_or_ev(const std::string& text);
 /// An IPv6 address, whatever block it is in.
 std::optional<Ipv6Address> parse_address(const std::string& text);

@@ -27,7 +27,7 @@ struct SimulationSample {
   double letter_bytes = 0;  ///< the mean of them as bytes between ranks
 };
 
-/// What an exchange between ranks on different machines is taken to cost, for want of such machines.
+/// Assumed, not measured: an exchange between ranks on different machines.
 inline constexpr double kExchangeSeconds = 30e-6;
 inline constexpr BitRate kRankRate = BitRate::from_gbps(10);
 

@@ -80,7 +80,7 @@ fs::path default_runs() {
     const char* value = std::getenv(name);
     return fs::path(value == nullptr ? "" : value);
   };
-  // A path that is not absolute is to be ignored, says the XDG base directory specification.
+  // The XDG base directory specification: a path that is not absolute is ignored.
   if (fs::path state = variable("XDG_STATE_HOME"); state.is_absolute()) {
     return state / "mrclab/runs";
   }
@@ -106,7 +106,7 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
       made->make_new(sub);
     }
     RunFolder folder{root / leaf, std::make_shared<const netio::OutputFolder>(std::move(*made))};
-    // Also of a disk that is full by then, where nothing else can be said any more.
+    // Written first: on a disk that is full later this text stands.
     mark_unjudged(folder, "It goes on, was killed, or found no room on the disk.");
     return folder;
   }
@@ -117,12 +117,12 @@ RunFolder make_run_folder(const fs::path& root, const std::string& name) {
 void mark_unjudged(const RunFolder& folder, const std::string& why) {
   try {
     netio::write_file(folder.path / kUnjudgedFile, "This run has no verdict. " + why + "\n");
-  } catch (const netio::SystemError&) {  // a full disk: why there is no verdict is said elsewhere
+  } catch (const netio::SystemError&) {  // a full disk: the reason is reported elsewhere
   }
 }
 
 void mark_judged(const RunFolder& folder) {
-  std::error_code ignored;  // the verdict is there, whatever else the folder says
+  std::error_code ignored;  // the verdict is there, even beside this file
   fs::remove((folder.made ? folder.made->held() : folder.path) / kUnjudgedFile, ignored);
   try {  // a file system without links still gets its run
     const fs::path root = folder.path.parent_path();
@@ -157,7 +157,7 @@ void merge_events(const RunFolder& folder) {
   for (const fs::path& file : files) {
     if (const auto seal = read_part(file, lines)) sealed.add(*seal, file.filename().string());
   }
-  // By node as well: then the order does not tell which nodes shared a process or a thread.
+  // By node as well: then the order does not depend on which nodes shared a process or a thread.
   std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
     const int64_t time_a = time_of(a), time_b = time_of(b);
     return time_a != time_b ? time_a < time_b : node_of(a) < node_of(b);

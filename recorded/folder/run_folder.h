@@ -12,7 +12,7 @@
 
 namespace mrclab::lab {
 
-/// Where run folders go unless --out says otherwise: runs/ in this folder; where that cannot be made or
+/// Where run folders go without --out: runs/ in this folder; where that cannot be made or
 /// written, $XDG_STATE_HOME/mrclab/runs, by default ~/.local/state/mrclab/runs.
 std::filesystem::path default_runs();
 
@@ -36,7 +36,7 @@ RunFolder make_run_folder(const std::filesystem::path& root, const std::string& 
 
 inline constexpr const char* kUnjudgedFile = "UNJUDGED";
 
-/// Writes the file UNJUDGED, which says why the run has no verdict. Does
+/// Writes the file UNJUDGED, with the reason why the run has no verdict. Does
 /// nothing if the disk is full.
 void mark_unjudged(const RunFolder& folder, const std::string& why);
 /// The run has its verdict: removes UNJUDGED and points `latest` to the folder.

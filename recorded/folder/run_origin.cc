@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kCommandBytesMax = 4'096;
 
-/// This process's words, the program by the name that people know.
+/// This process's command line, with the name under which users call the program.
 std::string command_of_process() {
   std::string words;
   try {

@@ -33,7 +33,7 @@ struct RecordedRun {
 /// Throws InputError if its packets were digested by the rule of another version.
 void require_digest_version(const RecordedRun& run, uint32_t version);
 
-/// `folder` is a run folder, or "latest" for runs/latest. Throws InputError saying what is missing,
+/// `folder` is a run folder, or "latest" for runs/latest. Throws InputError that names what is missing,
 /// wrong, or was altered since the run.
 RecordedRun read_run(const std::filesystem::path& folder);
 

@@ -54,7 +54,7 @@ ListedRun read_listed(const fs::path& path) {
         require_json<nlohmann::json>(netio::read_file(path / "verdict.json", kListedVerdictMax));
     run.result = visible(verdict.at("result").get<std::string>());
     run.world = visible(verdict.at("world").get<std::string>());
-  } catch (const std::exception&) {  // hostile, damaged or missing: the list says "?"
+  } catch (const std::exception&) {  // hostile, damaged or missing: shown as "?"
   }
   return run;
 }

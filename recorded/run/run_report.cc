@@ -26,7 +26,7 @@ constexpr size_t kVerdictBytesMax = size_t{64} << 20;
 constexpr size_t kPacePointsMax = 1u << 20;
 constexpr size_t kContextRecords = 4;  // before the first difference of two histories
 
-/// The parts of the verdict that the page needs; numbers may be missing, then the page says so.
+/// The parts of the verdict that the page needs; numbers may be missing, which the page notes.
 Ordered read_whole_verdict(const fs::path& file) {
   const auto json = parse_json<Ordered>(netio::read_file(file, kVerdictBytesMax));
   const auto is = [&](const char* key, auto kind) { return json.contains(key) && kind(json[key]); };
@@ -80,7 +80,7 @@ std::string drawn(const RecordedRun& run) {
   return analysis::analyze(inputs).picture;
 }
 
-/// Whether two runs have the same packets, in words; also when that cannot be said.
+/// Whether two runs have the same packets, in words; also when that is not known.
 std::pair<std::string, Ordered> histories(const fs::path& a, const fs::path& b) {
   try {
     const RunDiff diff = diff_runs(a, b, kContextRecords);

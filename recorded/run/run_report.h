@@ -19,7 +19,7 @@ struct RunPage {
   analysis::ReportedRun reported() const;
 };
 
-/// Throws InputError saying what is missing or wrong.
+/// Throws InputError that names what is missing or wrong.
 RunPage read_page(const std::filesystem::path& folder);
 
 struct ReportOptions {
@@ -29,7 +29,7 @@ struct ReportOptions {
   bool json = false;
 };
 
-/// Makes the page and says where it is. Returns 0; throws InputError, std::runtime_error.
+/// Makes the page and prints its path. Returns 0; throws InputError, std::runtime_error.
 int report_command(const ReportOptions& options);
 
 /// Two verdicts side by side, 80 columns wide.

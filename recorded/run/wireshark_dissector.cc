@@ -111,7 +111,7 @@ std::string lua_fabric(const Topology& topology) {
   return text + "}\n";
 }
 
-/// What DSCPs say: the fabric's own, or those that a fabric has which names none.
+/// The names of DSCPs: the fabric's own, or the defaults of a fabric that names none.
 std::string lua_dscps(const DscpMap& dscps) {
   std::string text = "local dscp_class = {";
   for (const DscpClass& each : kDscpClasses) {

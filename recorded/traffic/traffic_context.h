@@ -1,5 +1,5 @@
 #pragma once
-// What a report on traffic knows beside the captures: the fabric, the run's faults, what its hosts reported.
+// Inputs of a report on traffic beside the captures: the fabric, the run's faults, what its hosts reported.
 
 #include <optional>
 #include <string>
@@ -21,7 +21,7 @@ struct KnownFault {
   std::optional<FabricTime> healed_at;
 };
 
-/// What hosts of a run said of their windows, and which of it was asked for.
+/// The windows that hosts of a run reported, and which of them to show.
 struct WindowSource {
   std::vector<analysis::WindowNews> news;  ///< in order of time
   std::vector<std::string> notes;          ///< why there are none, or not all
@@ -55,12 +55,12 @@ struct RcSource {
 struct TrafficContext {
   const Topology* topology = nullptr;  ///< names of hosts; null: none
   std::vector<KnownFault> faults;
-  bool faults_known = false;  ///< a run's verdict said which there were, if any
+  bool faults_known = false;  ///< a run's verdict lists them, if any
   WindowSource windows;
   PauseSource pauses;
   RcSource rc;
-  std::vector<std::string> sources;  ///< what was read, as said on the command line
-  std::vector<std::string> notes;    ///< what the summary says about the sources
+  std::vector<std::string> sources;  ///< what was read, as on the command line
+  std::vector<std::string> notes;    ///< the summary's lines about the sources
 };
 
 }  // namespace mrclab::lab

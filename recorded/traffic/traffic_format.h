@@ -1,5 +1,5 @@
 #pragma once
-// What a person says about the format of foreign packets, in words of the command line or a file:
+// The format of foreign packets as the user gives it, on the command line or in a file:
 //
 //   block: fc00:42::/32
 //   usid_length: 16

@@ -106,7 +106,7 @@ void check_run(const fs::path& run, TrafficRequest& request) {
   RunManifest(run).require({"captures", "scenario.yaml", "verdict.json", "events.jsonl"});
 }
 
-/// What its hosts said of their windows, or why nothing is known of it.
+/// The windows that its hosts reported, or why there are none.
 void add_windows(const fs::path& run, const Topology& topology, WindowSource& windows) {
   const fs::path file = run / "events.jsonl";
   if (!fs::exists(file)) {

@@ -1,6 +1,6 @@
 #pragma once
 // What `analyze` is asked for, from words: capture files and run folders, a fabric, filters.
-// Whatever is wrong with a word is an InputError that says what would be right.
+// A wrong word throws InputError, which names the right ones.
 
 #include <memory>
 

@@ -9,7 +9,7 @@
 
 namespace mrclab::lab {
 
-/// "h3", or the address where no fabric says whose it is.
+/// "h3", or the address where no fabric has its host.
 std::string host_name(const Topology* topology, const Ipv6Address& address);
 /// "h0>h5 0xe44001".
 std::string flow_name(const Topology* topology, const analysis::Conversation& c);

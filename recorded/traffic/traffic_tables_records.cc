@@ -1,5 +1,5 @@
-// What records are that the other sections do not look into: RoCEv2 by opcode and pause frames; and what a section
-// of MRC may then say of itself.
+// Records that no other section looks into: RoCEv2 by opcode, and pause frames; and the note of a section
+// of MRC that has none of its own.
 
 #include <fmt/format.h>
 

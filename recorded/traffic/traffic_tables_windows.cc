@@ -1,4 +1,4 @@
-// What hosts say of their windows, as tables. Nothing in them comes from a packet, and their titles say so.
+// The windows that hosts reported, as tables. Nothing in them comes from a packet, as their titles state.
 
 #include <fmt/format.h>
 

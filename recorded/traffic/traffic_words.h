@@ -11,7 +11,7 @@ struct TrafficWords {
   std::string fabric;                ///< a name or a file; empty: the run's, or none
   std::string qp, ev, plane, from, until;
   std::vector<std::string> between;  ///< two hosts, or none
-  /// What a person says about foreign packets (traffic_format.h).
+  /// What the user states about foreign packets (traffic_format.h).
   std::string block, usid_length, ev_format, captured_at, format_file;
   std::string dscps;  ///< "trimmed=20"; empty: those of the fabric
 };

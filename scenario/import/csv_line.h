@@ -1,5 +1,5 @@
 #pragma once
-// Text files from outside, line by line, and the fields of CSV. Bounded; errors say file and line.
+// Text files from outside, line by line, and the fields of CSV. Bounded; errors name file and line.
 
 #include <filesystem>
 #include <functional>

@@ -1,4 +1,4 @@
-// An imported incident as a scenario file, and what is said about it on the terminal.
+// An imported incident as a scenario file, and the lines about it on the terminal.
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr std::string_view kLossOfErrors = "1%";  // where the log does not say a rate
+constexpr std::string_view kLossOfErrors = "1%";  // where the log has no rate
 constexpr size_t kNamesShown = 10;
 
 /// "4.2 s", "3 min 20 s", "250 ms": of the log's time, for people.

@@ -54,8 +54,8 @@ std::vector<PortEvent> known_events(const LinkLog& log, const PortMap& ports, bo
   return events;
 }
 
-/// What a port said within one tick of the log's clock happened in that order within it: spread
-/// evenly, as nothing is known of when.
+/// Events of a port within one tick of the log's clock happened in their order within it: spread
+/// evenly, as the log has no finer time.
 void spread_ticks(std::vector<PortEvent>& events, ImportedIncident& out) {
   std::map<PortRef, std::vector<PortEvent*>> same;  // events of the same instant
   const auto spread = [&] {
@@ -77,8 +77,8 @@ void spread_ticks(std::vector<PortEvent>& events, ImportedIncident& out) {
                    [](const PortEvent& a, const PortEvent& b) { return a.ns < b.ns; });
 }
 
-/// Events to outages. A link is down while the log of one of its ends says so; a port has errors
-/// until its log says anything else.
+/// Events to outages. A link is down while the log of one of its ends reports it down; a port has errors
+/// until its log reports another state.
 class Pairing {
  public:
   Pairing(const Topology& topology, ImportedIncident& out) : topology_(topology), out_(out) {}
@@ -101,7 +101,7 @@ class Pairing {
 
  private:
   struct Link {
-    std::set<PortRef> down;  ///< ends that say so
+    std::set<PortRef> down;  ///< ends that report it down
     size_t outage = 0;
   };
 

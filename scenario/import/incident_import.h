@@ -27,7 +27,7 @@ struct ImportOptions {
 /// A port that does not work from one event to another, in ns of the log after its first event.
 struct ImportedOutage {
   LinkEventKind kind =
-      LinkEventKind::kDown;  ///< kDown: the whole link; kErrors: what the port hears
+      LinkEventKind::kDown;  ///< kDown: the whole link; kErrors: what the port receives
   PortRef port;              ///< the port that reported first
   std::string rate;          ///< error rate, for kErrors
   int64_t from = 0;
@@ -40,7 +40,7 @@ struct ImportedIncident {
   std::vector<ImportedOutage> outages;  ///< by start, then as in the log
   size_t events = 0;                    ///< that count
   int64_t first_ns = 0, last_ns = 0;    ///< times of the first and last event in the log
-  bool dated = true;                    ///< the log says the year
+  bool dated = true;                    ///< the log has the year
   uint64_t compress = 1;
   std::optional<int64_t> shortest_ns;  ///< shortest outage that ends, in the log's time
   FabricTime shortest;                 ///< the same compressed
@@ -51,8 +51,8 @@ struct ImportedIncident {
   size_t unsorted = 0;       ///< lines with a time before that of the line above
   size_t doubled = 0;        ///< downs of what was down
   size_t ups_alone = 0;      ///< ups of what was not down
-  size_t within_a_tick = 0;  ///< events of one port that the log's clock does not tell apart
-  size_t other_lines = 0;    ///< lines that say nothing about a link
+  size_t within_a_tick = 0;  ///< events of one port at the same instant of the log's clock
+  size_t other_lines = 0;    ///< lines that are not about a link
   std::map<std::string, size_t> unknown;  ///< ports that the map lacks, with their events
 };
 

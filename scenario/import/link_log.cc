@@ -105,7 +105,7 @@ class CsvReader {
     check_rate(event);
   }
 
-  /// "2%" of frames, "1e-6" of bits, "0" for none any more, or not said.
+  /// "2%" of frames, "1e-6" of bits, "0" for none any more, or empty.
   void check_rate(const LinkEvent& event) const {
     const std::string& rate = event.rate;
     if (rate.empty() || rate == "0") return;

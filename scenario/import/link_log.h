@@ -1,6 +1,6 @@
 #pragma once
-// What a log says about links: CSV lines (time, port, up | down | errors, rate), or syslog lines as
-// switches and hosts write them. Hostile until read: bounded, and whatever is wrong names its line.
+// A log's lines about links: CSV (time, port, up | down | errors, rate), or syslog lines as
+// switches and hosts write them. Hostile until read: bounded, and errors name the line.
 
 #include <filesystem>
 #include <string>
@@ -30,7 +30,7 @@ struct LinkEvent {
 struct LinkLog {
   std::vector<LinkEvent> events;    ///< in the order of the file, with years
   size_t lines = 0;                 ///< not counting empty ones
-  std::vector<size_t> other_lines;  ///< lines of a syslog that say nothing about a link
+  std::vector<size_t> other_lines;  ///< lines of a syslog that are not about a link
 };
 
 enum class LogFormat : uint8_t { kAuto, kCsv, kSyslog };
@@ -39,7 +39,7 @@ enum class LogFormat : uint8_t { kAuto, kCsv, kSyslog };
 LinkLog read_link_log(std::string_view text, const std::string& file, LogFormat format);
 LinkLog read_link_log_file(const std::filesystem::path& path, LogFormat format);
 
-/// What the text of one syslog message says of an interface; empty if it is about something else.
+/// The state that the text of one syslog message reports for an interface; empty if it is about something else.
 struct SyslogWord {
   LinkEventKind kind = LinkEventKind::kDown;
   std::string_view interface;  ///< a part of `message`

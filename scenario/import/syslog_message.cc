@@ -1,4 +1,4 @@
-// The sentences in which switches and hosts say that a link went down or up.
+// The messages by which switches and hosts report that a link went down or up.
 
 #include <algorithm>
 #include <array>

@@ -31,7 +31,7 @@ FabricTime retry_span(const Scenario& scenario) {
   return span;
 }
 
-/// Programs are cut short by the run's end, or end by themselves: nothing says which.
+/// Programs are cut short by the run's end, or end by themselves: nothing records which.
 bool work_ends(const Scenario& scenario) {
   return scenario.programs.empty() &&
          std::all_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends);

@@ -1,5 +1,5 @@
 #pragma once
-// What the judge is told of a run, whichever way it was watched.
+// The judge's inputs for a run, whether from files or from watched nodes.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the judge is told of one host.
+// The report of one host, as the judge reads it.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace mrclab::lab {
 
-/// What the judge is told of one host's account.
+/// The report out of one host's account.
 analysis::HostReport host_report(const std::string& host, const endpoint::HostAccount& account);
 
 }  // namespace mrclab::lab

@@ -22,7 +22,7 @@ class Simulation {
   /// Which bytes of a frame the observers read: headers alone, or payload and ICRC as well. If they read headers
   /// alone, hosts copy no payload into frames; the receiver copies it from the sender's memory.
   enum class Observed : uint8_t { kHeaders, kWholeFrames };
-  /// `scenario` outlives it, and so do the observers (SimWorld says what several threads ask of
+  /// `scenario` outlives it, and so do the observers (SimWorld: what several threads require of
   /// them) and the ranks that it is shared with, null for none.
   Simulation(const Scenario& scenario, uint32_t threads, const SimWorld::ObserverOf& observer_of,
              RankLink* ranks = nullptr, Observed observed = Observed::kHeaders);

@@ -1,5 +1,5 @@
 #pragma once
-// What other transports make of a scenario. An incident that shows what MRC is for says here how badly the
+// What other transports achieve in a scenario. An incident that shows what MRC is for states here how badly the
 // others do, so that a test notices if the contrast vanishes:
 //
 //   contrast:
@@ -28,7 +28,7 @@ std::vector<Contrast> parse_contrasts(const YamlValue& list, const Scenario& sce
 /// The entry as it would stand in a file.
 std::string to_yaml(const Contrast& contrast);
 
-/// The transport and contrast (null: none) of a name that `--transport` may say about the scenario.
+/// The transport and contrast (null: none) of a name that `--transport` may have for the scenario.
 struct ContrastName {
   const NamedTransport* transport;
   const Contrast* contrast;
@@ -41,7 +41,7 @@ ContrastName find_contrast(const Scenario& scenario, std::string_view name);
 /// the fabric cannot carry it.
 Scenario under_transport(const Scenario& scenario, const ContrastName& name);
 
-/// Why an expectation says nothing about such a transport: "RoCE is not trimmed"; empty: it can be asked.
+/// Why an expectation does not apply to such a transport: "RoCE is not trimmed"; empty: it does.
 std::string_view inapplicable(const analysis::Expectation& expectation, TransportFamily family);
 
 }  // namespace mrclab::lab

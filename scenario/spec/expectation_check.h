@@ -1,6 +1,6 @@
 #pragma once
 // Expectations that no run of a scenario could answer, or that every run would meet, are refused when they are
-// read: a verdict that says "pass" must have been able to say "fail".
+// read: a check that passes must have been able to fail.
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 // The transports that have a name on the command line (`run --transport`, `compare`) and in `contrast:`. Each
-// is what a scenario says with some of its transport's options replaced, or with packets that name no path in a fabric
+// is the scenario with some of its transport's options replaced, or with packets that name no path in a fabric
 // whose switches choose; the first leaves all as it is.
 
 #include <cstdint>

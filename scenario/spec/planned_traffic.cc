@@ -36,7 +36,7 @@ std::vector<PlannedFlow> planned_flows(const Scenario& scenario) {
       if (plan.way_back) flows.push_back({plan.acceptor.host, plan.initiator.host, start});
     }
   } catch (const std::invalid_argument&) {
-    return {};  // too many queue pairs: whoever runs it is told
+    return {};  // too many queue pairs: refused when it runs
   }
   return flows;
 }

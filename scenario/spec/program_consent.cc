@@ -29,7 +29,7 @@ void show_programs(const Scenario& scenario, const std::filesystem::path& source
 }  // namespace
 
 bool is_somebody_elses(const std::filesystem::path& scenario_file) {
-  std::error_code none;  // opening the file later will say that it is not there
+  std::error_code none;  // opening the file later reports that it is missing
   const auto file = std::filesystem::canonical(scenario_file, none);
   if (none) return false;
   return std::filesystem::exists(file.parent_path() / "schedule.txt", none) ||

@@ -179,7 +179,7 @@ void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& name
   }
 }
 
-/// Packets without a carrier need switches that know hosts, which those of regular planes do.
+/// Packets without a carrier need switches with routes to hosts, which those of regular planes have.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
   const auto asked = endpoint::routing_of(spec);

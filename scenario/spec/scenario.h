@@ -15,7 +15,7 @@
 
 namespace mrclab::lab {
 
-/// What a command line may put in place of what the file says.
+/// What a command line may replace in the file.
 struct ScenarioOverrides {
   std::optional<uint64_t> seed;
   std::optional<std::string> fabric;  ///< a name or a path
@@ -28,7 +28,7 @@ struct ScenarioOverrides {
   std::optional<CaptureScope> captures;
   std::optional<CaptureScope> taps;
   std::optional<bool> payload_elided;
-  std::vector<std::string> without;  ///< beside what the file says
+  std::vector<std::string> without;  ///< beside the file's own
   uint64_t max_nodes = kMaxNodes;    ///< of its fabric; kMaxSimulatedNodes if nothing else is done
 };
 

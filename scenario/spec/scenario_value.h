@@ -23,7 +23,7 @@ using analysis::TimingMode;
 /// Where packets are captured: by the daemons (`captures:`), by libpcap on the veths (`taps:`).
 enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
-inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can say
+inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can hold
 
 inline constexpr size_t kMaxContrasts = 16;
 
@@ -44,7 +44,7 @@ struct Scenario {
   std::vector<std::string>
       without;  ///< mechanisms that are switched off (scenario/spec/mechanism.h)
   std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
-  FabricShape fabric;                      ///< as the fabric file says
+  FabricShape fabric;                      ///< as in the fabric file
   Topology topology;                       ///< built from it
   uint64_t seed = 1;
   endpoint::TransportChoice transport;

@@ -45,7 +45,7 @@ void fit_fabric_to_transport(Scenario& scenario) {
   LosslessProfile& lossless = scenario.fabric.lossless;
   lossless.pfc = roce && profile.pfc;
   lossless.adaptive = roce && profile.adaptive_routing;
-  // What no fabric file may say, no transport makes of one: the run could not read its own scenario.
+  // A transport must not make a fabric that no fabric file may hold: the run could not read its own scenario.
   if (const auto misfit = forwarding_misfit(scenario.fabric)) {
     throw InputError(
         fmt::format("{}: found {}: expected {}", scenario.name, misfit->found, misfit->expected));
