@@ -1,5 +1,5 @@
 // Which of a queue pair's latest packets have arrived, as records of packets at both hosts show: what the bitmap of
-// the next SACK will say. A square is a PSN, the newest at the right below.
+// the next SACK will carry. A square is a PSN, the newest at the right below.
 
 import {el, note, sentence, sized} from "./dom.js";
 import {kAsking, kDropped, kTrimmed} from "./world.js";

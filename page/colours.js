@@ -1,4 +1,4 @@
-// Colours that colour-blind people can tell apart (Okabe and Ito), light and dark, and what they stand for.
+// Colours that colour-blind people can distinguish (Okabe and Ito), light and dark, and what they stand for.
 
 export const kKinds = ["data", "sack", "nack", "probe", "trimmed", "again", "other"];
 export const kKindWords = {data: "data", sack: "SACK, ACK", nack: "NACK", probe: "probe", trimmed: "trimmed header",

@@ -15,7 +15,7 @@ export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(3).filter((c) => c !== null && c !== undefined && c !== false));
 }
 export const note = (...text) => el("p", {class: "note"}, ...text);
-/// What is told as half a sentence, as a whole one.
+/// A clause as a sentence: capital letter, full stop.
 export const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.…]$/.test(text) ? "" : ".");
 /// "1 port", "2 ports".
 export const counted = (n, one, many = one + "s") => `${n} ${n === 1 ? one : many}`;

@@ -1,4 +1,4 @@
-// The list of events around the instant: packets at every port, what hosts say, and faults, filtered by kind and by
+// The list of events around the instant: packets at every port, events of hosts, and faults, filtered by kind and by
 // words. A click goes to the event; the keys , and . go through what the filter leaves.
 
 import {el, note, sentence} from "./dom.js";
@@ -27,7 +27,7 @@ export class EventsPanel {
     return {t: p.t, kinds, packet: p, text: `${host(p.source)} → ${host(p.destination)} ${name}${became}, ${world.portName(wire.from)} → ${world.portName(wire.to)}`};
   }
 
-  /// What hosts say and what is broken and healed, in [from, to).
+  /// Events of hosts, faults and heals in [from, to).
   otherRows(from, to) {
     const {world} = this.page, {future} = world, rows = [];
     for (const e of future.events) {

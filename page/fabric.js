@@ -1,5 +1,5 @@
 // The fabric on a canvas: links by load and state, queues, packets as they travel. It draws what world.js
-// knows at an instant, and nothing that packets, schedules and hosts have not shown.
+// has for an instant, and nothing that packets, schedules and hosts have not shown.
 //
 // A packet is as long as it is: its head leaves when its first bit does, its tail with the last one, and both
 // take the propagation time. 4 KiB at 100 Gb/s are two thirds of a link of 500 ns.
@@ -18,7 +18,7 @@ const kGroundEvery = {flows: 30, packets: 95};
 /// With more links than this they are lines of one pixel, whose colour alone is their load: a browser without a
 /// graphics card draws these five times as fast as wider ones.
 const kWideLinks = 800;
-const kLevels = 12;  // of load that can be told apart
+const kLevels = 12;  // of load that can be distinguished
 /// What a link looks like, as a number: a level of load or one of these two, and bits.
 const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen = 64;
 

@@ -26,7 +26,7 @@ export class SimulatorSocket {
     this.worker.postMessage({wasm, start: new TextDecoder().decode(start)}, [wasm]);
   }
 
-  /// What the session says is a text or bytes; what the worker says of itself is an object.
+  /// The session sends texts or bytes; the worker's own messages are objects.
   take(data) {
     if (data.stopped !== undefined) return this.close(data.stopped);
     if (!data.opened) return this.onmessage({data});

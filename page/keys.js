@@ -5,7 +5,7 @@ import {$, el, fill} from "./dom.js";
 import {kTabs} from "./panels.js";
 import {kSituations} from "./situations.js";
 
-/// {id, keys, text, act(page)}; `looks`: it changes nothing but what is shown, so a link may say it.
+/// {id, keys, text, act(page)}; `looks`: it changes nothing but what is shown, so a link may hold it.
 export const kCommands = [
   {id: "time.play", keys: [" "], text: "play and pause", act: (p) => p.play()},
   {id: "time.back", keys: ["ArrowLeft"], text: "one event back", act: (p) => p.step(true)},

@@ -12,7 +12,7 @@ export class Lessons {
     this.answers = new Map();
   }
 
-  /// What a session that is saved says of the lesson, for who looks at what students hand in.
+  /// The comments on the lesson in a saved session, for whoever checks what students hand in.
   comments() {
     if (!this.lesson) return "";
     const line = (word, entries) => [...entries].filter(([, text]) => text.trim())

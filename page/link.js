@@ -7,7 +7,7 @@ const kWait = [250, 500, 1000, 2000, 4000];  // ms between tries
 
 export class Link {
   /// `heard(message)` gets every JSON object and decoded binary message that answers no question; `before()` is called
-  /// before anything is said.
+  /// before the first message.
   constructor(token, heard, state, before) {
     this.token = token;
     this.heard = heard;
@@ -36,7 +36,7 @@ export class Link {
     };
   }
 
-  /// Does a server answer here? A browser does not say why a WebSocket did not open: where files are given out
+  /// Does a server answer here? A browser does not report why a WebSocket did not open: where files are served
   /// and it is not, the token was refused.
   async isAnswered() {
     try {

@@ -48,7 +48,7 @@ class Page {
     requestAnimationFrame(frame);
   }
 
-  // --- what the server says --------------------------------------------------------------------------
+  // --- messages of the server --------------------------------------------------------------------------
 
   connection(state, why) {
     $("gone").hidden = state === "open";
@@ -137,7 +137,7 @@ class Page {
     this.seeking = setTimeout(() => this.sendSeek(), 30);
   }
 
-  /// The instant that the page already shows: nothing else that is said may come before it.
+  /// The instant that the page already shows: no other message may be sent before it.
   sendSeek() {
     const to = this.seekTo;
     this.seekTo = null;

@@ -1,5 +1,5 @@
-// The matrix of entropy values: rows are flows, columns paths by plane; a cell says how much data went that
-// way lately, what was lost there, and what the host says of the path.
+// The matrix of entropy values: rows are flows, columns paths by plane; a cell shows how much data went that
+// way lately, what was lost there, and the state that the host reports.
 
 import {counted, el, note, sized} from "./dom.js";
 import {time} from "./world.js";
@@ -7,7 +7,7 @@ import {time} from "./world.js";
 export const kMatrixSpan = 40e6;  // ps of packets that it looks at
 const kMaxFlows = 128;           // that it shows
 
-/// What hosts say of the paths that they do not use, by "host qp path" ("host qp plane" while a plane's ports are down): the
+/// The states that hosts report for paths that they do not use, by "host qp path" ("host qp plane" while a plane's ports are down): the
 /// server's answer, whose states are the judge's.
 export function pathWords(use) {
   return new Map(use.out.map(([host, qp, path, word]) => [host + " " + qp + " " + path, word]));

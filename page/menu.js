@@ -1,5 +1,5 @@
-// Faults by context menu: which kinds apply to what was chosen, with their parameters, as the table of faults
-// on the server says. A click breaks it with the example's parameters; "…" asks for them.
+// Faults by context menu: which kinds apply to what was chosen, with their parameters, by the server's table
+// of faults. A click breaks it with the example's parameters; "…" asks for them.
 
 import {$, el, fill} from "./dom.js";
 import {us} from "./world.js";
@@ -133,7 +133,7 @@ export class Menu {
     dialog.showModal();
   }
 
-  /// Asks for target and parameters; what the server refuses is said here.
+  /// Asks for target and parameters; a refusal of the server is shown here.
   form(kind, target) {
     const dialog = $("dialog"), values = bodyOf(kind, target), inputs = new Map();
     const error = el("p", {class: "error wide", role: "alert"});

@@ -84,7 +84,7 @@ export class Panels {
     ];
   }
 
-  /// A finished run is shown as its nodes recorded it, or simulated again, from its scenario and seed; digests say whether
+  /// A finished run is shown as its nodes recorded it, or simulated again, from its scenario and seed; digests show whether
   /// both are one history.
   replayed(world) {
     const recorded = world.future.world === "run";
@@ -105,7 +105,7 @@ export class Panels {
       }}, "Compare digests") : null, " ", said);
   }
 
-  /// What is known without the judge: faults that began and ended, and what hosts said.
+  /// What is known without the judge: faults that began and ended, and events of hosts.
   heard(world, t) {
     const lines = [];
     for (const fault of world.future.faults) {
@@ -120,7 +120,7 @@ export class Panels {
       const text = {ev_state: `${host}: ${e.path ?? "port p" + e.port} is ${(e.cause ?? "").replaceAll("_", " ")}`,
                     loss_detected: `${host}: takes a packet for lost (${(e.cause ?? "").replaceAll("_", " ")})`,
                     qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} tells its peers which ports it has`}[e.kind];
-      // What a host says again soon is counted, not repeated.
+      // An event that a host repeats soon is counted, not listed again.
       const same = recent.get(text);
       if (same && e.t_ps - same.t < 40e6) { ++same.count; continue; }
       const line = {t: e.t_ps, kind: e.kind === "qp_error" ? "bad" : "", text, said: true, count: 1};
@@ -131,7 +131,7 @@ export class Panels {
     return Object.assign(lines.slice(-kStoryLines), {earlier: Math.max(0, lines.length - kStoryLines)});
   }
 
-  /// What the schedule has in store, so that one knows what to look at.
+  /// The faults that the schedule still has, so that one can look at their place.
   toCome(world, t) {
     const all = world.future.faults.filter((f) => f.from_ps > t), faults = all.slice(0, kToCome);
     if (!faults.length) return null;

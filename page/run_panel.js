@@ -1,4 +1,4 @@
-// What is run: transport, its options and the workload, each as the line of a scenario that says it. A change
+// What is run: transport, its options and the workload, each as its line of a scenario. A change
 // begins at the start of the run; what it replaces stays as the other future, but for another workload.
 
 import {el, note} from "./dom.js";

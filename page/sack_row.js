@@ -1,5 +1,5 @@
-// What a sender knows of its receiver: the newest SACK that has come in at its host, as its bytes say. A cell is a
-// PSN of the bitmap; whatever the receiver does not mention there is not known to the sender either.
+// What a sender has learnt of its receiver: the bytes of the newest SACK that has arrived at its host. A cell is a
+// PSN of the bitmap; PSNs outside the bitmap are not known to the sender.
 
 import {el, note, sentence, sized} from "./dom.js";
 import {time} from "./world.js";

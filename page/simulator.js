@@ -1,5 +1,5 @@
 // The worker of an exported page, behind the glue that starts the simulator (page/wasm/simulator_main.cc): hands on
-// what the page says, and lets time pass while it plays.
+// messages of the page, and lets time pass while it plays.
 
 const kTick = 16;  // ms between rounds: a frame of a screen
 let simulator = null, timer = null;

@@ -53,7 +53,7 @@ export class TimeLine {
     this.dirty = false;
   }
 
-  /// Where the records end: the line ends there, and says so.
+  /// Where the records end: the line ends there, with a note.
   cutOff(c, left, w, h) {
     const {colours} = this, text = "not recorded";
     this.vertical(c, left, h, colours.bad, []);

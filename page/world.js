@@ -1,4 +1,4 @@
-// What the page knows of the world: the fabric, the futures, and what was seen of each of them, by time.
+// The page's copy of the world: the fabric, the futures, and what was seen of each of them, by time.
 // All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
 
 export const kPassed = 0;
@@ -192,7 +192,7 @@ export class World {
     return found;
   }
 
-  /// Why packets in [from, to) need not all be known here, as half a sentence; null: they are. A panel says that there
+  /// Why packets in [from, to) need not all be known here, as half a sentence; null: they are. A panel states that there
   /// are none only where this is null.
   unseen(from, to) {
     if (from < this.keptFrom) return `packets before ${time(this.keptFrom)} are no longer kept`;

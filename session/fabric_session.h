@@ -1,10 +1,10 @@
 #pragma once
 // What people do with a world: let time pass, stand, step, go back, break and mend it, change how it works, and
-// hold two futures against each other. Knows no sockets and no clock of the wall.
+// hold two futures against each other. Uses no sockets and no wall clock.
 //
 // Time that is looked at (at()) moves freely over what has happened; the world is always a little ahead of
 // it. A change takes effect exactly at at(): the world begins again, with the same seed and the change, and runs up
-// to there. So a session is at any time what one scenario says (yaml()), and has the history of that scenario
+// to there. So a session equals one scenario at any time (yaml()), and has the history of that scenario
 // (tested). Simulated, going back further than what is kept simulates again likewise. A change in the past discards
 // what was changed by hand later than that.
 //
@@ -31,7 +31,7 @@ enum class StepTo : uint8_t {
   kFault,      ///< a fault begins or ends
   kLoss,       ///< a packet is dropped
   kPath,       ///< a host changes its mind about a path
-  kQueuePair,  ///< a host says anything about a queue pair
+  kQueuePair,  ///< any event of a host about a queue pair
 };
 inline constexpr auto kStepWords = words_by_value<StepTo>({{StepTo::kPacket, "packet"},
                                                            {StepTo::kFault, "fault"},
@@ -69,7 +69,7 @@ class FabricSession {
   /// All faults, by number: those of the scenario and those by hand.
   const std::vector<BookedFault>& faults() const { return faults_; }
 
-  // Time. Each of these may end early where `go_on` says no; at() is never beyond what was simulated.
+  // Time. Each of these may end early where `go_on` returns false; at() is never beyond what was simulated.
   FabricTime at() const { return at_; }
   FabricTime end() const { return future_->end(); }
   void seek(FabricTime at, const GoOn& go_on = {});
@@ -85,7 +85,7 @@ class FabricSession {
   // nothing has changed.
   /// Returns the fault's number.
   uint32_t break_it(const FaultOrder& order, bool fork = false, const GoOn& go_on = {});
-  /// FaultBook::select says what `word` means. Returns the numbers.
+  /// `word`: see FaultBook::select. Returns the numbers.
   std::vector<uint32_t> heal(const std::string& word, bool fork = false, const GoOn& go_on = {});
   /// From the beginning on, under another transport of lab/compare.
   void use_transport(const std::string& name, bool fork = false, const GoOn& go_on = {});
@@ -113,7 +113,7 @@ class FabricSession {
   OpenFaults* faults_now() const { return at_newest_ ? future_->open_faults() : nullptr; }
   /// Throws InputError if what is done to the world that happens now would not be recorded.
   void require_open() const;
-  /// Keeps what the future that happens now would have been, simulated; false if told to stop.
+  /// Keeps what the future that happens now would have been, simulated; false if `go_on` stopped it.
   bool keep_other_of_now(const GoOn& go_on);
   void take_faults_of_now(FabricTime moved_to, const GoOn& go_on);
 

@@ -19,7 +19,7 @@
 
 namespace mrclab::lab {
 
-/// A switch in its own words: its table as switchd/table_json.h has it, what it says of pauses (null: nothing), and
+/// The answer of a switch: its table as in switchd/table_json.h, its pauses (null: none), and
 /// its counters by name.
 struct SwitchWords {
   nlohmann::json table, pauses;
@@ -36,7 +36,7 @@ class OpenFaults {
 
   /// Returns its number. Throws InputError.
   virtual uint32_t break_now(FaultOrder order) = 0;
-  /// FaultBook::select says what `word` means. Returns the numbers. Throws InputError.
+  /// `word`: see FaultBook::select. Returns the numbers. Throws InputError.
   virtual std::vector<uint32_t> heal_now(const std::string& word) = 0;
   /// All faults by number, also those that others made.
   virtual std::vector<BookedFault> booked() const = 0;
@@ -70,22 +70,22 @@ class Future {
   virtual std::string_view world() const = 0;
   /// The lab whose namespaces it lives in; empty: it lives in none.
   virtual std::string lab() const { return {}; }
-  /// Lets the world go on up to `until`, or until `go_on`, which is asked every few milliseconds, says no.
+  /// Lets the world go on up to `until`, or until `go_on`, which is called every few milliseconds, returns false.
   virtual void reach(FabricTime until, const GoOn& go_on = {}) = 0;
   /// What is to be done every few milliseconds, whether time passes or not. True if faults have come or gone that
   /// were not asked for.
   virtual bool look_after() { return false; }
-  /// The instant of which hosts and switches tell.
+  /// The instant of the answers of hosts and switches.
   virtual FabricTime told_at() const { return reached_; }
-  /// What a host says of itself. Throws InputError.
+  /// The host's own account. Throws InputError.
   virtual endpoint::HostAccount account(uint32_t host) const = 0;
-  /// What a switch says of itself. Throws InputError.
+  /// The switch's own answer. Throws InputError.
   virtual SwitchWords words_of(const NodeSite& node) const = 0;
   /// The history as far as it goes, as a run of the same scenario up to there has it.
   virtual std::string history_sha256() const = 0;
   /// The instant up to which history_sha256() goes.
   virtual FabricTime history_until() const { return reached_; }
-  /// Why nothing that is said of this world can be relied on; empty: it can.
+  /// Why no result of this world can be relied on; empty: it can.
   virtual std::string unsound() const { return {}; }
   /// What no record shows can be looked at here: the future itself if it is simulated, else its scenario simulated as
   /// far as `at_least`. Throws InputError if that need not be what happened.

@@ -22,7 +22,7 @@
 //   ---
 //   Words, in paragraphs.
 //
-// What a student hands in is the session that the page saved, a scenario, with comments that say what it is
+// What a student hands in is the session that the page saved, a scenario, with comments that name the lesson
 // and what was typed:
 //
 //   # lesson 12-plan-131072
@@ -65,7 +65,7 @@ bool is_answer(const LessonTask& task, std::string_view text);
 /// be. Throws InputError.
 Scenario with_expectations(const std::string& scenario_yaml, const std::string& expect);
 
-/// What the page is told before a task is done, without solutions, answers and what is checked.
+/// What the page gets before a task is done, without solutions, answers and checks.
 nlohmann::json lessons_json();
 
 }  // namespace mrclab::lab

@@ -17,7 +17,7 @@ std::string other_than_lesson(const Lesson& lesson, const Scenario& session);
 /// What the task asks for and the session has not, as a sentence; empty: all is there.
 std::string missing_for(const Lesson& lesson, const LessonTask& task, const Scenario& session);
 
-/// {"result", "checks", "story", "why"}: as verdict_of() says it, with the check "task" before the others. The
+/// {"result", "checks", "story", "why"}: as of verdict_of(), with the check "task" before the others. The
 /// judge is asked only if all that the task asks for is there. "why" is the answer, and there if it is done.
 nlohmann::json lesson_verdict(const Lesson& lesson, const LessonTask& task, const Scenario& session,
                               const std::function<nlohmann::json()>& judge);

@@ -1,5 +1,5 @@
 #pragma once
-// Where pages come in: what browsers do, and what they are told. The server has one for all that connect
+// The connection to pages: messages from browsers and to them. The server has one for all that connect
 // to it; an exported page one for itself.
 
 #include <chrono>

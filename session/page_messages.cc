@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxImpairments = 4096;  // that a page is told; more cannot be told apart on it
+constexpr size_t kMaxImpairments = 4096;  // sent to a page; it could not show more
 constexpr uint64_t kFullLoad = 255, kTrimQueue = 200;
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");

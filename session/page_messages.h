@@ -1,5 +1,5 @@
 #pragma once
-// What the page is told of a session: JSON for what is small or said once, and two binary forms, all numbers
+// Messages to the page about a session: JSON for what is small or sent once, and two binary forms, all numbers
 // little-endian, for what is much (page/world.js reads them).
 //
 //   sums     u32 1, future, first bin, bins, wires, planes; per bin: load u8 of each wire (255: line rate),

@@ -12,13 +12,13 @@ struct PathsUsed {
   /// As data packets show: [source, destination, the destination's queue pair, entropy value, "p3/u1", sent, lost,
   /// trimmed, marked], of hosts by number.
   nlohmann::json cells;
-  uint64_t unknown = 0;  ///< packets whose records do not say of which hosts they are
+  uint64_t unknown = 0;  ///< packets whose records do not name their hosts
 };
 /// The instant `from` is kept.
 PathsUsed paths_used(const Recording& recording, const Topology& topology, FabricTime from,
                      FabricTime to);
 
-/// What hosts said, up to an instant, of the paths that they do not use as ever, in the judge's words
+/// The states that hosts reported, up to an instant, for paths that are not in normal use, in the judge's words
 /// (analysis/measure/path_states.h): [host, its queue pair, "p3/u1" or, for a plane whose ports are down, "p3", state].
 nlohmann::json paths_out(const Recording& recording, const Topology& topology, FabricTime at);
 

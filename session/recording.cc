@@ -17,8 +17,8 @@ void count(uint16_t& counter) {
   if (counter < UINT16_MAX) ++counter;
 }
 
-/// Brings what was told since the last call into the order of time. Ahead of `sorted` stays what is later
-/// than `until`: earlier ones may yet come before it.
+/// Sorts by time what was added since the last call. Behind `sorted` stays what is later
+/// than `until`: earlier entries may still be added.
 void sort_told(auto& list, size_t& sorted, FabricTime until, const auto& time_of) {
   const auto first = list.begin() + static_cast<std::ptrdiff_t>(sorted);
   std::stable_sort(first, list.end(),

@@ -1,6 +1,6 @@
 #pragma once
-// What a world did, kept so that any instant of it can be shown again: packets one by one, what hosts said, and
-// sums over bins of fabric time. Whoever watches the world tells it (recording_watch.h, run_follower.h).
+// What a world did, kept so that any instant of it can be shown again: packets one by one, events of hosts, and
+// sums over bins of fabric time. Filled by recording_watch.h and run_follower.h.
 //
 // Bounded: packets take at most kMaxPackets entries, after that the oldest bins lose theirs (the sums stay).
 // One thread.
@@ -62,8 +62,8 @@ class Recording {
   void add_window(const SeenWindow& window);
   /// `host` got it.
   void add_sack(NodeId host, const SeenSack& sack);
-  /// Every node has committed `until`, and what it did until then has been told. A packet is told when its node takes
-  /// it in, which is later than it came by the node's latency: so complete is what is earlier by that.
+  /// Every node has committed `until`, and everything up to then was added. A packet is added when its node takes
+  /// it in, one ingress latency after its arrival: arrivals are complete up to `until` less that latency.
   void complete(FabricTime until);
   /// Bins from the first on to which nothing more will be added.
   size_t complete_bins() const { return sorted_; }

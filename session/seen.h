@@ -1,5 +1,5 @@
 #pragma once
-// What a page shows of a history: packets as they leave ports or are lost, what hosts say, and their
+// What a page shows of a history: packets as they leave ports or are lost, events of hosts, and their
 // windows. Small, because there may be millions of them.
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace mrclab::lab {
 struct SeenPacket {
   static constexpr uint16_t kNoHost = 0xFFFF;
   /// Bits of `flags`.
-  static constexpr uint8_t kAgain = 1;       ///< sent again, as its own header says (MRC only)
+  static constexpr uint8_t kAgain = 1;       ///< retransmitted, by its own header (MRC only)
   static constexpr uint8_t kMarkedHere = 2;  ///< ECN: this switch was the first that marked it
   static constexpr uint8_t kWaitSeen = 4;    ///< it was seen coming in: `waited_ns` is known
 
@@ -39,7 +39,7 @@ struct SeenPacket {
   bool operator==(const SeenPacket&) const = default;
 };
 
-/// What a host said (a line of events.jsonl).
+/// An event of a host (a line of events.jsonl).
 struct SeenEvent {
   FabricTime t;
   NodeId node;
@@ -52,7 +52,7 @@ struct SeenEvent {
   std::string detail;
 };
 
-/// What a SACK told the sender that it is for, as its bytes say.
+/// A SACK's fields as its sender gets them, by its bytes.
 struct SeenSack {
   FabricTime t;         ///< its last bit has come in at the sender's host
   Qpn qp;               ///< of the sender

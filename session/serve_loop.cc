@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{16};       // while it plays: a frame of a screen
 constexpr milliseconds kIdle{200};      // while it stands
-constexpr milliseconds kSlice{40};      // of simulating, before browsers are heard again
+constexpr milliseconds kSlice{40};      // of simulating between looks at messages of browsers
 constexpr milliseconds kTellEvery{50};  // what time it is
 constexpr size_t kBinsAtOnce = 256;     // in one message
 /// Of what browsers did: one that never pauses must not keep time and the others waiting.
@@ -78,7 +78,7 @@ void ServeLoop::tell_controls() {
   }
 }
 
-/// Tells a browser everything from the beginning.
+/// Sends a browser everything from the beginning.
 void ServeLoop::welcome(ClientId client) {
   browsers_[client] = {};
   json welcome = welcome_of(played_.session());
@@ -157,7 +157,7 @@ void ServeLoop::obey_text(ClientId client, const std::string& text) {
   }
 }
 
-/// What was simulated since this browser was told last, as far as it keeps up.
+/// Sends what was simulated since the last message to this browser, as far as it keeps up.
 void ServeLoop::tell_progress(ClientId client, Browser& browser) {
   const FabricSession& session = played_.session();
   const Recording& recording = session.future().recording();

@@ -1,6 +1,6 @@
 #pragma once
 // Between the browsers and the session: lets time pass, hands commands to the session and answers back, and
-// tells every browser what has changed. The first browser holds the controls; it may hand them over.
+// sends every browser what has changed. The first browser holds the controls; it may hand them over.
 
 #include <chrono>
 #include <functional>
@@ -15,23 +15,23 @@ namespace mrclab::lab {
 
 class ServeLoop {
  public:
-  /// Tells whoever started it, beside the browsers.
+  /// Reports to the process that started it, beside the browsers.
   using Tell = std::function<void(const std::string&)>;
 
   /// Both outlive it.
   ServeLoop(PageDoor& door, PlayedSession& played, Tell tell_starter = {})
       : door_(door), played_(played), tell_starter_(std::move(tell_starter)) {}
 
-  /// Until `interrupted` says so.
+  /// Until `interrupted` returns true.
   void run(const IsInterrupted& interrupted);
-  /// One round of it: takes what browsers did, for which it waits at most so long, lets time pass, and tells
-  /// what came of it.
+  /// One round of it: takes messages of browsers, for which it waits at most so long, lets time pass, and sends
+  /// the changes.
   void turn(std::chrono::milliseconds at_most);
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Browser {
-    uint32_t future = 0;  ///< whose sums, events and windows it has been told, up to here:
+    uint32_t future = 0;  ///< whose sums, events and windows were sent to it, up to here:
     size_t bin = 0, event = 0, window = 0;
   };
 
@@ -54,7 +54,7 @@ class ServeLoop {
   Tell tell_starter_;
   IsInterrupted interrupted_ = [] { return false; };
   Clock::time_point before_ = Clock::now(),
-                    told_ = before_;  // the last round; when all were told the time
+                    told_ = before_;  // the last round; when the time was sent to all
   bool behind_ = false;               // the last round's slice of simulating ended before its work
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one

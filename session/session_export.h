@@ -11,7 +11,7 @@ namespace mrclab::lab {
 
 /// Text of a scenario file. Faults without an end of their own end at `now`. Expectations stay
 /// where they still make sense beside the faults. Throws InputError if no time has passed yet.
-/// `unmodelled`: so many changes by others no scenario can repeat, which it says.
+/// `unmodelled`: the number of changes by others, which no scenario can repeat; written as a comment.
 std::string session_yaml(const Scenario& scenario, const std::map<uint32_t, BookedFault>& faults,
                          FabricTime now, uint64_t unmodelled = 0);
 

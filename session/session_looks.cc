@@ -106,7 +106,7 @@ SessionAnswer sack(const Order& order) {
   return {std::move(answer)};
 }
 
-/// What a host says of itself: the host's own word, at the instant up to which it was simulated.
+/// The host's own account, at the instant up to which it was simulated.
 SessionAnswer host(const Order& order) {
   const uint32_t number = order.number("host");
   if (number >= order.session().scenario().topology.host_count()) {
@@ -158,7 +158,7 @@ SessionAnswer inspect(const Order& order) {
            {"counters", std::move(counters)}}};
 }
 
-/// The session as a scenario. What it says of later than was recorded is what would happen, and says so.
+/// The session as a scenario. What is later than the recording is a prediction, and marked as one.
 SessionAnswer yaml(const Order& order) {
   std::string text = order.session().yaml();
   json answer{{"say", "yaml"}, {"name", order.session().scenario().name}};
@@ -170,8 +170,8 @@ SessionAnswer yaml(const Order& order) {
   return {std::move(answer)};
 }
 
-/// The digest of the history. Simulated it goes on to its end for that; what happened in another world is told
-/// as far as it went, beside what the simulation of the same scenario has by then.
+/// The digest of the history. A simulation goes on to its end for that; of another world it is computed
+/// as far as it went, beside that of the simulation of the same scenario.
 SessionAnswer history(const Order& order) {
   if (const Future& now = order.session().future(); now.world() != "sim") {
     return {{{"say", "history"},
@@ -218,7 +218,7 @@ SessionAnswer difference(const Order& order) {
   return {std::move(answer)};
 }
 
-/// Is what was typed the answer of a lesson's task? The answer itself is told only then.
+/// Is what was typed the answer of a lesson's task? The answer itself is sent only then.
 SessionAnswer answer(const Order& order) {
   const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
   const LessonTask& task = task_of(order, lesson);

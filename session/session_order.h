@@ -50,7 +50,7 @@ struct PlayedSession {
 struct SessionAnswer {
   nlohmann::json text;          ///< null: none
   std::string binary = {};      ///< else a message of page_messages.h
-  bool future_changed = false;  ///< every browser must be told
+  bool future_changed = false;  ///< every browser must be notified
   bool all_changed = false;     ///< likewise, of everything: it is another scenario
 };
 

@@ -14,7 +14,7 @@ std::string start_of(const PlayedSession& played);
 /// text.
 PlayedSession session_of_start(std::string_view text);
 
-/// The run of which this is a simulation, as the page is told of it; null: none.
+/// The run of which this is a simulation, as the page gets it; null: none.
 nlohmann::json run_json(const PlayedSession& played);
 
 }  // namespace mrclab::lab

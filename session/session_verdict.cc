@@ -53,7 +53,7 @@ std::string why_not_shown(const Future& future, const Scenario& scenario,
 
 json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
   const Topology& topology = scenario.topology;
-  // Trims are seen at switches: the story tells of them.
+  // Trims are seen at switches: the story names them.
   analysis::Evidence evidence(topology, scenario.schedule, scenario.stop(),
                               analysis::Evidence::AtSwitches::kDropsAndTrims);
   WorldOutcome outcome;
@@ -116,7 +116,7 @@ json verdict_of(const FabricSession& session, const std::string& expect,
   }
   Scenario scenario = parse_scenario(read_yaml_text(yaml, "session"));
   const std::string why = why_not_shown(future, scenario, go_on);
-  // Of a world that goes on nobody knows what comes.
+  // A world that goes on has no end yet.
   const FabricTime until = future.history_until();
   json verdict;
   if (expect.empty()) {

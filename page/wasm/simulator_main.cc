@@ -1,5 +1,5 @@
 // The simulator of an exported page: the session of `mrclab serve` for one browser, as WebAssembly in a worker
-// of that page. page/simulator.js calls what is exported here and hands on what it is told.
+// of that page. page/simulator.js calls the functions exported here and passes messages on.
 
 #include <emscripten.h>
 
@@ -26,7 +26,7 @@ EM_JS(void, tell_binary, (const char* bytes, size_t size), {
 });
 // clang-format on
 
-/// What the page has said waits here; what it is told goes out at once, and the browser keeps it.
+/// Messages of the page wait here; those to the page go out at once, and the browser keeps them.
 class WorkerDoor : public PageDoor {
  public:
   void put(PageInput input) { inbox_.push_back(std::move(input)); }
@@ -43,7 +43,7 @@ class WorkerDoor : public PageDoor {
   }
 
  private:
-  std::deque<PageInput> inbox_;  // of one: each is taken before the worker hears the next
+  std::deque<PageInput> inbox_;  // at most one: it is taken before the worker gets the next
 };
 
 struct Simulator {
@@ -89,7 +89,7 @@ EMSCRIPTEN_KEEPALIVE const char* simulator_open(const char* start) {
   return told([&] { simulator() = std::make_unique<Simulator>(session_of_start(start)); });
 }
 
-/// Takes what the page said.
+/// Takes a message of the page.
 EMSCRIPTEN_KEEPALIVE const char* simulator_hear(const char* text) {
   using namespace mrclab::lab;
   return told([&] { simulator()->door.put({kPage, PageInput::What::kText, text}); });
@@ -101,6 +101,6 @@ EMSCRIPTEN_KEEPALIVE const char* simulator_turn() {
   return told([] { simulator()->loop.turn(std::chrono::milliseconds(0)); });
 }
 
-/// Does time pass, so that another round is wanted soon?
+/// Does time pass, so that another round is due soon?
 EMSCRIPTEN_KEEPALIVE bool simulator_plays() { return mrclab::lab::simulator()->played.playing; }
 }
