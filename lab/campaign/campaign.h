@@ -4,7 +4,7 @@
 //   campaign.json        what is run, in how many shards, by which engine
 //   shards/<i>.json      what shard i came to; there when it is done, whole or not at all
 //   shards/shard.sh      Slurm, GNU parallel: runs the shard whose number it is given
-//   logs/                what engines and shards said; each at most some 100 KB (lab/chaos/chaos.cc)
+//   logs/                output of engines and shards; each at most some 100 KB (lab/chaos/chaos.cc)
 //   summary.json, .txt   all of it together
 //
 // A shard that was lost with its machine has no file, and is run again by `--resume FOLDER`.

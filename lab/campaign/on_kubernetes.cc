@@ -103,7 +103,7 @@ std::string kubernetes_manifest(const Campaign& campaign) {
                      {"backoffLimit", campaign.shards * 3},
                      {"activeDeadlineSeconds", kSecondsMost},
                      {"template", pod(inside, shard_line)}}}});
-  // Jobs know no order: this one waits for the files. Each comes by rename, so what is there is whole.
+  // Jobs have no order: this one waits for the files. Each comes by rename, so what is there is whole.
   const std::string join_line = fmt::format(
       "until [ \"$(ls {0} 2>/dev/null | grep -c '^[0-9]*[.]json$')\" -ge {1} ]; do sleep 5; done; "
       "mrclab chaos --merge {0}/*.json --json > {2}/summary.json || test -s {2}/summary.json",

@@ -1,5 +1,5 @@
 #pragma once
-// How well blame does: what was blamed against what was broken (analysis/README.md says what counts
+// How well blame does: what was blamed against what was broken (analysis/README.md: what counts
 // as what).
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace mrclab::lab {
 
-/// A blame of more than this many places, its own and those that cannot be told apart from it, says
-/// too little to be right.
+/// A blame of more than this many places, its own and its equals (Blame::or_else), is
+/// too vague to be right.
 inline constexpr size_t kBlameClassMax = 4;
 /// What blame must reach.
 inline constexpr double kBlamePrecision = 0.95, kBlameRecall = 0.9;
@@ -26,7 +26,7 @@ struct BlameCases {
   uint64_t faint = 0;       ///< touched packets, too few to be observable
   uint64_t observable = 0;  ///< touched at least kObservableHits
   uint64_t component = 0;   ///< observable ones that were named themselves
-  uint64_t in_class = 0;    ///< named as one of a class that cannot be told apart
+  uint64_t in_class = 0;    ///< named as one of a class of equals
   uint64_t part = 0;        ///< only a part of it was named: counts as missed
   uint64_t faint_named = 0;
   uint64_t missed() const { return observable - component - in_class; }

@@ -24,7 +24,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// So many seeds that did not pass are told of; the report has all. Logs of campaigns have this bound.
+/// So many seeds that did not pass are printed; the report has all. Logs of campaigns have this bound.
 constexpr size_t kLinesMost = 500;
 
 /// Hash of everything that a seed's run depends on beside the seed and the version.

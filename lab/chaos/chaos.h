@@ -23,7 +23,7 @@ SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed);
 std::string chaos_seed_text(const ChaosBase& base, uint64_t seed);
 SeedResult result_of_answer(const ChaosBase& base, uint64_t seed, const TaskPool::Answer& answer);
 
-/// How a run came out, as chaos says it.
+/// The result of a run, as chaos reports it.
 SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verdict);
 
 struct ChaosOptions {

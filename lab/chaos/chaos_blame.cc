@@ -18,7 +18,7 @@ namespace mrclab::lab {
 namespace {
 
 /// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
-/// process ended is an error: chaos itself says why.
+/// process ended is an error: chaos itself reports why.
 std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs,
                                            const InterruptGuard& guard) {

@@ -1,5 +1,5 @@
 #pragma once
-// `chaos --blame`: over seeds, what the packets let blame say against what was broken.
+// `chaos --blame`: over seeds, what blame finds by packets against what was broken.
 
 #include "lab/chaos/chaos.h"
 

@@ -31,7 +31,7 @@ nlohmann::ordered_json to_json(const SeedResult& result);
 SeedResult seed_result_from_json(const std::string& text);
 
 /// Some seeds of a range, perhaps of one shard. Results are in the order of their seeds and depend
-/// on nothing but what is said here.
+/// on nothing but the fields below.
 struct ChaosReport {
   std::string base;         ///< as on the command line
   std::string base_sha256;  ///< hash of the file that `base` stands for

@@ -43,7 +43,7 @@ FabricTime routed_within(const Topology& topology) {
 }
 
 /// Does one end of a link lose its carrier and the other not? Then a session of BGP is lost at one end, and without
-/// BFD the other one keeps it, and refuses another (RFC 4271 section 6.8), until it has something to say or its hold
+/// BFD the other one keeps it, and refuses another (RFC 4271 section 6.8), until it has something to send or its hold
 /// time is over.
 bool leaves_half_a_session(const Scenario& scenario) {
   const Topology& topology = scenario.topology;
@@ -61,7 +61,7 @@ bool leaves_half_a_session(const Scenario& scenario) {
   });
 }
 
-/// Do all frames of RoCE find room, as long as pauses are heard? Not with a watchdog that drops them.
+/// Do all frames of RoCE find room, as long as pauses are obeyed? Not with a watchdog that drops them.
 bool pauses_keep_all(const ChaosScenario& drawn) {
   const LosslessProfile& lossless = drawn.scenario.topology.lossless;
   const std::vector<faults::Fault>& faults = drawn.scenario.faults;
@@ -148,9 +148,9 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
                                                               ? kBackOfLoops
                                                               : kBack});
   expect.emplace_back(analysis::ExpectEvsGood{within});
-  // Where nothing is marked no CNP tells a sender of RoCE of a queue, which then stands as long as the load does.
-  const bool told = !has_roce(drawn.transport) || topology.queues.ecn;
-  if (told) expect.emplace_back(analysis::ExpectQueuesEmpty{});
+  // Without marks no CNP slows a sender of RoCE down, and a queue then stands as long as the load does.
+  const bool slowed = !has_roce(drawn.transport) || topology.queues.ecn;
+  if (slowed) expect.emplace_back(analysis::ExpectQueuesEmpty{});
   return expect;
 }
 

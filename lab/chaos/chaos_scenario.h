@@ -41,7 +41,7 @@ struct ChaosScenario {
   Scenario scenario;
   std::vector<faults::FaultKind> kinds;  ///< switched on
   bool survivable = true;  ///< else only what must hold all the same is expected of it
-  ChaosTransport transport = ChaosTransport::kMrc;  ///< of a given scenario: as its workload says
+  ChaosTransport transport = ChaosTransport::kMrc;  ///< of a given scenario: by its workload
 };
 
 /// A pure function of its arguments.

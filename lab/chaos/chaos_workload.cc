@@ -161,7 +161,7 @@ struct OfferedTo {
   void operator()(const ClosedLoop&) {}
 };
 
-/// A receiver is told of a stream's messages in batches, and looks at its memory then. So many queue pairs fill
+/// A receiver gets the completions of a stream's messages in batches, and looks at its memory then. So many queue pairs fill
 /// two batches each, if there are as many as `qps`.
 struct QpsThatTell {
   const Topology& topology;

@@ -12,7 +12,7 @@
 namespace mrclab::lab {
 
 /// Calls read(json). Throws InputError with the file's name for one that cannot be read, is longer than `most` bytes,
-/// or is not what `writer` ("chaos --json") writes, which `read` says by an exception of nlohmann's or an InputError.
+/// or is not what `writer` ("chaos --json") writes, which `read` reports by an exception of nlohmann's or an InputError.
 template <class Read>
 void read_json_file(const std::filesystem::path& file, size_t most, const char* writer,
                     const Read& read) {

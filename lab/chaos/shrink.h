@@ -27,7 +27,7 @@ struct ShrunkScenario {
   bool interrupted = false;  ///< by the user: it may not be a smallest one
 };
 
-/// Told after each run.
+/// Called after each run.
 using ShrinkProgress = std::function<void(uint32_t runs, const Scenario& smallest)>;
 
 /// Throws InputError if the scenario does not fail, Interrupted before that is known.

@@ -11,7 +11,7 @@
 namespace mrclab::lab {
 
 /// The lab of that name, or the only one there is. Throws InputError that names the labs there are
-/// and says how to choose one for this verb: "with --lab", "as NAME".
+/// and how to choose one for this verb: "with --lab", "as NAME".
 LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how = "with --lab",
                      const LabPaths& paths = {});
 

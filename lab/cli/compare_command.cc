@@ -15,7 +15,7 @@ namespace mrclab::lab {
 
 namespace {
 
-/// Other transports may fail; but what the scenario says of them must hold.
+/// Other transports may fail; but what the scenario expects of them must hold.
 int exit_code_of(const Comparison& comparison) {
   int code = analysis::exit_code(comparison.runs.front().verdict.result);
   for (const ComparedRun& run : comparison.runs) {

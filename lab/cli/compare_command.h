@@ -18,7 +18,7 @@ struct CompareOptions {
 };
 
 /// Compares and prints. Returns the code of the first transport's verdicts, or 1 if another one does not behave as
-/// its scenario says (`contrast:`). Throws as compare_transports().
+/// its scenario states (`contrast:`). Throws as compare_transports().
 int compare_command(CompareOptions options);
 
 }  // namespace mrclab::lab

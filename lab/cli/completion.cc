@@ -45,7 +45,7 @@ std::string fault_words() {
   return words;
 }
 
-/// The words that may stand where this verb wants a word that is no option.
+/// The words that may stand where this verb takes a word that is no option.
 std::string words_of(const std::string& verb) {
   if (verb == "up") return shipped("fabrics") + " " + shipped("incidents");
   if (verb == "perf") return shipped("fabrics");

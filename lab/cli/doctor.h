@@ -1,6 +1,6 @@
 #pragma once
 // `doctor`: tries what the lab needs of a machine, in a child process inside namespaces of its own,
-// and says what to do about what is missing. Nothing is left behind.
+// and prints the cure for what is missing. Nothing is left behind.
 
 #include <string>
 #include <string_view>

@@ -12,7 +12,7 @@ namespace mrclab::lab {
 /// One line each: "max_psn_range: 16384 has no effect: ...".
 std::vector<std::string> idle_options(const Scenario& scenario);
 
-/// Says them on stderr, "mrclab: note: <name>: ..." for the scenario's name.
+/// Prints them to stderr, "mrclab: note: <name>: ..." for the scenario's name.
 void note_idle_options(const Scenario& scenario);
 
 }  // namespace mrclab::lab

@@ -122,7 +122,7 @@ std::string exit_status() {
          "machine cannot do it. A verb that has other codes says so above.\n";
 }
 
-/// "Run scenarios and judge them" as man wants it after the dash of NAME.
+/// "Run scenarios and judge them" as man needs it after the dash of NAME.
 std::string name_line(const std::string& name, std::string about) {
   if (!about.empty() && about.ends_with('.')) about.pop_back();
   return section("NAME") + roff_text(name) + " \\- " + roff_text(about) + "\n";

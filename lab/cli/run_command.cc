@@ -213,7 +213,7 @@ int run_command(const RunCommandOptions& options) {
   fmt::print(stderr, "mrclab: {}\n", interrupted);
   std::fflush(nullptr);
   code = analysis::worse_exit_code(code, kInterruptedCode);
-  if (options.ranks != nullptr) return code;  // the others are to be told
+  if (options.ranks != nullptr) return code;  // the other ranks get it first
   ::_exit(code);  // giving gigabytes back piece by piece would take seconds
 }
 

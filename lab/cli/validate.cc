@@ -23,7 +23,7 @@ std::string check_lesson(const std::filesystem::path& file) {
                      counted_noun(lesson.tasks.size(), "task"), scenario.topology.name);
 }
 
-/// Tells a fabric from a scenario by its keys. The file is read only once,
+/// Recognizes a fabric or a scenario by its keys. The file is read only once,
 /// because it may be a pipe of the shell's.
 std::string check_file(const std::filesystem::path& file) {
   if (file.extension() == ".md") return check_lesson(file);

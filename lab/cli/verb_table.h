@@ -16,7 +16,7 @@ struct VerbOption {
   std::string about;
   std::string value;                 ///< "TEXT", "UINT in [1 - 64]"; empty: a flag
   std::vector<std::string> choices;  ///< the only values there are; empty: any
-  std::string preset;                ///< the value without it; empty: none, or not worth saying
+  std::string preset;                ///< the value without it; empty: none, or not worth printing
   bool positional = false, required = false, repeated = false;
 };
 

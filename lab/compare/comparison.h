@@ -19,10 +19,10 @@ struct ComparedRun {
   std::string about;                   ///< what that is
   analysis::Verdict verdict;           ///< by what the scenario expects, as far as it can be asked
   std::vector<std::string> not_asked;  ///< what was left out of that, and why
-  std::vector<analysis::CheckResult> contrast;  ///< what the scenario says of this transport
+  std::vector<analysis::CheckResult> contrast;  ///< what the scenario expects of this transport
   std::filesystem::path folder;
 
-  /// Does it behave as the scenario says of it? True where that says nothing.
+  /// Does it behave as the scenario states? True where that states nothing.
   bool as_told() const;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The goodput of the lowest part of any dip; empty if no dip's parts can be told apart.
+/// The goodput of the lowest part of any dip; empty if no dip's parts can be separated.
 std::optional<BitRate> lowest_goodput(const analysis::Verdict& verdict) {
   std::optional<BitRate> lowest;
   for (const analysis::FaultResult& fault : verdict.faults) {

@@ -19,12 +19,12 @@ namespace mrclab::lab {
 ///     goodput_bps, recovery_ps, lowest_bps         lowest: of the lowest part of any dip
 ///     last_loss_ps, noticed_ps, routed_ps          from a fault's start, the longest of all (FaultTimes)
 ///     retransmitted, lost, trimmed, naks, timeouts, cnps, flows_cut, qps_failed
-///     deepest_queue_bytes, deepest_queue_port      of data at a switch; null: nothing waited, or nothing says it
+///     deepest_queue_bytes, deepest_queue_port      of data at a switch; null: nothing waited, or no record of it
 ///     paused_ports, paused_longest_ps, paused_longest_port, first_pauser      (PauseUse)
 ///     flows, flows_one_path, flows_sharing, uplinks_shared, flows_most, uplinks, uplinks_used, busiest,
 ///     busiest_to_mean                                                         (FlowSpread)
 ///     failed_checks, not_asked   lists of sentences
-///     contrast                   pass or fail, by what the scenario says of the transport; null: nothing
+///     contrast                   pass or fail, by the scenario's contrast for the transport; null: none
 ///     contrast_checks            sentences with what was measured
 ///     history_sha256, folder
 nlohmann::ordered_json to_json(const std::vector<Comparison>& comparisons);

@@ -79,7 +79,7 @@ std::string losses(const analysis::Metrics& m) {
   return text + ".";
 }
 
-/// The queue is shown where a port was paused or a CNP slowed a flow down: other queues say nothing of RC.
+/// The queue is shown where a port was paused or a CNP slowed a flow down: other queues are no evidence about RC.
 std::string queues(const analysis::Metrics& m) {
   if (!m.deepest || (!m.pauses && m.cnps == 0)) return "";
   return "The deepest queue held " + size_text(m.deepest->size) + ", at " + m.deepest->port + ".";

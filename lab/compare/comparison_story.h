@@ -30,7 +30,7 @@ std::string size_text(Bytes size);
 std::string checks_met(const ComparedRun& run);
 
 /// In the order in which they are read: the outcome against the first, collisions, pauses, losses, failed queue
-/// pairs, checks not met, checks not asked, what the scenario says of the transport. Each ends in a full stop.
+/// pairs, checks not met, checks not asked, the scenario's contrast for the transport. Each ends in a full stop.
 std::vector<std::string> story_of(const Comparison& comparison, const ComparedRun& run);
 
 }  // namespace mrclab::lab

@@ -71,8 +71,8 @@ class Columns {
   std::vector<Column> columns_;
 };
 
-/// How long packets were lost, when that was noticed, and when the last switch had routed around it: what tells the
-/// ways to choose paths apart where some switches route by themselves.
+/// How long packets were lost, when that was noticed, and when the last switch had routed around it: which distinguishes
+/// ways to choose paths where some switches route by themselves.
 void add_fault_columns(Columns& columns) {
   const auto add = [&](const char* name, auto member) {
     columns.add(name, [member](const ComparedRun& run) {

@@ -85,7 +85,7 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
   return outcome;
 }
 
-/// What the daemons said of their hosts, in the order of the hosts.
+/// The daemons' reports of their hosts, in the order of the hosts.
 void collect(const PerfSetup& setup, const RunFolder& folder, PerfOutcome& outcome) {
   const RunOptions options;
   const ProcessPlan plan = plan_processes(setup.topology, options.isolate, options.host_processes,

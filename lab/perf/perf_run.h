@@ -3,7 +3,7 @@
 // measured comes back as numbers of fabric time.
 //
 // The simulator is the default, because a faithful live run gives the same numbers to the
-// picosecond and takes longer. Live, the simulator runs first: it says when the workloads have
+// picosecond and takes longer. Live, the simulator runs first: it shows when the workloads have
 // finished, and that is when the live run ends.
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace {
 /// by a process that mpirun has started.
 constexpr const char* kModule = "mrclab-mpi.so";
 
-/// How many processes Open MPI's mpirun, MPICH's mpiexec and `srun --mpi` say in what they start. Slurm sets
+/// Variables in which Open MPI's mpirun, MPICH's mpiexec and `srun --mpi` pass the number of processes. Slurm sets
 /// its count in every job, also where one process runs alone, so it counts only beside PMIX_RANK, which srun sets.
 constexpr const char* kCounts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
 constexpr const char* kSlurmsCount = "SLURM_NTASKS";

@@ -19,7 +19,7 @@ void DaemonWatch::stop() {
   for (uint32_t i = 0; i < lab_.gate().process_count; ++i) {
     try {
       if (netio::in_gate(lab_.gate().state(i))) lab_.fleet().ask(i, "watch");
-    } catch (const std::exception&) {  // it is dying, or stopped: supervision tells
+    } catch (const std::exception&) {  // it is dying, or stopped: supervision reports it
     }
   }
 }

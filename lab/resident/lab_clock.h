@@ -50,7 +50,7 @@ class LabClock {
 
   /// A rule of the lab's loop (live/world/lab_loop.h).
   void look();
-  /// Wants look() at once rather than in a few milliseconds.
+  /// Needs look() at once rather than in a few milliseconds.
   bool busy() const { return state_ == State::kStepping; }
   /// Every process has committed exactly to LiveLab::limit(), or the order has failed.
   bool standing() const { return state_ == State::kStanding; }

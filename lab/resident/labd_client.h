@@ -9,7 +9,7 @@
 
 namespace mrclab::lab {
 
-/// Throws InputError for a lab whose owner has died, which says how to remove it.
+/// Throws InputError for a lab whose owner has died, with the command that removes it.
 void require_up(const LabRecord& record);
 
 /// Throws InputError for a lab that crashed, or one of a run: it takes no orders.

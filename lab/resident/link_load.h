@@ -12,7 +12,7 @@
 
 namespace mrclab::lab {
 
-/// What the switches of a lab have counted (switchd/counters.h), as their daemons say it.
+/// What the switches of a lab have counted (switchd/counters.h), as their daemons report it.
 struct CounterSample {
   struct Counted {
     FabricTime until;  ///< everything before this instant is counted

@@ -28,7 +28,7 @@ struct ResidentOptions {
   std::string lab;
   bool isolate = false;                 ///< one process per node
   bool verbose = false;                 ///< more in the logs of labd and the daemons
-  bool paused = false;                  ///< fabric time stays before 0 until told
+  bool paused = false;                  ///< fabric time stays before 0 until resumed
   std::optional<std::string> dilation;  ///< "auto" or a number; empty: the scenario's, or 1000
 };
 nlohmann::json to_json(const ResidentOptions& options);

@@ -111,7 +111,7 @@ netio::Json history(const ResidentLab& lab) {
     } catch (const ReportError& error) {
       add_disturbance(outcome, error.what());
     } catch (const netio::SystemError& error) {
-      // It ends, or stands, and supervision has not noticed yet; what the others recorded is told all the same.
+      // It ends, or stands, and supervision has not noticed yet; what the others recorded is reported all the same.
       add_disturbance(outcome,
                       lab.live.plan().processes[i].name + " gives no answer: " + error.what());
     }
@@ -128,7 +128,7 @@ netio::Json history(const ResidentLab& lab) {
           {"history_sha256", history_sha256(std::move(outcome.history))}};
 }
 
-/// What nodes of ours say of pauses, by name, each at the instant that it has committed.
+/// Pauses as nodes of ours report them, by name, each at the instant that it has committed.
 netio::Json pauses(const ResidentLab& lab) {
   netio::Json nodes = netio::Json::object();
   for (uint32_t i = 0; i < lab.live.gate().process_count; ++i) {

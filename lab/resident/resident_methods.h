@@ -35,7 +35,7 @@ struct ResidentLab {
   bool end = false;  ///< a client asked for `down`
 };
 
-/// `log` is told every act by hand; it outlives the server too.
+/// `log` records every act by hand; it outlives the server too.
 void add_resident_methods(netio::RpcServer& server, ResidentLab& lab, spdlog::logger& log);
 
 }  // namespace mrclab::lab

@@ -16,7 +16,7 @@
 
 namespace mrclab::lab {
 
-/// The most instants that one `clock step` may be told to go through.
+/// The most instants that one `clock step` may go through.
 inline constexpr uint64_t kMaxSteps = 10'000;
 
 /// The record that a step waits for.
@@ -49,7 +49,7 @@ class Stepper {
   explicit Stepper(const StepGoal& goal) : goal_(goal), limit_(goal.from) {}
 
   /// Looks at the view; afterwards limit() is the instant that no process may commit past, and
-  /// result() tells whether the step is over.
+  /// result() returns whether the step is over.
   void look(const View& view);
   FabricTime limit() const { return limit_; }
   Result result() const { return result_; }

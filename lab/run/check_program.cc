@@ -12,7 +12,7 @@ namespace {
 using analysis::failed, analysis::passed, analysis::unjudged;
 using std::chrono::milliseconds;
 
-/// What an exit code says. 2 is bad usage everywhere here, so it says nothing about the run.
+/// The result of an exit code. 2 is bad usage everywhere here, so it is no result about the run.
 analysis::CheckResult judged_by(const netio::ExitStatus& status, analysis::CheckResult check) {
   std::string note = check.note;
   if (status.signal_number != 0) return unjudged(std::move(check), to_string(status));
@@ -24,7 +24,7 @@ analysis::CheckResult judged_by(const netio::ExitStatus& status, analysis::Check
                           : unjudged(std::move(check), std::move(note));
 }
 
-/// Then it says itself where the folder goes: "grep -q pass $1/verdict.json".
+/// Then the command itself places the folder: "grep -q pass $1/verdict.json".
 bool names_its_argument(const std::string& command) {
   return command.find("$1") != std::string::npos || command.find("$@") != std::string::npos;
 }

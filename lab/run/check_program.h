@@ -6,7 +6,7 @@
 //     - program: {command: "./check.py", name: "no more than 40 retransmissions", timeout: 10s}
 //
 // The command goes to sh -c, in the scenario's folder (or `cwd:`), as the user who runs mrclab, with
-// the folder behind it, or where it says "$1". 0 is pass, 1 fail, 3 and everything else inconclusive; the last line that it prints is the check's note,
+// the folder behind it, or in place of "$1". 0 is pass, 1 fail, 3 and everything else inconclusive; the last line that it prints is the check's note,
 // all of it is in logs/check-<number>.log. The folder holds everything but the verdict of programs:
 // verdict.json, events.jsonl, captures/, faults.jsonl, scenario.yaml. `timeout` (60 s) is time of this
 // machine.

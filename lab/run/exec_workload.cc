@@ -58,7 +58,7 @@ void ExecPrograms::start(size_t index) {
   options.environment.push_back({"MRCLAB_RUN", run_.run_folder.string()});
   options.environment.push_back({"MRCLAB_SEED", std::to_string(run_.seed)});
   options.environment.push_back({"MRCLAB_DILATION", fmt::format("{}", run_.dilation)});
-  // Clean-up knows a lab's processes by this, wherever they went.
+  // Clean-up finds a lab's processes by this, wherever they went.
   options.environment.push_back(split_variable(instance_variable(fabric_.instance())));
   const netio::NodeContainer container = node_container(fabric_.run_directory(), host);
   const netio::NetworkNamespace& ns = fabric_.network_namespace(node);

@@ -69,7 +69,7 @@ ProgressSample sample_of(const Scenario& scenario, LiveLab& lab) {
   return sample;
 }
 
-/// Tells what RunOptions::tell is for; without it says nothing.
+/// Reports steps to RunOptions::tell, if it is set.
 class Narrator {
  public:
   explicit Narrator(const std::function<void(const std::string&)>& tell) : tell_(tell) {}

@@ -16,7 +16,7 @@
 
 namespace mrclab::lab {
 
-/// One daemon's report, with what its hosts say of themselves.
+/// One daemon's report, with its hosts' own reports.
 struct ReadReport {
   netio::ProcessReport report;
   std::vector<HistoryStream> streams;

@@ -32,7 +32,7 @@ class ProgressView {
   /// `plane_rate_gbps`: what a full bar means.
   ProgressView(std::FILE* out, bool terminal, std::string title, double plane_rate_gbps);
   void update(const ProgressSample& sample);
-  /// A line of its own, which stays: what the user should know before the end.
+  /// A line of its own, which stays: for what the user should see before the end.
   void note(const std::string& line);
   /// Draws the last state and leaves it standing.
   void finish(const ProgressSample& sample);

@@ -23,7 +23,7 @@ struct RankJob {
   std::string folder;  ///< rank 0's run folder, an absolute path
   /// CRC-32 of the scenario.yaml in it: a rank that reads another one does not see that folder.
   uint32_t checksum = 0;
-  FabricTime stop;  ///< when the run ends, which the resolved scenario does not say
+  FabricTime stop;  ///< when the run ends, which the resolved scenario does not hold
   uint32_t threads = 1;
   uint64_t capture_bytes = 0;
   uint64_t history_bytes = 0;
@@ -154,7 +154,7 @@ void take_rank_jobs(RankLink& ranks) {
     if (job.empty()) return;
     try {
       take_job(ranks, parse_job(job));
-    } catch (const std::exception&) {  // run_on_all_ranks has told rank 0, which tells the user
+    } catch (const std::exception&) {  // run_on_all_ranks has sent it to rank 0, which reports it
     }
   }
 }

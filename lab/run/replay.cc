@@ -37,7 +37,7 @@ void print_text(const RecordedRun& first, const RunResult& again, bool same) {
 
 /// What `latest` points to now: the replay becomes the latest run itself.
 std::filesystem::path lasting_name(const std::filesystem::path& run) {
-  std::error_code none;  // read_run says what is wrong with it
+  std::error_code none;  // read_run reports what is wrong with it
   const auto folder = std::filesystem::canonical(named_run(run), none);
   return none ? run : std::filesystem::proximate(folder);
 }

@@ -41,15 +41,15 @@ struct RunOptions {
   uint64_t history_bytes = kHistoryBytesDefault;
   std::filesystem::path programs;  ///< where the daemons lie; empty: beside this program
   ProgressView* view = nullptr;    ///< of a live run
-  /// The verdict also says whether a metric is worse than this one's by more than the tolerances.
+  /// The verdict also records whether a metric is worse than this one's by more than the tolerances.
   std::optional<analysis::BaselineCheck> against;
   bool progress = false;      ///< lines on stderr about what takes long, and has no view
   IsInterrupted interrupted;  ///< asked every few milliseconds
   /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
   std::function<std::chrono::milliseconds()> take_interrupt;
-  /// Told each step of a live run, for who watches closely; the daemons then log more.
+  /// Called with each step of a live run (--verbose); the daemons then log more.
   std::function<void(const std::string& what)> tell;
-  /// Told when every daemon is ready, before time starts, with each process's name and pid.
+  /// Called when every daemon is ready, before time starts, with each process's name and pid.
   std::function<void(const std::string& process, int pid)> on_process;
 };
 

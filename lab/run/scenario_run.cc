@@ -36,8 +36,8 @@ void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
 }
 
-/// Frames that are shorter than they say pass our own programs only: a kernel and Open vSwitch take them for
-/// broken ones, and a program of the user's wants the bytes that it sent.
+/// Frames that are shorter than their headers state pass our own programs only: a kernel and Open vSwitch take them for
+/// broken ones, and a program of the user's needs the bytes that were sent.
 void check_elided_live(const Scenario& scenario) {
   const Topology& topology = scenario.topology;
   const std::string found = scenario.name + ": found \"payload: elided\" beside ";
@@ -49,7 +49,7 @@ void check_elided_live(const Scenario& scenario) {
   }
 }
 
-/// What no world can do is said before a folder is made.
+/// What no world can do is refused before a folder is made.
 void check_options(const Scenario& scenario, const RunOptions& options) {
   if (scenario.end == FabricTime::never()) {
     throw InputError(scenario.name +
@@ -108,7 +108,7 @@ void take_results_back(const RunFolder& folder, const std::string& why) {
 }
 
 /// Notes in the folder that the run was interrupted at the instant `at`, or before it began, and
-/// returns what the user is told.
+/// returns the message for the user.
 std::string note_interrupt(const Scenario& scenario, const RunFolder& folder,
                            std::optional<FabricTime> at) {
   const std::string where =

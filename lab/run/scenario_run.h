@@ -12,7 +12,7 @@ void end_on_interrupt(InterruptGuard& guard, RunOptions& options);
 
 /// Runs the scenario. Throws InputError, SystemError, Interrupted; nothing of the lab is left
 /// behind. A simulated run that is interrupted is judged up to there, unless that takes longer than
-/// the caller (InterruptGuard) waits. Any other keeps its folder, which says that it has no
+/// the caller (InterruptGuard) waits. Any other keeps its folder, marked as having no
 /// verdict; `latest` stays where it was. The captures of a live run would have to be read first,
 /// which takes too long.
 RunResult run_scenario(const Scenario& scenario, const RunOptions& options);

@@ -25,7 +25,8 @@ SimRecords::SimRecords(const Scenario& scenario, const RunFolder& folder, const 
   recorders_.resize(topology.nodes.size());
   for (uint32_t i = 0; i < shards_.size(); ++i) {
     Shard& shard = shards_[i];
-    if (shard.nodes.empty()) continue;  // more shards than hosts or planes: it has nothing to tell
+    if (shard.nodes.empty())
+      continue;  // more shards than hosts or planes: it has nothing to record
     const std::string name = all_shards == 1 ? "sim" : fmt::format("sim-{}", first + i);
     const uint64_t share =
         netio::history_share(topology, shard_of_node, first + i, options.history_bytes);

@@ -32,7 +32,7 @@ class SimRecords {
   FabricTime last() const;
   /// Nothing later is recorded from now on.
   void set_end(FabricTime end);
-  /// Closes the files. Their seals say that they are whole up to `reached`.
+  /// Closes the files. Their seals mark them as whole up to `reached`.
   void close(FabricTime reached);
   uint64_t capture_records() const;
   std::vector<HistoryStream> streams() const;

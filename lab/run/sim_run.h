@@ -1,5 +1,5 @@
 #pragma once
-// A scenario in the simulated world, as run_scenario() wants it: watched, with progress, interruptible.
+// A scenario in the simulated world, for run_scenario(): watched, with progress, interruptible.
 
 #include <optional>
 

@@ -18,7 +18,7 @@ constexpr size_t kLargeFabric = 500;  // nodes
 /// caller waits.
 constexpr int kLastQuestions = 5;
 
-/// Nodes tell of what will have been sent a little later than `reached`, where the world was told to
+/// Nodes record transmissions that end a little later than `reached`, the instant at which the world was to
 /// stop. It goes on until then, if it comes there soon (a frame may take very long on a slow wire).
 void end_with_records(Simulation& simulation, FabricTime reached, SimRecords& records,
                       const SimOptions& options, WorldOutcome& outcome) {

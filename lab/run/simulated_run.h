@@ -25,9 +25,9 @@ struct SimOptions {
   RankLink* ranks = nullptr;
   /// Called when the simulation has ended, with the outcome of this process.
   std::function<void(const Simulation&, const WorldOutcome&)> at_end = {};
-  /// Is told everything that nodes do; null: no check reads packets.
+  /// Observes everything that nodes do; null: no check reads packets.
   analysis::Evidence* evidence = nullptr;
-  /// The world goes no further, whatever the scenario says.
+  /// The world goes no further, whatever the scenario's end.
   FabricTime until = FabricTime::never();
 };
 

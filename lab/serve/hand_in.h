@@ -1,5 +1,5 @@
 #pragma once
-// What students hand in for lessons: sessions that the page saved (lesson.h says how), and which tasks they do.
+// What students hand in for lessons: sessions that the page saved (lesson.h: how), and which tasks they do.
 
 #include <map>
 #include <string>
@@ -18,7 +18,7 @@ struct HandIn {
   std::map<size_t, std::string> answers;  ///< what was typed, by task, from 0
 };
 
-/// `expected`: the lesson it must be for, null: what the file says. Throws InputError for a file that is no
+/// `expected`: the lesson it must be for, null: the one that the file names. Throws InputError for a file that is no
 /// scenario, is for another lesson, or changes more of the lesson's scenario than faults and transport.
 HandIn read_hand_in(const std::string& file, const Lesson* expected);
 

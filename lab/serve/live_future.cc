@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLook{1};
 /// Packet records of one lab, in memory: /run holds them. Seven million packets at hops (our choice), or a quarter of
-/// what is free there: other programs need it, too, and the lab itself to be told of faults.
+/// what is free there: other programs need it, too, and the lab itself for its schedule of faults.
 constexpr uint64_t kRecordBytes = uint64_t{256} << 20;
 constexpr uint64_t kShareOfFree = 4;
 
@@ -76,7 +76,7 @@ LiveFuture::LiveFuture(Scenario scenario, Options options)
 }
 
 void LiveFuture::take_records() {
-  // What was recorded up to here is in the files before the instant says so.
+  // Daemons write records to the files before they publish this instant.
   const FabricTime recorded = std::min(lab_.gate().slowest_recorded(), end());
   const FabricTime cut = lab_.gate().records_cut();
   follower_.read();

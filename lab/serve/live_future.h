@@ -26,7 +26,7 @@ class LiveFuture : public Future, private OpenFaults {
 
   std::string_view world() const override { return "live"; }
   std::string lab() const override { return lab_.fabric().lab(); }
-  /// Returns early when `go_on` says no; the lab then goes on up to `until` by itself. It is told to go no further once
+  /// Returns early when `go_on` returns false; the lab then goes on up to `until` by itself. It stops for good once
   /// packet records found no room.
   void reach(FabricTime until, const GoOn& go_on = {}) override;
   bool look_after() override;
@@ -54,7 +54,7 @@ class LiveFuture : public Future, private OpenFaults {
   FabricTime goal(FabricTime until) const;
   /// Hosts and switches stand where nothing is recorded any more. Throws InputError then.
   void require_recorded() const;
-  /// Comes to the instant up to which the lab was told to go.
+  /// Waits for the instant up to which the lab was to go.
   void stand();
   void take_faults();
   /// What the node's daemon answers, of this node.

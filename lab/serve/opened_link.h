@@ -10,7 +10,7 @@ namespace mrclab::lab {
 
 /// Opens the link, where there is a desktop. The link's token must not stand in the arguments of a process, which every
 /// user can read, so a file that this user alone may read leads there: in XDG_RUNTIME_DIR, gone with this object. Where
-/// the file cannot be written nothing is opened, and stderr says why.
+/// the file cannot be written nothing is opened, and stderr has the reason.
 class OpenedLink {
  public:
   explicit OpenedLink(const std::string& link);

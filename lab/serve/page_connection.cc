@@ -14,7 +14,7 @@ constexpr const char* kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Equal in a time that does not tell how much of it is.
+/// Compares in constant time, so that timing does not reveal a matching prefix.
 bool same_secret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -79,7 +79,7 @@ void PageConnection::respond(http::response<http::string_body> response) {
   response_.set("Cross-Origin-Resource-Policy", "same-origin");
   response_.set(http::field::cache_control, "no-store");
   response_.prepare_payload();
-  // The answer to HEAD says how long that to GET would be, and ends there (RFC 9110 section 9.3.2).
+  // The answer to HEAD has the length of that to GET, and ends there (RFC 9110 section 9.3.2).
   if (parser_->get().method() == http::verb::head) response_.body().clear();
   http::async_write(stream_, response_, [self = shared_from_this()](error_code error, size_t) {
     if (error || self->state_ == State::kLeaving) return;

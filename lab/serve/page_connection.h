@@ -52,7 +52,7 @@ struct PageThread {
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   asio::steady_timer again{io};
-  bool failing = false;  // accepting has failed, and stderr says so
+  bool failing = false;  // accepting has failed, and stderr has a line about it
   std::thread thread;
 
   void accept();

@@ -19,11 +19,11 @@ struct PageSimulator {
   std::string licences;  ///< of what is compiled into it
 };
 
-/// Reads build/wasm/ beside this program. Throws InputError, which says what builds it, where
+/// Reads build/wasm/ beside this program. Throws InputError with the command that builds it, where
 /// they are not there.
 PageSimulator read_page_simulator();
 
-/// One script with what these ES modules say, each in a scope of its own, those first that others import from.
+/// One script of these ES modules, each in a scope of its own, those first that others import from.
 /// It understands the parts of the module syntax that page/ uses: imports of names on one line, exports of declarations.
 /// Throws std::invalid_argument for anything else, for a module that is missing, and for a circle.
 std::string bundled_modules(std::span<const PageFile> files, std::string_view first);

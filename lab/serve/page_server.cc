@@ -18,7 +18,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// When a connection could not be accepted, for want of descriptors for instance.
+/// When a connection could not be accepted, for lack of descriptors for instance.
 constexpr std::chrono::milliseconds kAcceptAgain{100};
 
 std::string machine_name() {

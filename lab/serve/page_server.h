@@ -1,6 +1,6 @@
 #pragma once
 // HTTP and WebSocket for the page, on Boost.Beast. Serves the embedded files and takes JSON texts of those
-// that know the token. One thread of its own runs it; send() and close() may be called from another.
+// that have the token. One thread of its own runs it; send() and close() may be called from another.
 //
 // Everything from outside is bounded (page_limits.h): kMaxClients WebSockets, kMaxStrangers other connections,
 // kMaxRequestBytes of a request, kMaxTextBytes of a message, kMaxWaiting messages that nobody has taken yet (more end
@@ -9,7 +9,7 @@
 // for nothing, the oldest first: so none of them, nor all together, keep a page from loading, or end a WebSocket.
 //
 // A request must name the host that it was sent to (lab/serve/page_host.h); a WebSocket must come from a page of
-// this server (`Origin`) and know the token. The page may load nothing from elsewhere, run no inline script
+// this server (`Origin`) and send the token. The page may load nothing from elsewhere, run no inline script
 // and stand in no frame (Content-Security-Policy).
 
 #include <chrono>

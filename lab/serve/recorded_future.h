@@ -1,6 +1,6 @@
 #pragma once
-// A future that is over: what the nodes of a finished run wrote down of it. What is changed from there on is simulated,
-// and so is what its hosts and switches would say, which they cannot be asked any more.
+// A future that is over: the records of the nodes of a finished run. What is changed from there on is simulated,
+// and so are the answers of its hosts and switches, which do not run any more.
 
 #include "recorded/run/recorded_run.h"
 #include "session/simulated_future.h"
@@ -13,7 +13,7 @@ class RecordedFuture : public Future {
   explicit RecordedFuture(const RecordedRun& run);
 
   std::string_view world() const override { return "run"; }
-  /// All of it has happened; hosts and switches tell of this instant from now on.
+  /// All of it has happened; hosts and switches are shown at this instant from now on.
   void reach(FabricTime until, const GoOn& = {}) override { told_at_ = std::min(until, end()); }
   std::optional<RecordsCut> records_cut() const override { return cut_; }
   FabricTime told_at() const override { return told_at_; }

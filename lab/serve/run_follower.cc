@@ -28,7 +28,7 @@ RunFollower::RunFollower(const std::filesystem::path& folder,
     const std::string lines = folder / "events" / (process + ".jsonl");
     records_.push_back({records, open_to_read(records)});
     lines_.push_back({lines, open_to_read(lines)});
-    // The header says nothing before the file is closed.
+    // The header is written when the file is closed.
     const off_t behind = ::lseek(records_.back().fd.get(), kHistoryHeaderBytes, SEEK_SET);
     netio::check_system_call("read " + records, behind);
   }

@@ -17,7 +17,7 @@ class RunFollower {
   RunFollower(const std::filesystem::path& folder, const std::vector<std::string>& processes,
               ToldRecords& told);
 
-  /// Tells what was written since the last call. Throws SystemError, and InputError for a record that is none.
+  /// Passes on what was written since the last call. Throws SystemError, and InputError for a record that is none.
   void read();
 
  private:

@@ -23,7 +23,7 @@ struct ServeCommandOptions {
 
 /// What is to be shown: a scenario as it is; a fabric with an all-reduce of all its hosts; of a run folder what it
 /// recorded, or, where it kept no packet records, its scenario, simulated again. It stands at `options.at`, or as far
-/// on the way there as is possible before `interrupted` says so. Throws InputError; live SystemError, Interrupted.
+/// on the way there as is possible before `interrupted` returns true. Throws InputError; live SystemError, Interrupted.
 PlayedSession served_session(const ServeCommandOptions& options,
                              const IsInterrupted& interrupted = {});
 

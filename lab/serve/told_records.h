@@ -1,5 +1,5 @@
 #pragma once
-// What nodes wrote down (history/*.bin, events.jsonl), told to a recording. Hostile until parsed.
+// Adds the records that nodes wrote (history/*.bin, events.jsonl) to a recording. Hostile until parsed.
 
 #include <cstdint>
 #include <string>

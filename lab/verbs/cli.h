@@ -1,5 +1,5 @@
 #pragma once
-// The verbs of the command, one function per group; each adds its subcommands and says what they
+// The verbs of the command, one function per group; each adds its subcommands and documents what they
 // return. The work itself is elsewhere: here are words, options and messages.
 
 namespace CLI {
@@ -10,8 +10,7 @@ namespace mrclab::lab {
 
 class RankLink;
 
-/// Where a verb leaves its exit code (0 pass, 1 fail, 2 bad usage or input, 3 cannot
-/// say).
+/// Where a verb leaves its exit code (0 pass, 1 fail, 2 bad usage or input, 3 inconclusive).
 struct CliResult {
   int code = 0;
   RankLink* ranks = nullptr;  ///< for `run`, where mpirun has started this process; else null

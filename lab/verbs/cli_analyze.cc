@@ -86,7 +86,7 @@ int analyze_command(const AnalyzeOptions& options) {
   return 0;
 }
 
-/// What a person may say about the format of foreign packets. The rest is learned from them.
+/// What the user may state about the format of foreign packets. The rest is learned from them.
 void add_format_options(CLI::App& analyze, TrafficWords& words) {
   const char* group = "Captures of other people's MRC";
   analyze.add_option("--block", words.block, "the carriers' block: fc00:42::/32")->group(group);

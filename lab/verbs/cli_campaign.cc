@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 fs::path absolute_path(const fs::path& path) { return fs::absolute(path).lexically_normal(); }
 
-/// A file by a path that holds in any folder; a shipped one by its name, which other machines know, too.
+/// A file by a path that holds in any folder; a shipped one by its name, which other machines have, too.
 std::string base_anywhere(const std::string& word) {
   if (word.find('/') == std::string::npos && !word.ends_with(".yaml")) return word;
   return absolute_path(word).string();

@@ -8,7 +8,7 @@
 
 namespace mrclab::lab {
 
-/// What `chaos` is told about other machines, and about time.
+/// Options of `chaos` about other machines and about time.
 struct CampaignWords {
   std::string engine, resume, summary, folder, engine_options, machines, budget, program, image,
       claim;

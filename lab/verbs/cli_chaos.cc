@@ -75,7 +75,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "         mrclab chaos octet --seeds 1-200 --blame\n"
       "         mrclab chaos octet --seeds 1-9000 --on parallel\n"
       "         mrclab chaos octet,pair --budget 8h --campaign night");
-  chaos->add_option("SURPLUS", *surplus)->group("");  // to say what to do instead
+  chaos->add_option("SURPLUS", *surplus)->group("");  // to print what to do instead
   chaos->callback([options, world, blame, surplus, campaign, &result] {
     refuse_file_of_json(*options, *surplus);
     const bool joins =

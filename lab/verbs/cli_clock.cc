@@ -46,7 +46,7 @@ int print(const json& state, bool as_json) {
   return result == "standing" || result == "running" || result == "found" ? 0 : 3;
 }
 
-/// Until the order is done. Ctrl-C makes the lab stand where it is; then the state says so.
+/// Until the order is done. Ctrl-C stops the lab where it is, which the state then shows.
 json wait_for(netio::RpcClient& labd, uint64_t ticket, const InterruptGuard& guard) {
   ProgressLine line;
   bool interrupted = false;

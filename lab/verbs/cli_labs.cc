@@ -140,7 +140,7 @@ int up_command(UpOptions options) {
   return 0;
 }
 
-/// The manual faults of a lab as a scenario. Empty if there were none, or the lab cannot tell.
+/// The manual faults of a lab as a scenario. Empty if there were none, or the lab does not answer.
 std::optional<std::string> session_of(const std::string& lab) {
   try {
     const json session =

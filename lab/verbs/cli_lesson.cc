@@ -68,7 +68,7 @@ int check_files(const Lesson& lesson, const std::vector<std::string>& files) {
   return code;
 }
 
-/// The table of a class; 0 if all passed all. A file that is none says so and does not stop the others.
+/// The table of a class; 0 if all passed all. A file that is none gets a line about it and does not stop the others.
 int show_class(const LessonOptions& options) {
   const Lesson* const lesson = options.name.empty() ? nullptr : &find_lesson(options.name);
   ClassTable table;

@@ -33,7 +33,7 @@ void require_node(const LabRecord& record, const std::string& node) {
                                node, record.nodes.front(), record.nodes.back()));
 }
 
-/// Tells a person at a terminal which ways the command's traffic takes to the host that it names.
+/// Prints at a terminal which paths the command's traffic takes to the host that it names.
 void tell_ways(const LabRecord& record, const NodeOptions& options) {
   if (::isatty(STDERR_FILENO) == 0) return;
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");

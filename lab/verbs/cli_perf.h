@@ -43,7 +43,7 @@ Probability perf_share(const std::string& text, const std::string& option);
 /// What a host can send in data when every port is busy, in Gb/s: line rate less all headers.
 double header_limited_gbps(const PerfSetup& setup, Bytes message);
 
-/// Says on stderr what was wrong with a measurement. 0, or 1 for wrong bytes, a failed queue pair
+/// Prints to stderr what was wrong with a measurement. 0, or 1 for wrong bytes, a failed queue pair
 /// or unfinished work, or 3 if a live run was not faithful.
 int perf_code(const PerfOutcome& outcome);
 

@@ -73,8 +73,8 @@ std::vector<uint64_t> sizes_of(const CollectiveOptions& options, size_t hosts) {
   return sizes;
 }
 
-/// A host stands for a GPU with a NIC of its own, so -g and -t say how many hosts take part, from the first on. One GPU
-/// in each process (-g 1), as with mpirun, says nothing of how many there are.
+/// A host stands for a GPU with a NIC of its own, so -g and -t are the number of hosts that take part, from the first on. One GPU
+/// in each process (-g 1), as with mpirun, does not give their number.
 std::string hosts_of(const CollectiveOptions& options, const PerfSetup& setup) {
   const uint64_t gpus = uint64_t{options.gpus} * options.threads;
   if (!options.hosts.empty()) return options.hosts;
@@ -161,7 +161,7 @@ int collective_command(const CollectiveOptions& options) {
     const bool complete =
         std::all_of(outcome.work.begin(), outcome.work.end(),
                     [&](const auto& work) { return work.done == spec.iterations; });
-    if (!complete) break;  // a queue pair failed, and perf_code has said so
+    if (!complete) break;  // a queue pair failed, and perf_code has printed it
     rows.push_back(
         collective_row(options.kind, size, outcome.work, options.warmup, outcome.bytes_wrong));
     if (options.common.json) continue;

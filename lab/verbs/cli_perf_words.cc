@@ -15,7 +15,7 @@ enum class Takes : uint8_t { kNothing, kValue };
 struct OneWord {
   const char* names;
   Takes takes;
-  const char* why;  ///< it changes nothing; or what to say instead, of one that is refused
+  const char* why;  ///< it changes nothing; or the option to use instead, of one that is refused
 };
 
 constexpr const char* kHidden = "";  // from help

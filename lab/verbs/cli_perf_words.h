@@ -1,6 +1,6 @@
 #pragma once
 // Options of perftest and nccl-tests that have nothing to act on here. Command lines that people have are taken as they
-// are; each such option is named on stderr with the reason why it changes nothing, so that nobody believes it did.
+// are; each such option is named on stderr with the reason why it changes nothing, so that its absence is not overlooked.
 
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@ class WordsWithoutMeaning {
 };
 
 /// Adds those of ib_write_bw and ib_write_lat (perftest 4.5 and 6, their --help). Options that would mean something and
-/// are not there are refused with what says the same here.
+/// are not there are refused with the option that means the same here.
 std::shared_ptr<WordsWithoutMeaning> add_perftest_words(CLI::App& verb);
 /// Adds those of nccl-tests (2.13, README.md).
 std::shared_ptr<WordsWithoutMeaning> add_nccl_words(CLI::App& verb);

@@ -148,7 +148,7 @@ int trace_command(const TraceOptions& options) {
   return print_trace(options, explained, path_trace_text(explained));
 }
 
-/// Where nobody is blamed, it says what was lost all the same.
+/// Where nothing is blamed, it lists what was lost all the same.
 std::string blame_text(const BlamedRun& run) {
   if (run.blames.empty()) {
     const auto packets = [](uint64_t count) {

@@ -1,4 +1,4 @@
-// `transport`: what a scenario's `transport:` may say, with the values that a fabric gives.
+// `transport`: the keys of a scenario's `transport:`, with the values that a fabric gives.
 
 #include <fmt/format.h>
 

@@ -108,7 +108,7 @@ std::string unknown_word(const CLI::App& app, const Words& words) {
   return "";
 }
 
-/// CLI11 says "Could not convert: --keep = --out", of numbers alone: words are taken as they are.
+/// CLI11 prints "Could not convert: --keep = --out", of numbers alone: words are taken as they are.
 std::string readable_error(const CLI::ParseError& error) {
   constexpr std::string_view kConversion = "Could not convert: ";
   const std::string text = error.what();

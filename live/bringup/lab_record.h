@@ -30,7 +30,7 @@ struct LabPaths {
   std::filesystem::path lab_directory(std::string_view lab) const { return run_root / lab; }
 };
 
-/// A process that can be told from a later one with the same pid: pid and start time (clock ticks
+/// A process, distinct from a later one with the same pid: pid and start time (clock ticks
 /// since boot, field 22 of /proc/<pid>/stat).
 struct ProcessMark {
   pid_t pid = 0;
@@ -42,7 +42,7 @@ struct ProcessMark {
 /// Start time of a running process; empty if there is none (or it is a zombie).
 std::optional<uint64_t> process_start_time(pid_t pid);
 /// Has the process died, though the kernel is still taking it apart? Its pipes may be closed by then, so
-/// others know of its end before process_start_time() does.
+/// others notice its end before process_start_time() does.
 bool is_exiting(pid_t pid);
 ProcessMark mark_of(pid_t pid, std::string program);
 /// Still the same process, and running?
@@ -52,7 +52,7 @@ std::string boot_id();
 struct LabRecord {
   std::string lab;
   std::string fabric;     ///< the fabric's name, for `ls`
-  uint64_t instance = 0;  ///< random: tells two labs of the same name apart
+  uint64_t instance = 0;  ///< random: distinguishes two labs of the same name
   std::string boot;       ///< /proc/sys/kernel/random/boot_id
   ProcessMark owner;
   std::vector<std::string> nodes;
@@ -67,10 +67,10 @@ void require_lab_name(std::string_view lab);
 
 /// Makes the lab's folder and writes its record, atomically: of two labs of the same name that
 /// start at once exactly one gets it. Throws InputError if the lab is up already, or if there are
-/// leftovers of one that crashed (the message says what to do).
+/// leftovers of one that crashed (the message has the cure).
 void create_record(const LabPaths& paths, const LabRecord& record);
 /// Until its record is whole a lab's folder is /run/mrclab/.<lab>.<pid>, so that the folder of a lab always has a
-/// record and a second lab that wants the name is told which lab has it. Removes the folders of processes that died
+/// record and a second lab of that name is refused with the name of its holder. Removes the folders of processes that died
 /// before.
 void remove_unborn(const LabPaths& paths);
 /// Empty if there is no record or it cannot be read as one.

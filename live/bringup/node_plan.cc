@@ -57,7 +57,7 @@ Route route_with(const std::string& dev, const Ipv6Prefix& destination,
 
 /// The carriers that start in the switch at the other end: in regular planes those of the whole plane. With
 /// `segments: adjacency` the first uSID may be one of that switch's links. Where there are no planes, such a uSID does
-/// not say whose link it is: then only hosts with a single port send ordinary traffic by them.
+/// not show whose link it is: then only hosts with a single port send ordinary traffic by them.
 std::vector<Ipv6Prefix> carriers_into(const Topology& topology, const NodeSite& site, PortId port) {
   const UsidLayout& usids = topology.usids;
   const Port& at = site.ports[port.value];
@@ -178,7 +178,7 @@ void plan_learning(const Topology& topology, const NodeSite& site, NodePlan& pla
     const NodeSite& peer = topology.node(port.peer.node);
     const PortRef self{site.id, PortId{p}};
     if (peer.role == NodeRole::kHost) {
-      // FRR has them as static routes of its own, since it believes any other route of the kernel
+      // FRR has them as static routes of its own, since it takes any other route of the kernel as usable
       // also where the link has no carrier.
       if (site.speaker != SpeakerProgram::kFrr) {
         plan.ports[p].routes.push_back(
@@ -192,7 +192,7 @@ void plan_learning(const Topology& topology, const NodeSite& site, NodePlan& pla
                                 speaker_link_local(topology, port.peer)};
     upwards.ways.push_back({port.name, other_end()});
   }
-  // ExaBGP installs no routes: what it does not know itself goes up, by any link.
+  // ExaBGP installs no routes: traffic without a route goes up, by any link.
   if (site.speaker == SpeakerProgram::kExabgp) plan.fixed_routes.push_back(upwards);
 }
 

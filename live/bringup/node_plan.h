@@ -33,7 +33,7 @@
 
 namespace mrclab::lab {
 
-/// Do all such switches share one namespace? Open vSwitch's userspace datapath wants every port in
+/// Do all such switches share one namespace? Open vSwitch's userspace datapath needs every port in
 /// the namespace of its daemon.
 constexpr bool shares_namespace(const NodeSite& site) {
   return site.forwarding == Forwarding::kOvs;
@@ -64,7 +64,7 @@ struct NodePlan {
   std::vector<netio::Route> peer_routes;
 };
 
-/// The link-local address under which a port knows its other end.
+/// The link-local address of a port's other end.
 Ipv6Address other_end();
 /// Name of the interface that carries a kernel switch's own uSID: a route dies with its interface,
 /// so this one is no port. Ordinary traffic of a host leaves by it and comes back by its peer.

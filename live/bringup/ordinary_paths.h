@@ -4,7 +4,7 @@
 // not known to be dead; the kernel spreads flows over the ways by a hash. Pure; ordinary_routes.h
 // keeps the kernel in step.
 //
-// What the lab knows of faults counts, as if a routing protocol had told it: no carrier, a dark wire, all
+// Faults count as a routing protocol would announce them: no carrier, a dark wire, all
 // frames lost, a switch that forwards nothing or lacks the route. A share of frames that is lost,
 // late or damaged moves no traffic, as no routing protocol would notice it.
 

@@ -25,7 +25,7 @@ struct LabProcesses {
 std::vector<ProcessMark> find_processes(const LabProcesses& lab);
 
 /// SIGTERM first if `grace` is positive, SIGKILL after it; returns when it is gone. False if it
-/// was gone before, or is not ended by SIGKILL within some seconds (`problem` then says so).
+/// was gone before, or is not ended by SIGKILL within some seconds (with the reason in `problem`).
 bool end_process(const ProcessMark& mark, std::chrono::milliseconds grace, std::string& problem);
 
 }  // namespace mrclab::lab

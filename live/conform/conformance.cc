@@ -52,7 +52,7 @@ ForwarderReport::Wrong wrong_result(const WrongProbe& probe, const ProbeOutcome&
   return result;
 }
 
-/// Good frames on the same paths as a wrong one, to tell when the fabric is done with it.
+/// Good frames on the same paths as a wrong one, to see when the fabric has processed it.
 std::vector<PathProbe> beside(const std::vector<PathProbe>& paths, const ProbeFrame& wrong) {
   constexpr size_t kSwitchesAndNic = 4;
   std::vector<PathProbe> good;

@@ -1,6 +1,6 @@
 #pragma once
-// Do our switch, the kernel, Open vSwitch and our program in the kernel make the same of a carrier? Every path of a
-// fabric, hop by hop, against what the fabric says; and frames that are wrong, against what is known of each.
+// Do our switch, the kernel, Open vSwitch and our program in the kernel process a carrier alike? Every path of a
+// fabric, hop by hop, against the fabric file; and malformed frames, against the known behaviour of each.
 
 #include <chrono>
 #include <functional>

@@ -1,5 +1,5 @@
 #pragma once
-// Watches what switches make of single frames: a live lab, a socket on every port that hears what arrives
+// Watches what switches do with single frames: a live lab, a socket on every port that receives what arrives
 // there, and frames sent from hosts one after the other. Whatever forwards, the evidence is the kernel's.
 
 #include <chrono>
@@ -32,7 +32,7 @@ struct ProbeOutcome {
 
 class ForwardingProbe {
  public:
-  /// Brings the lab up; every switch forwards as `topology`, which is built of `shape`, says. `programs`:
+  /// Brings the lab up; every switch forwards by `topology`, which is built of `shape`. `programs`:
   /// where those of the lab are, if not beside this one. `waiting` is called every few milliseconds. Throws
   /// SystemError or InputError. The topology outlives this.
   ForwardingProbe(

@@ -1,5 +1,5 @@
 #pragma once
-// What goes wrong at a switch is a problem to be told, and no end of the lab.
+// What goes wrong at a switch is reported as a problem and does not end the lab.
 
 #include <exception>
 #include <string>

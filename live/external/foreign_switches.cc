@@ -18,7 +18,7 @@ namespace {
 /// a frame that leaves before is refused.
 constexpr double kLinkAheadNs = 40e6;
 
-/// What a BPF program is told of a port, beside the shaper: "no trims, marks none".
+/// What a BPF program gets for a port, beside the shaper: "no trims, marks none".
 std::string queue_words(const PortTrouble& trouble) {
   const std::string_view marks = trouble.ecn == EcnKind::kOff      ? "marks none"
                                  : trouble.ecn == EcnKind::kAlways ? "marks all"
@@ -233,8 +233,8 @@ bool ForeignSwitches::bring_into_line(NodeId node) {
   return true;
 }
 
-/// A fault that began and ended in one step was in force for a moment only, whatever the schedule
-/// says: it must not be judged as one that the fabric survived.
+/// A fault that began and ended in one step was in force for a moment only, unlike in
+/// the schedule: it must not be judged as one that the fabric survived.
 void ForeignSwitches::tell_too_late(const std::string& what, FabricTime from, FabricTime until) {
   problems_.push_back(
       fmt::format("{}: what the schedule wants from {} took effect after {}, when it was over; the "
@@ -340,7 +340,7 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
     bpf_->set_route(node, usid, port);
   } else {
     netio::RouteBatch batch(fabric_.netlink(node));
-    // The kernel takes no route to a port that is down; what is wanted comes back with the link.
+    // The kernel takes no route to a port that is down; the lab sets it when the link is up again.
     if (port && fabric_.link_is_up(site.ports[port->value].link)) {
       batch.route(switch_route(topology_, node, usid, *port));
     } else {

@@ -9,8 +9,8 @@
 //                 component would drop the frames
 //   all else      at the port that sends; a node of ours does it itself
 //
-// The clock says when; on a busy machine that is some milliseconds late, and a fault that was over
-// before it took effect is told as a problem. A frame that waits in the queue of a shaper when its
+// The lab's clock triggers them; on a busy machine that is some milliseconds late, and a fault that was over
+// before it took effect is reported as a problem. A frame that waits in the queue of a shaper when its
 // switch hangs still leaves.
 
 #include <functional>
@@ -78,7 +78,7 @@ class ForeignSwitches {
   void set_link(LinkId link, bool up);
   void apply_effects();
   void remember(NodeId node);
-  /// Puts the node's objects in place, as the effects in force want them; false: they are.
+  /// Puts the node's objects in place, as the effects in force require; false: they are.
   bool bring_into_line(NodeId node);
   void bring_into_line(NodeId node, const SwitchTrouble& wanted);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
@@ -108,7 +108,7 @@ class ForeignSwitches {
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
   std::map<NodeId, NodeSnapshot> before_;    ///< state of nodes before their first change
   std::set<NodeId> to_verify_;
-  std::set<NodeId> differing_;                     ///< nodes whose difference has been told
+  std::set<NodeId> differing_;                     ///< nodes whose difference was reported
   std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace
   std::map<NodeId, netio::RulesetWatch> rules_;    ///< by the first node of a namespace, for all
   std::map<NodeId, netio::RulesetWatch>::iterator next_rules_ = rules_.end();

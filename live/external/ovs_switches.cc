@@ -230,7 +230,7 @@ std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
-    // "OFPST_FLOW reply (OF1.5) (xid=0x2):". A rule of somebody else has no cookie to tell it by.
+    // "OFPST_FLOW reply (OF1.5) (xid=0x2):". A rule of somebody else has no cookie.
     const bool header = line.find(" reply (") != std::string::npos;
     if (!header && !line.empty()) rules.push_back(line);
     at = end + 1;

@@ -30,7 +30,7 @@ using nlohmann::json;
 std::filesystem::path control_socket_of(const NodeSite& site, const std::filesystem::path& folder) {
   std::filesystem::path alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return alone;
-  std::error_code none;  // without the folder there is no lab, which connecting will say
+  std::error_code none;  // without the folder there is no lab, which connecting reports
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
     const std::filesystem::path& socket = entry.path();
     if (socket.extension() == ".sock" && runs_plane(socket.stem().native(), site.plane)) {
@@ -40,7 +40,7 @@ std::filesystem::path control_socket_of(const NodeSite& site, const std::filesys
   return folder / (name_of_planes(site.plane, site.plane) + ".sock");
 }
 
-/// The process of a host: its own, or the one among those of all hosts that knows it.
+/// The process of a host: its own, or the one that runs it among those of all hosts.
 json said_by_host(const NodeSite& site, const std::filesystem::path& folder) {
   const json asked{{"node", site.name}};
   const auto alone = folder / (site.name + ".sock");

@@ -13,7 +13,7 @@ namespace mrclab::lab {
 /// {"node", "forwarding", "rows": [{"usid"? or "hosts"?, "action", "port"?, "packets"?, "bytes"?,
 /// "errors"?}]}. Actions: "End" (the own uSID: shift), "End.X", "End.DT6", "via" (leaves by `port`),
 /// "hash" (by one of the ports "u0,u1"; of Open vSwitch, of those that have carrier), "weigh" (by
-/// "u0*5,u1*4", each with its share; then "speaker" says why, as in switchd/table_json.h), "drop".
+/// "u0*5,u1*4", each with its share; then "speaker" has the routes behind it, as in switchd/table_json.h), "drop".
 /// "hosts" such as "h4-h7" are where packets without a carrier go. A counter that the forwarder does
 /// not have is left out. Bytes: of our switches and Open vSwitch whole Ethernet frames (there with the
 /// time trailer), of the kernel IP packets. Throws for a lab that does not answer.

@@ -12,7 +12,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// Frames are told apart by length in steps of so many bytes: errors hit long ones more often.
+/// Frames are classified by length in steps of so many bytes: errors hit long ones more often.
 constexpr uint32_t kLengthStep = 256;
 /// Behind the outer IPv6 header: the inner one (40), UDP (8), and two bytes of the transport header: the
 /// P_Key, which no receiver of this fabric looks at and the ICRC covers. Every MRC packet has it.

@@ -52,7 +52,7 @@ SwitchTrouble trouble_of(const Topology& topology, NodeId node,
 NodeId concerned_switch(const Topology& topology, const Effect& effect);
 
 /// In the packet filter's language; empty where nothing is wrong. `by`: of the switch. The kernel's own
-/// forwarding is not told of a drop. Open vSwitch is, in the middle of a batch, and would send the frame
+/// forwarding gets no error for a drop. Open vSwitch does, in the middle of a batch, and would send the frame
 /// again: there the rule takes the frame away to an interface that leads nowhere.
 std::vector<std::string> egress_rules(const PortTrouble& trouble, Forwarding by);
 

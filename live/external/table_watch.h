@@ -18,9 +18,9 @@ class TableWatch {
   using Read = std::function<NodeSnapshot(NodeId)>;
   explicit TableWatch(Read read) : read_(std::move(read)) {}
 
-  /// The lab has changed the table: as it is when it is next looked at, it is as wanted.
+  /// The lab has changed the table: its state at the next look is the reference.
   void forget(NodeId node) { known_.erase(node); }
-  /// What differs from the last look, in words: "missing: ..."; each difference is told once. Empty if nothing does.
+  /// What differs from the last look, in words: "missing: ..."; each difference is returned once. Empty if nothing does.
   std::optional<std::string> look(NodeId node);
 
  private:

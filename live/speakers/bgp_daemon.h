@@ -28,9 +28,9 @@ struct BgpDaemonSetup {
   std::vector<std::string> devices;  ///< by neighbour: the interface of its link
   struct Origin {
     routing::Prefix prefix;
-    /// What it is told with; none: the rate of the link that it is told on.
+    /// Its announced bandwidth; none: the rate of the link of the announcement.
     std::optional<BitRate> rate;
-    /// The interface behind which it is: it is told while that has a carrier. Empty: always.
+    /// The interface behind which it is: it is announced while that has a carrier. Empty: always.
     std::string device = {};
     /// The next hop behind `device`, for a program that needs one; unspecified: on the link itself.
     Ipv6Address via{};
@@ -68,7 +68,7 @@ class BgpDaemon : private routing::SpeakerEvents {
     change(speaker_, now());
     turn();
   }
-  /// Tells all neighbours that this one ends (Cease). Its last words have left when drained() holds.
+  /// Sends Cease to all neighbours. It has left when drained() holds.
   void shut_down();
   bool drained() const { return !streams_.is_sending(); }
 

@@ -2,7 +2,7 @@
 //
 //   mrc-bgpd FILE        FILE: live/speakers/speaker_plan.h, docs/bgp.md
 //
-// Prints a line for each session and each route, so many at most (line_budget.h). SIGTERM or SIGINT: it says goodbye and takes its routes away.
+// Prints a line for each session and each route, so many at most (line_budget.h). SIGTERM or SIGINT: it sends Cease and removes its routes.
 
 #include <fmt/format.h>
 

@@ -226,7 +226,7 @@ void SocketStreams::from_speaker(PortId port, const routing::Octets& packet, Fab
   refuse(*site, segment);
 }
 
-/// Takes what waits in the kernel, so that what a neighbour has sent by now is heard before it is called silent, however
+/// Takes what waits in the kernel, so that no hold time expires while a neighbour's message waits here, however
 /// late this process comes to it. Has anything come?
 bool SocketStreams::read(const StreamPointer& stream) {
   boost::system::error_code error;

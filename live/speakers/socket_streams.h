@@ -44,8 +44,8 @@ class SocketStreams {
   /// another program has the port.
   void listen();
 
-  /// The TCP of a speaker whose other end is here: no segment is lost, and what is late is late for want of
-  /// processor time.
+  /// The TCP of a speaker whose other end is here: no segment is lost, and a late one waited for
+  /// a processor.
   static routing::TcpParameters inner_tcp();
 
   void take(PortId port, routing::Octets packet) { packets_.emplace_back(port, std::move(packet)); }

@@ -28,7 +28,7 @@ routing::ExtendedCommunity bandwidth(const SpeakerPlan& plan, BitRate rate) {
   return routing::make_bandwidth(rate, plan.as, routing::kLinkBandwidth);
 }
 
-/// The distinct rates of what a neighbour is told.
+/// The distinct rates announced to a neighbour.
 std::vector<BitRate> rates_told(const SpeakerPlan& plan, const SpeakerPlan::Neighbour& neighbour) {
   std::vector<BitRate> rates;
   for (const auto& origin : plan.origins) rates.push_back(told_rate(origin, neighbour));

@@ -4,7 +4,7 @@
 //   bgpd     mrc-bgpd: ours, with FARE's rule
 //   frr      FRR's bgpd; with kernel routes also its zebra
 //   bird     BIRD 2
-//   exabgp   ExaBGP: tells routes and installs none
+//   exabgp   ExaBGP: announces routes and installs none
 //
 // What they cannot do: FRR writes no bandwidth above 25.6 Gb/s, and no program but ours divides what it passes on.
 
@@ -49,7 +49,7 @@ std::string bgpd_config(const SpeakerPlan& plan);
 std::string frr_config(const SpeakerPlan& plan);
 /// For FRR's staticd: the origins that have a device. Empty without any.
 std::string frr_static_config(const SpeakerPlan& plan);
-/// Is there an origin that is told only while its device has a carrier? ExaBGP cannot do so.
+/// Is there an origin that is announced only while its device has a carrier? ExaBGP cannot do so.
 bool has_devices(const SpeakerPlan& plan);
 std::string bird_config(const SpeakerPlan& plan);
 std::string exabgp_config(const SpeakerPlan& plan);

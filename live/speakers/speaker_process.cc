@@ -137,7 +137,7 @@ void SpeakerProcess::start_frr(const SpeakerPlan& plan, const std::string& confi
   std::filesystem::create_directory(theirs);
   netio::check_system_call("give " + theirs + " to frr",
                            ::chown(theirs.c_str(), user->pw_uid, user->pw_gid));
-  // What bgpd knows and zebra does not is an error of its file each.
+  // An option of bgpd in zebra's file is an error, and the reverse.
   write("zebra.conf", "no zebra nexthop kernel enable\n");
   write("bgpd.conf", config);
   const auto common = [&](const std::string& name) {

@@ -55,7 +55,7 @@ class SpeakerProcess {
   std::string take_stops();
   /// The netlink ports by which its processes ask the kernel for routes.
   std::set<uint32_t> netlink_ports() const;
-  /// What vtysh or birdc says to a command; what it says of an error is in it, too.
+  /// The output of vtysh or birdc for a command, errors included.
   std::string ask(const std::string& command) const;
   pid_t pid() const { return children_.back()->pid(); }
   const std::filesystem::path& folder() const { return place_.folder; }

@@ -84,7 +84,7 @@ class LabReader {
     file_.nodes.push_back(std::move(node));
   }
 
-  /// What the first of these says.
+  /// The text of the first of these keys.
   static std::string text_of(std::string_view key,
                              std::initializer_list<std::optional<YamlValue>> layers) {
     for (const auto& layer : layers) {

@@ -1,5 +1,5 @@
 #pragma once
-// A topology file of containerlab, as far as a fabric can be made of it: nodes with what says their role, and links
+// A topology file of containerlab, as far as a fabric can be made of it: nodes with the evidence of their role, and links
 // between two of them. Everything else of a node is not looked at.
 
 #include <map>
@@ -35,7 +35,7 @@ struct ContainerlabFile {
 };
 
 /// Throws InputError with the position. Links to the machine itself (`host:`, `macvlan:`, `mgmt-net:`, dummies) are
-/// left out and said; a vxlan, behind which another part of the fabric may be, is refused, and so is a bridge.
+/// left out and listed; a vxlan, behind which another part of the fabric may be, is refused, and so is a bridge.
 ContainerlabFile read_containerlab(const YamlValue& document);
 
 }  // namespace mrclab::lab

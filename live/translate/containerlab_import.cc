@@ -70,7 +70,7 @@ class FabricText {
   std::map<uint32_t, YamlValue> origins_;
 };
 
-/// Which node is which, where the names do not say so already.
+/// Which node is which, where the names do not show it.
 void add_origins(const ContainerlabFile& file, const ForeignFabric& fabric, FabricText& text) {
   std::vector<std::string> lines;
   for (const NodeOrigin& origin : fabric.origins) {
@@ -103,7 +103,7 @@ void add_graph(const ContainerlabFile& file, const FabricShape& shape, FabricTex
   }
 }
 
-/// What our own export says by labels of all nodes.
+/// Settings that our own export writes as labels of all nodes.
 void add_settings(const ContainerlabFile& file, FabricText& text) {
   for (const auto& [label, value] : file.labels) {
     const std::string key = fabric_key(label);
@@ -145,7 +145,7 @@ ImportedFabric import_containerlab(const YamlValue& document, const std::string&
   text.add("name: " + yaml_word(name), document.require("name"));
   add_graph(file, fabric.shape, text);
   if (has_parallel_links(fabric.shape.graph) && !file.labels.contains("mrclab-segments")) {
-    text.add("segments: adjacency", file.nodes_at);  // a carrier could not tell such links apart
+    text.add("segments: adjacency", file.nodes_at);  // a carrier could not name one of such links
   }
   add_settings(file, text);
   ImportedFabric made{text.text(), text.read(), std::move(file.left_out)};

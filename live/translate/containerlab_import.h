@@ -13,7 +13,7 @@ namespace mrclab::lab {
 
 struct ImportedFabric {
   std::string text;                   ///< the fabric file
-  FabricShape shape;                  ///< what it says
+  FabricShape shape;                  ///< its contents
   std::vector<std::string> left_out;  ///< sentences: what is not in it
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The command lines of mrc-endpoint for hosts of an exported fabric: standing alone it has no lab that tells it
-// addresses and carriers.
+// The command lines of mrc-endpoint for hosts of an exported fabric: without a lab they need
+// addresses and carriers as options.
 
 #include <string>
 #include <utility>

@@ -53,7 +53,7 @@ struct ExportedLab {
 struct LabTool {
   NameRule names;
   uint32_t first_interface = 1;  ///< the number in the name of a node's first port: "eth1"
-  uint32_t link_mtu = 1500;      ///< unless it is told another
+  uint32_t link_mtu = 1500;      ///< unless the user gives another
 };
 /// eth0 is the management network; links are long enough for any packet of ours (its links/link.go).
 LabTool containerlab_tool();

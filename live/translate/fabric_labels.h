@@ -1,5 +1,5 @@
 #pragma once
-// What a fabric's file says besides its graph (rates, latencies, routing, ...), as labels of another lab's topology,
+// A fabric file's keys besides its graph (rates, latencies, routing, ...), as labels of another lab's topology,
 // so that an exported fabric comes back whole.
 
 #include <string>

@@ -149,7 +149,7 @@ const YamlValue* label_named(const LabNode& node, std::string_view label) {
   return found == node.labels.end() ? nullptr : &found->second;
 }
 
-/// The uSID that a label says; the fabric's reader checks it again.
+/// The uSID in a label; the fabric's reader checks it again.
 Usid labelled_usid(const YamlValue& label) {
   const std::string text = label.as_string();
   Usid usid;

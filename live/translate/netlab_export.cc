@@ -11,7 +11,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// What netlab takes without being told more (defaults.const.MAX_NODE_ID).
+/// Netlab's default limit (defaults.const.MAX_NODE_ID).
 constexpr size_t kUsualNodes = 150;
 
 /// An identifier of netlab's: at most 16 characters, a letter first.

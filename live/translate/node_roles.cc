@@ -138,7 +138,7 @@ class Roles {
     }
   }
 
-  /// One round of what neighbours say; true if it said anything.
+  /// One round of conclusions from neighbours; true if there was any.
   bool look_around() {
     std::vector<Role> next = roles_;
     for (size_t i = 0; i < roles_.size(); ++i) {
@@ -171,7 +171,7 @@ class Roles {
     }
   }
 
-  /// Switches that nothing says a height of: their distance from the hosts.
+  /// Switches of unknown height: their distance from the hosts.
   void fill_heights() {
     std::vector<std::optional<int>> distance(roles_.size());
     std::vector<size_t> row;

@@ -1,6 +1,6 @@
 #pragma once
-// Which nodes of a containerlab file are hosts and which are switches, and which switch is above which. What decides,
-// the first that says something:
+// Which nodes of a containerlab file are hosts and which are switches, and which switch is above which. The first
+// of these that is there decides:
 //
 //   label mrclab-role   host, or t0, t1, t2, leaf, spine, switch
 //   group               words that people use: hosts, servers, leaf, spine, ...
@@ -25,7 +25,7 @@ struct NodeStanding {
   int height = 0;       ///< switches: how far above the hosts
 };
 
-/// By the file's nodes. Throws InputError at a node whose role cannot be told.
+/// By the file's nodes. Throws InputError at a node of unknown role.
 std::vector<NodeStanding> node_standings(const ContainerlabFile& file);
 
 }  // namespace mrclab::lab

@@ -50,8 +50,8 @@ std::optional<PortRef> port_named(const ExportedFabric& fabric, NodeId node,
   return std::nullopt;
 }
 
-/// The last value of each counts. Left out: what keeps neighbours from being asked for, and what a host's ports
-/// would have to be told after all others, since the order is not ours.
+/// The last value of each counts. Left out: settings that disable neighbour discovery, and settings of a host's ports
+/// that must come after all others, since the order is not ours.
 std::vector<std::pair<std::string, std::string>> sysctls_of(const netio::Sysctls& planned) {
   std::map<std::string, std::string> last;
   for (const netio::Sysctl& sysctl : planned) {
@@ -82,7 +82,7 @@ void add_stub(const ExportedFabric& fabric, const NodePlan& plan,
 
 void add_port(const ExportedFabric& fabric, PortRef ref, std::vector<std::string>& commands) {
   const std::string device = fabric.interface(ref);
-  // The lab's own MAC addresses, so that mrc-endpoint can be told its next hops.
+  // The lab's own MAC addresses, so that its next hops can be options of mrc-endpoint.
   commands.push_back(fmt::format("ip link set dev {} address {} up", device,
                                  to_string(fabric.topology().port(ref).mac)));
   commands.push_back(fmt::format("ip address replace {} dev {} nodad",

@@ -32,7 +32,7 @@ bool is_plain(const ExportedFabric& fabric, NodeId node, const netio::Route& rou
 /// host to its peers.
 std::vector<netio::Route> exported_routes(const ExportedFabric& fabric, NodeId node, bool plain);
 
-/// Has FRR the plain routes of this switch, as static ones? Not where it speaks BGP and would tell others of them: its
+/// Has FRR the plain routes of this switch, as static ones? Not where it speaks BGP and would announce them: its
 /// own static routes are then to the switch's hosts.
 bool has_static_routes(const ExportedFabric& fabric, NodeId node);
 

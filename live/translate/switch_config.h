@@ -1,7 +1,7 @@
 #pragma once
 // A switch's part of the uSID fabric in the words of the program that stands in its place: its address on each
 // link, its own uSID (uN), its links (uA, with `segments: adjacency`), routes to its neighbours' uSIDs. Where a
-// program has no words for something, `unsaid` says so.
+// program has no words for something, `unsaid` lists it.
 
 #include <string>
 #include <vector>
@@ -15,7 +15,7 @@ namespace mrclab::lab {
 SpeakerPlan exported_speaker(const ExportedFabric& fabric, NodeId switch_node);
 
 /// FRR 8.4 and later: static routes, and BGP with `routing: fare`. The uSIDs themselves are the kernel's, by
-/// node_setup(): FRR says them from 10.3 on only (staticd, `static-sids`).
+/// node_setup(): FRR can set them only from 10.3 on (staticd, `static-sids`).
 std::string frr_config_of(const ExportedFabric& fabric, NodeId switch_node);
 /// The file /etc/frr/daemons.
 std::string frr_daemons(const ExportedFabric& fabric);
@@ -27,7 +27,7 @@ std::vector<std::string> sonic_commands(const ExportedFabric& fabric, NodeId swi
 /// EOS 4.34.2F and later.
 std::string eos_config(const ExportedFabric& fabric, NodeId switch_node);
 
-/// What the program in the place of switches does not do or say of this fabric, a sentence each.
+/// What of this fabric the program in the place of switches does not do or cannot express, a sentence each.
 std::vector<std::string> unsaid(const ExportedFabric& fabric);
 
 }  // namespace mrclab::lab

@@ -16,7 +16,7 @@ class CommitLimit {
  public:
   using Bound = std::function<FabricTime()>;
 
-  /// `pending` says before which instant something must be done first: asked whenever the limit is
+  /// `pending` returns the instant before which something must be done: called whenever the limit is
   /// published. `gate` outlives this. Nothing is published before start().
   CommitLimit(netio::GatePage& gate, Bound pending);
 
@@ -28,7 +28,7 @@ class CommitLimit {
   FabricTime limit() const { return limit_; }
   /// `brake` returns an upper bound on commits and is asked at each refresh(); it never decreases.
   void set_brake(Bound brake);
-  /// Keeps all processes from committing `instant` until refresh(), by when `pending` has to say so.
+  /// Keeps all processes from committing `instant` until refresh(), by when `pending` must return it.
   /// False if a process may have committed it already.
   bool keep_before(FabricTime instant);
 

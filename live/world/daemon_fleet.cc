@@ -199,7 +199,7 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
                                     error.what())});
     return;
   } catch (const std::exception&) {
-    return;  // it was stopped or killed from outside: supervision will say so
+    return;  // it was stopped or killed from outside: supervision reports it
   }
   PowerNote note{left.committed, process, children_[process]->pid(), 0};
   try {

@@ -43,10 +43,10 @@ class DaemonFleet {
   DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
               netio::SharedPage& page);
 
-  /// Starts every daemon with the schedule of the options; each opens its rings, and waits until the gate tells of
+  /// Starts every daemon with the schedule of the options; each opens its rings, and waits until the gate has
   /// the links.
   void start();
-  /// When it has told: waits until all are ready. Throws std::runtime_error with a daemon's last words if it does
+  /// With the links there: waits until all are ready. Throws std::runtime_error with a daemon's last lines if it does
   /// not get ready.
   void await_ready();
   /// The daemons take this schedule before they commit anything more.
@@ -70,7 +70,7 @@ class DaemonFleet {
   /// Throws netio::SystemError or RpcError if there is no answer.
   nlohmann::json ask(uint32_t process, const char* method,
                      const nlohmann::json& parameters = nullptr) const;
-  /// Where daemons write if the options want their records followed.
+  /// Where daemons write if the options ask to follow their records.
   std::filesystem::path records_folder() const;
   const std::vector<PowerNote>& power_notes() const { return power_notes_; }
   void forget_notes() { power_notes_.clear(); }

@@ -10,7 +10,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// Runs `act`; what the kernel refuses is an error that says what was not done.
+/// Runs `act`; a refusal of the kernel becomes an error that names the step.
 template <class Act>
 auto or_not_done(std::string_view attempted, Act act) {
   try {

@@ -44,14 +44,14 @@ class LabFaults {
   LabFaults(LiveLab& lab, const Topology& topology, std::vector<faults::Fault> scenario,
             uint64_t seed, std::optional<FaultRecord> record = std::nullopt);
 
-  /// Returns its number. Throws InputError; or SystemError where the nodes cannot be told, because
+  /// Returns its number. Throws InputError; or SystemError where the schedule cannot be written, because
   /// the folder of the lab is full: then the fault is not in force, and not in the book.
   uint32_t break_it(const FaultOrder& order);
-  /// Ends faults and returns their numbers; FaultBook::select says what `word` means. Throws as
+  /// Ends faults and returns their numbers; `word`: see FaultBook::select. Throws as
   /// break_it() does: then the faults are in force as they were.
   std::vector<uint32_t> heal(const std::string& word);
   /// What others did since the last call takes effect. The lab's loop calls it (lab_loop.h). Where
-  /// the nodes cannot be told, that is noted in the lab once, and tried again every kTryAgain.
+  /// the schedule cannot be written, that is noted in the lab once, and tried again every kTryAgain.
   void notice();
 
   const FaultBook& book() const { return book_; }
@@ -82,7 +82,7 @@ class LabFaults {
     FabricTime from;  ///< instant of what is being booked
   };
   Draft draft_from(FabricTime from) const { return {book_, set_down_, from}; }
-  /// Tells the nodes, then takes the draft over. Throws SystemError, with nothing changed.
+  /// Writes the schedule for the nodes, then takes the draft over. Throws SystemError, with nothing changed.
   void put_in_force(const Standstill& standstill, Draft draft);
   void tell_nodes(const Standstill& standstill, const FaultBook& book);
   void take_notice();

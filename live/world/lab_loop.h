@@ -17,7 +17,7 @@ class LabLoop {
   using Rule = std::function<void()>;
   enum class Ends : uint8_t {
     kWithProcesses,  ///< a run: when no process is left, nothing more is done
-    kNever,          ///< a lab that stays: faults can still be healed and told
+    kNever,          ///< a lab that stays: faults can still be healed and reported
   };
 
   /// `step` is LiveLab::step(), `notice` is LabFaults::notice().

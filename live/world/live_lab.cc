@@ -9,7 +9,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// Throws an InputError, before anything is brought up, if no lab can be as the options want it.
+/// Throws an InputError, before anything is brought up, if no lab can satisfy the options.
 ProcessPlan plan_of_possible_lab(const Topology& topology, const LiveLabOptions& options) {
   // Daemons of SCHED_FIFO do not make way for each other, so small ones let the others begin sooner.
   const uint32_t switch_processes = options.realtime ? topology.planes : options.switch_processes;
@@ -138,7 +138,7 @@ bool LiveLab::step() {
   }
   cut_power();
   if (options_.run_dir.empty()) forget_notes();
-  commits_.refresh();  // the mirror's own limit says by now what was kept for it
+  commits_.refresh();  // the mirror's own limit now covers what was kept for it
   if (slowest < options_.end) pace_.step(commits_.combined());
   fleet_.look(outside_faults_);
   outside_->look_at_nodes();

@@ -73,13 +73,13 @@ class LiveLab {
   const ProcessPlan& plan() const { return plan_; }
   const OutsideFaults& outside_faults() const { return outside_faults_; }
   const DaemonFleet& fleet() const { return fleet_; }
-  /// Something that no daemon and no switch can report, to be told with the outside faults.
+  /// Something that no daemon and no switch can report, to be reported with the outside faults.
   void note_outside(std::string what) {
     outside_faults_.add({.t = now(), .what = std::move(what)});
   }
 
-  /// After the last step: looks at everything once more. A difference that no message of the kernel
-  /// told becomes an outside fault.
+  /// After the last step: looks at everything once more. A difference that the kernel
+  /// did not report becomes an outside fault.
   void look_again();
   /// Asks the daemons to end, which write their reports before. Idempotent.
   void end_daemons() { fleet_.end(); }
@@ -89,7 +89,7 @@ class LiveLab {
  private:
   void cut_power();
   void forget_notes();
-  FabricTime clock() const;  ///< what the clock says, within what may be committed
+  FabricTime clock() const;  ///< the clock's reading, within what may be committed
 
   LiveLabOptions options_;
   ProcessPlan plan_;

@@ -24,7 +24,7 @@ class NodeGuard {
   /// netlink port of its socket?
   using IsOurs = std::function<bool(NodeId node, uint32_t sender)>;
 
-  /// Begins: everything is now as the lab wants it. Where another component changes packet filters for the lab, and
+  /// Begins: the present state is the intended one. Where another component changes packet filters for the lab, and
   /// watches them (ForeignSwitches), they are not watched here. `fabric` outlives the guard.
   NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours);
 
@@ -36,7 +36,7 @@ class NodeGuard {
 
  private:
   static constexpr unsigned kCallsBetweenCompares = 50;
-  /// Reports of one kind at one node, told in one line.
+  /// Reports of one kind at one node, reported in one line.
   struct Group {
     size_t count = 0;
     std::string first;

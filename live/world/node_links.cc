@@ -74,7 +74,7 @@ void NodeLinks::look_at_gone(const std::set<uint32_t>& there, std::vector<Outsid
   }
 }
 
-/// A message may be older than the lab's own last change, so `now` is what the kernel says when it is asked.
+/// A message may be older than the lab's own last change, so `now` is read from the kernel anew.
 void NodeLinks::compare(Known& known, const netio::LinkState& now,
                         std::vector<OutsideChange>& found) const {
   const netio::LinkState before = std::exchange(known.state, now);

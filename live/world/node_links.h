@@ -1,6 +1,6 @@
 #pragma once
 // The links and addresses of one namespace of a lab, as they were seen last: looked at again when the kernel reports a
-// change, because its report does not say who made it. What is not as the lab wants it was another program's doing.
+// change, because its report does not name who made it. What differs from the lab's intent was another program's doing.
 
 #include <map>
 #include <optional>
@@ -17,7 +17,7 @@ namespace mrclab::lab {
 
 class NodeLinks {
  public:
-  /// `nodes` share a namespace, whose links and addresses are now as the lab wants them. `fabric` outlives this.
+  /// `nodes` share a namespace, whose links and addresses are now as intended. `fabric` outlives this.
   NodeLinks(LiveFabric& fabric, std::vector<NodeId> nodes);
 
   NodeId owner() const { return nodes_.front(); }

@@ -1,5 +1,5 @@
 #pragma once
-// What others did to a lab that its model does not know. A lab that stays may see any number of
+// What others did to a lab that its model does not contain. A lab that stays may see any number of
 // such things, so only the newest are kept, and the rest are counted.
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 
 namespace mrclab::lab {
 
-/// Something happened to the lab that its model does not know.
+/// Something happened to the lab that its model does not contain.
 struct OutsideFault {
   enum class Kind : uint8_t {
     kLinkDown,    ///< another program set `port` down
     kLinkUp,      ///< and up again
     kDied,        ///< `process` has ended
     kStoodStill,  ///< `process` was taken out of the gate
-    kOther,       ///< reported, without an effect that the model knows
+    kOther,       ///< reported, without an effect in the model
   };
   Kind kind = Kind::kOther;
   FabricTime t = {};  ///< committed when it was noticed
@@ -37,7 +37,7 @@ class OutsideFaults {
   void add(OutsideFault fault);
   /// How many there ever were.
   uint64_t total() const { return forgotten_ + kept_.size(); }
-  /// How many of them have no effect that the model knows, so that no schedule repeats them.
+  /// How many of them have no effect in the model, so that no schedule repeats them.
   uint64_t unmodelled() const { return unmodelled_; }
   /// The newest kMaxKept, oldest first.
   const std::deque<OutsideFault>& kept() const { return kept_; }

@@ -31,7 +31,7 @@ namespace mrclab::lab {
 class OutsideWatch {
  public:
   /// What there is to look at. `ovs`, `bpf`, `speakers` and `foreign` are null where there are no such switches; the
-  /// ordinary routes are told which links others hold down.
+  /// ordinary routes get the links that others hold down.
   struct Subjects {
     LiveFabric& fabric;
     OvsSwitches* ovs = nullptr;
@@ -41,7 +41,7 @@ class OutsideWatch {
     OrdinaryRoutes& routes;
   };
 
-  /// Nodes as they are now are as the lab wants them. `now`: committed by every process. All outlive
+  /// The present state of the nodes is the intended one. `now`: committed by every process. All outlive
   /// this.
   OutsideWatch(const Subjects& subjects, OutsideFaults& faults, std::function<FabricTime()> now);
 
@@ -52,7 +52,7 @@ class OutsideWatch {
   void collect_problems();
   /// Looks at everything once more.
   void look_again();
-  /// Sets a link as the model has it. If it was deleted from outside, look_at_nodes() tells that.
+  /// Sets a link as the model has it. If it was deleted from outside, look_at_nodes() reports that.
   void mirror_link(LinkId link, bool up);
 
  private:

@@ -5,7 +5,7 @@
 namespace mrclab::lab {
 namespace {
 
-// The controller wants a dilation of so many times the one that the processes achieved: a clock that is a little too
+// The controller aims at a dilation of so many times the one that the processes achieved: a clock that is a little too
 // fast keeps them busy, and the leash holds it back.
 constexpr double kAhead = 0.8;
 // From one window to the next the controller makes the dilation at most so many times as large, and at least so many.

@@ -9,7 +9,7 @@
 // processor away for a moment. A pace far too fast would let the processes tick more often than their work is worth.
 //
 // The clock stands at 0 until every process has done the instant 0 (first buffers are filled, first packets
-// made), which says nothing about the pace.
+// made), which is no measure of the pace.
 
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace mrclab::lab {
 
-/// What the controller is told, every few milliseconds of lab time.
+/// Input of the controller, every few milliseconds of lab time.
 struct PaceInput {
   netio::LabTime now;
   FabricTime clock;    ///< what the clock shows by its pace alone

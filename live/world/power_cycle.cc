@@ -31,7 +31,7 @@ FabricTime settled_on(const Topology& topology, WireId id, FabricTime off,
 }
 
 /// The switch that remembers this effect: it has drawn random numbers or counted frames for it,
-/// which a successor process would not know. Invalid if no switch does.
+/// which a successor process would not have. Invalid if no switch does.
 NodeId remembering_switch(const Topology& topology, const Effect& effect) {
   return std::visit(
       [&](const auto& e) {

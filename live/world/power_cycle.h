@@ -2,7 +2,7 @@
 // A switch that loses its power, and has a process of its own (--isolate), is really killed: once
 // it has committed past the cut and past all that was on its way to it, its process is asked where
 // its nodes are, gets SIGKILL, and a successor goes on from there: a switch without power, until
-// its effects say otherwise. The lab waits at the gate meanwhile.
+// its effects end that. The lab waits at the gate meanwhile.
 //
 // A process stays where this would change what happens: an outage too short for it, or a wire out
 // of the switch (or its inside) that a fault had made draw random numbers or count frames by then.
