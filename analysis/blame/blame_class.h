@@ -18,7 +18,7 @@ namespace mrclab::analysis {
 /// The links that share the fate of a component.
 std::vector<LinkId> links_of(const Topology& topology, const Component& component);
 
-/// Which ports of hosts were lit, by their hosts' words and silence.
+/// Which ports of hosts were lit, by their hosts' reports, or the lack of any.
 class PortLight {
  public:
   PortLight(const Topology& topology, const PacketHistory& packets, const EventHistory& events);

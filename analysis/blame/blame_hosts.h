@@ -1,6 +1,6 @@
 #pragma once
 // Hosts that are to blame for what no path explains: hosts that send without heeding congestion, hosts that
-// refuse packets they receive, and hosts that let nothing come. Only analysis/blame*.cc include this.
+// refuse packets they receive, and hosts that pause their ports without end. Only analysis/blame*.cc include this.
 
 #include <vector>
 

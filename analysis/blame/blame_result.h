@@ -14,7 +14,7 @@ enum class Symptom : uint8_t {
   kLoses,
   kNoLight,    ///< losses, and ports that hosts report dark
   kFlipsBits,  ///< losses that a frame check or an ICRC explains
-  kMisroutes,  ///< losses by switches or NICs that had no use for the packet
+  kMisroutes,  ///< losses by switches or NICs to which the packet was not addressed
   kDuplicates,
   kMarks,             ///< marks packets where there is no congestion
   kBursts,            ///< sends without heeding congestion
@@ -34,7 +34,7 @@ struct Blame {
   std::vector<std::string> or_else;  ///< components that explain the same packets
   /// Number of places of it and `or_else`; a wire and its link are one.
   uint32_t places = 1;
-  FabricTime from, until;      ///< the first and the last packet that speaks for it
+  FabricTime from, until;      ///< the first and the last packet that is evidence for it
   uint32_t times = 1;          ///< stretches of time, with good ones between them
   uint64_t bad = 0, of = 0;    ///< packets over it in that time
   uint64_t bad_elsewhere = 0;  ///< in the same time, unexplained by any blame

@@ -20,7 +20,7 @@ constexpr int64_t kLostAfterRtts = 8;
 /// A host's report that its port is dark weighs as much as this many lost packets, because a dark
 /// port is its only cause.
 constexpr uint8_t kWeightOfWord = 3;
-/// Words of several queue pairs about one port are one.
+/// Reports of several queue pairs about one port within this time are one.
 constexpr FabricTime kSameWord = FabricTime::from_us(1);
 /// A packet that waited for less is not marked for its own queue: the time of three data packets.
 constexpr int64_t kPromptPackets = 3;
@@ -104,7 +104,8 @@ class Sampler {
       return;
     }
     sample.counts = !attempt.congested();
-    if (attempt.congested() || !attempt.lost()) return;  // what was trimmed or refused was carried
+    if (attempt.congested() || !attempt.lost())
+      return;  // a path carried what was trimmed or refused
     sample.bad = true;
     const NodeId at = attempt.where.node;
     switch (attempt.cause) {
@@ -167,7 +168,7 @@ class Sampler {
     return &wires;
   }
 
-  /// The wire of a place that a record names; one that the sample has not, and room for, it took as well.
+  /// The wire of a place that a record names; added to the sample's wires if it is missing there and has room.
   static void suspect_wire(BlameSample& sample, WireId wire, FabricTime at) {
     const auto end = sample.wires.begin() + sample.wire_count;
     const auto found = std::find(sample.wires.begin(), end, wire);

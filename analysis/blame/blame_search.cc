@@ -8,8 +8,8 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A component in an interval is one of about 500 x 1000: what it must bring to be more than luck,
-/// in nats, with as much again for certainty. Three lost packets bring 28.
+/// There are about 500 components x 1000 intervals: the least gain of one that is no chance,
+/// in nats, with a margin as large again. Three lost packets give 28.
 constexpr double kReason = 12;
 constexpr double kLeastGain = 2 * kReason;
 /// Components whose gains differ by less explain the samples equally well: a likelihood ratio of 20.
@@ -74,8 +74,8 @@ class Search {
     }
   }
 
-  /// For and against: what a sample adds if the component spoils this share. What another explains,
-  /// or where it cannot have happened here, adds nothing.
+  /// What a sample adds to the gain, or takes from it, if the component loses this share. A sample that another
+  /// component explains, or that cannot have gone bad here, adds nothing.
   double weight(const Component& component, uint32_t index, uint8_t wires, double for_it,
                 double against_it) const {
     const BlameSample& sample = samples_[index];
@@ -329,7 +329,7 @@ void concerned_by(const Topology& topology, const BlameSample& sample, Question 
       if (end == wire.from) add(ComponentKind::kPlane, port.plane, bit);
     }
   }
-  // A host's word about its port is no packet of an EV.
+  // A host's report about its port is no packet of an EV.
   if (question == Question::kWhoLoses && sample.source != sample.destination) {
     out.push_back({{ComponentKind::kPath, topology.host(sample.source).value, sample.ev}, 1});
   }

@@ -40,7 +40,7 @@ struct AttemptMark {
     return retransmission == other.retransmission &&
            (!timed || !other.timed || timestamp == other.timestamp);
   }
-  /// Is a frame that leaves `behind` after `before` left the same attempt once more? A wire that
+  /// Is a frame seen so long (`behind`) after `before` a copy of the same attempt? A wire that
   /// carries frames twice, or a capture at both of its ends, shows the second within `gap`. A
   /// retransmission comes later: its sender learns of the loss a round trip later.
   bool copies(const AttemptMark& before, FabricTime behind, FabricTime gap) const {

@@ -31,13 +31,13 @@ class EarlyResult {
   FabricTime ended() const { return ended_; }
 
   CheckResult inconclusive(const std::string& why) const;
-  /// It holds "until" there; a failure stays one.
+  /// A pass holds "until" that instant; a failure stays one.
   CheckResult so_far() const;
   /// For expectations that are measured over an interval, which may go on behind the end.
   CheckResult in_interval_until(FabricTime until) const;
-  /// Liveness is asked for when everything was healed, and later faults may come.
+  /// Liveness is judged behind the last heal; later faults may follow.
   CheckResult alive() const;
-  /// Every fault of the scenario has `bound` to be answered in.
+  /// For expectations that give each fault the time `bound`.
   CheckResult within(FabricTime bound) const;
   /// Is there a fault that would have begun later and heals?
   bool more_to_heal() const;

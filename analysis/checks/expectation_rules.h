@@ -19,7 +19,7 @@ struct Rules {
   Reliances (*evidence)(const E& e, const CheckedSpan& span);
   /// The result that still holds if the user ended the run early.
   CheckResult (*early_end)(const E& e, const EarlyResult& result);
-  /// Whether it held in a run that was not.
+  /// Judges a run as far as it went.
   CheckResult (*judge)(const E& e, const JudgedRun& run);
 };
 

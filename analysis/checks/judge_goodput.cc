@@ -187,7 +187,7 @@ CheckResult judge(const ExpectSamples& expected, const JudgedRun& run) {
   return passed(check, *check.looked);
 }
 
-/// Pairs of hosts of which the one reports messages to the other, as they are selected.
+/// The selected pairs of hosts whose sender reports messages to the receiver.
 std::vector<std::pair<uint32_t, uint32_t>> pairs_that_posted(const JudgedRun& run,
                                                              const FlowSelection& selection) {
   const std::vector<bool> source = hosts_of(run.topology, selection.source);

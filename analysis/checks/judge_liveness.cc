@@ -12,7 +12,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Our choice: a port that is idle for a fifth of the time has no reason for a queue that stands.
+/// Our choice: a port that is idle for a fifth of the time has no reason for a standing queue.
 constexpr uint64_t kBusyPercent = 80;
 /// Our choice: a port that is idle for less than a twentieth of the time cannot work off its queue.
 constexpr uint64_t kFullPercent = 95;
@@ -196,8 +196,8 @@ ValuesAtTheEnd values_at_the_end(const JudgedRun& run, FabricTime heal) {
   return values;
 }
 
-/// Entropy values whose state behind the first fault is known: hosts reported it, or sent data with them and reported
-/// nothing. Without any capture each queue pair with work had one at least.
+/// How many entropy values have a known state behind the first fault: hosts reported it, or sent data with them and
+/// reported nothing (then GOOD). Without any capture each queue pair with work counts as one.
 uint64_t known_values(const JudgedRun& run, const PathStates& reported) {
   if (run.history.counters().records == 0) return run.used_queue_pairs().count();
   const FabricTime fault = run.first_fault();
@@ -307,7 +307,7 @@ CheckResult judge_standing_queues(const JudgedRun& run, CheckResult check, Fabri
     // One packet that meets no queue shows that none stands there; one that does is no proof.
     if (port.packets < kEnoughPackets && more > may_wait) continue;
     ++judged;
-    // A way that is full all the time works off what the faults held up, as fast as its wires can. (Two flows of RoCE
+    // A path that is full all the time drains what the faults held up, at the rate of its wires. (Two flows of RoCE
     // that a hash put on one uplink keep it full for ever, and with it their queue: their own ports need not be.)
     if (port.busy * 100 >= m.window() * static_cast<int64_t>(kFullPercent)) continue;
     if (more - may_wait <= longest - allowed) continue;

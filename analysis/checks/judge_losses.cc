@@ -112,7 +112,7 @@ CheckResult judge(const ExpectCounter& expected, const JudgedRun& run) {
   const HistoryCounters& counters = run.history.counters();
   if (counters.records == 0) return unjudged(check, "there is no capture to count in");
   check.where = run.whole_run(expected.name);
-  // Whatever is counted is of data packets, or answers them.
+  // Every counter counts data packets or their answers.
   const Looked sent = run.of_whole_run(run.history.attempts().size(), "packet", Source::kPackets);
   for (size_t i = 0; i < kCounterNames.size(); ++i) {
     if (kCounterNames[i] != expected.name) continue;

@@ -95,7 +95,7 @@ struct JudgedRun : CheckInputs {
   /// Was the host ever without power up to then? Its work and its word about it are gone.
   bool lost_power(uint32_t host, FabricTime until) const;
   bool all_lost_power() const;
-  /// Is work lost that no check can ask to come back: did its queue pairs fail, or its host lose
+  /// Is work lost that no check may require to be done: did its queue pairs fail, or its host lose
   /// power?
   bool work_lost() const;
 };

@@ -29,7 +29,7 @@ class OperationTimes {
   std::vector<FabricTime> open_;
 };
 
-/// By host number: has it, or has a host that it is joined to by queue pairs, messages without an end, a queue pair
+/// By host number: does the host, or a peer of its queue pairs, have unfinished messages, a queue pair
 /// in error, or no power? Then its work was not done when the run ended.
 std::vector<bool> hosts_with_open_work(const JudgedRun& run);
 

@@ -12,7 +12,7 @@ namespace mrclab::analysis {
 bool wholly_inside(uint64_t va, uint64_t size, uint64_t of_va, uint64_t of_size);
 
 /// Do the packets of each message of a flow lie side by side, and end where the message ends?
-/// Reports each packet that does not; a PSN that was not seen ends the knowledge about its message.
+/// Reports each packet that does not; behind a PSN that was not seen only neighbours are compared.
 void for_each_misplaced(const PacketHistory& history, uint32_t flow,
                         const std::function<void(const Packet&)>& tell);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Had a queue pair to fail? Not while a path worked that it could have taken.
+// Was the failure of a queue pair inevitable? Not while a path worked that it could have taken.
 //
 //   MRC   any path of the pair of hosts, there and back: it sprays over all of them
 //   RC    the one that its packets show, with the T0's other choices while uplinks were down. Nor can it go

@@ -19,8 +19,8 @@ using Reliances = std::vector<Reliance>;
 struct CheckedSpan {
   FabricTime end;          ///< when the run ended
   FabricTime first_fault;  ///< never() if there is none
-  /// A packet that left at t has met its fate by t + settling, as far as checks over an interval
-  /// ask: it has left wholly, and if it arrived, its NIC has taken it.
+  /// The fate of a packet that left at t is recorded by t + settling, as far as checks over an interval
+  /// need it: its last bit has left, and if it arrived, the NIC has taken it.
   FabricTime settling;
 
   /// An interval that goes on to the end of the run needs everything that its witnesses record.

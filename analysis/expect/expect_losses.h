@@ -1,5 +1,5 @@
 #pragma once
-// Expectations of how many data packets there were of some sort: lost, trimmed, sent again; and of
+// Expectations of how many data packets there were of some sort: lost, trimmed, retransmitted; and of
 // counters made from the captures.
 
 #include "analysis/expect/expectation_parts.h"
@@ -83,7 +83,7 @@ struct ExpectTrims : PacketBounds {
 };
 const Rules<ExpectTrims>& rules_of(const ExpectTrims&);
 
-/// Data packets that began to leave their host once more.
+/// Retransmissions that began to leave their host.
 struct ExpectRetransmissions : PacketBounds {
   static constexpr ExpectationWord kWord{"retransmissions", Measure::kCount,
                                          "\"retransmissions: {at_most: 40}\""};

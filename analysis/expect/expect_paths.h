@@ -60,8 +60,8 @@ struct ExpectPortShare {
 };
 const Rules<ExpectPortShare>& rules_of(const ExpectPortShare&);
 
-/// No data packet begins to leave for one of these paths in [from, until), be it the first time or
-/// once more, but for `at_most`. Probes may.
+/// No data packet, first transmission or retransmission, begins to leave for one of these paths in
+/// [from, until), but for `at_most`. Probes may.
 struct ExpectPathUnused {
   static constexpr ExpectationWord kWord{
       "path_unused", Measure::kCount, "\"path_unused: {path: p0/u1, from: 320us, until: 400us}\""};

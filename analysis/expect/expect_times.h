@@ -1,6 +1,6 @@
 #pragma once
 // Expectations of how long operations take: messages, pings, iterations of collectives. What is not finished has
-// taken the time so far (open_operations.h).
+// taken the time so far (open_work.h).
 
 #include "analysis/expect/expectation_parts.h"
 

@@ -25,7 +25,7 @@ const std::vector<CompactRecord>& records_of(const KeptRecords& run, const std::
   return found == run.streams.end() ? kNoRecords : found->second;
 }
 
-/// Fills in where the records part, if they reach that far.
+/// Fills in where the records first differ, if they reach that far.
 void locate(StreamDifference& difference, const std::vector<CompactRecord>& a,
             const std::vector<CompactRecord>& b) {
   const size_t common = std::min(a.size(), b.size());

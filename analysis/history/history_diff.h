@@ -1,5 +1,5 @@
 #pragma once
-// Where two histories part: stream by stream, and the first difference in fabric time.
+// Where two histories first differ: stream by stream, and the first difference in fabric time.
 
 #include <map>
 #include <optional>
@@ -19,7 +19,7 @@ struct KeptRecords {
   uint64_t kept = 0;  ///< records of all streams
 };
 
-/// Where two streams of one name part.
+/// Where two streams of one name first differ.
 struct StreamDifference {
   std::string name;
   size_t rank = 0;       ///< order of node, port, direction

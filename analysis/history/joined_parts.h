@@ -12,7 +12,7 @@ namespace mrclab::analysis {
 
 struct JoinedPart {
   PacketTables tables;
-  /// Which turn made each entry of these tables; rising.
+  /// For each entry of these tables the turn (place in time) of the sighting that made it; ascending.
   struct MadeBy {
     std::vector<uint32_t> flows, packets, attempts, deliveries, control;
   } made_by;

@@ -54,8 +54,8 @@ struct Attempt {
   uint8_t whole = 0, headers = 0;  ///< frames that arrived with and without payload, not refused
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
   AttemptMark mark() const { return {ev, rtx, timed, timestamp}; }
-  /// It reached its host, whose NIC had no room for it, or waited for another one (RC), and asked for it
-  /// again: not lost.
+  /// It reached its host, and the NIC refused it, for lack of room or (RC) because an earlier one was missing, and
+  /// asked for it again: not lost.
   bool refused() const { return fate == Fate::kDropped && drop_kind(cause) == DropKind::kRefused; }
   /// It did not arrive (fabric/packet/drop_kind.h). What is under way or waits is kInFlight, for however long.
   bool lost() const { return fate == Fate::kDropped && !refused(); }

@@ -66,8 +66,8 @@ void add_only(PacketTables& tables, PacketTables part) {
   tables.complete_until = std::min(tables.complete_until, part.complete_until);
 }
 
-/// Empty if the parts together have more PSNs than one would have had room for: then which of them it is
-/// that finds none depends on all.
+/// Empty if the parts together have more PSNs than one has room for: which PSN then finds no room
+/// depends on the order of all.
 std::vector<JoinedPart> joined(const Topology& topology, const Sightings& seen, FabricTime last,
                                const SideBySide& side_by_side) {
   const std::vector<SightingPart> parts = parts_by_time(seen.frames, side_by_side);

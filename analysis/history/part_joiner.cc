@@ -363,8 +363,8 @@ void PartJoiner::undo_arrival(uint32_t attempt) {
   --tables_.counters.duplicate_deliveries;
 }
 
-/// An attempt arrived behind another of its packet, which the NIC may still refuse: then it is this one that
-/// brings the bytes. Its delivery stands in its place by then, as one that was taken back.
+/// An attempt arrived behind another of its packet, which the NIC may still refuse: then this one
+/// brings the bytes. Its delivery is in the table already, marked as taken back.
 void PartJoiner::keep_spare(const Sighting& s, uint32_t packet) {
   spares_.push_back({static_cast<uint32_t>(tables_.deliveries.size()), packet});
   tables_.deliveries.push_back(

@@ -21,15 +21,15 @@ class PartJoiner {
       : topology_(topology), seen_(seen), answers_(topology, seen.answers, flows_, tables_) {}
   PartJoiner(const PartJoiner&) = delete;
   PartJoiner& operator=(const PartJoiner&) = delete;
-  /// `last`: of all sightings, of whichever part. `alone`: there are no other parts, so which turn made
-  /// what need not be known.
+  /// `last`: the time of the last sighting of all parts. `alone`: there are no other parts, so
+  /// JoinedPart::made_by stays empty.
   void join_all(const SightingPart& part, FabricTime last, bool alone);
   size_t slots_in_use() const { return flows_.slots_in_use(); }
   JoinedPart take();
 
  private:
   static constexpr uint32_t kNone = Attempt::kNone;
-  static constexpr size_t kAhead = 8;  // so long before it is joined a sighting is fetched
+  static constexpr size_t kAhead = 8;  // prefetch distance, in sightings
   using Kind = Sighting::Kind;
 
   void note_turn(uint32_t turn);
@@ -64,7 +64,7 @@ class PartJoiner {
   JoinedPart::MadeBy made_by_;
   FlowTable flows_;
   AnswerJoiner answers_;
-  /// Places in the table of deliveries of what arrived behind another attempt of its packet, and the packet.
+  /// A delivery by an attempt that arrived behind another one of its packet: it counts if the NIC refuses that one.
   struct Spare {
     uint32_t delivery, packet;
   };

@@ -38,8 +38,8 @@ class SightingReader {
   /// A pause frame that a record shows; captures may have it as well.
   void add_pause(const PauseSeen& pause);
 
-  /// What another reader has taken in, behind what this one has. As one that had read both, but for RC's
-  /// messages that begin in what one of them read and end in what the other did.
+  /// Appends what another reader has read. The result is that of one reader of both, but for RC
+  /// messages of which each has read a part.
   void add(Sightings&& more);
 
   const HistoryCounters& counters() const { return seen_.counters; }

@@ -1,5 +1,5 @@
 #pragma once
-// The judge's front door: what a run left, or what was watched while it ran, in; verdict out.
+// The judge's entry point: from a run's files, or from nodes that were watched as it ran, to the verdict.
 
 #include <filesystem>
 #include <optional>

@@ -1,5 +1,5 @@
 #pragma once
-// Which part of a fault's dip passes and which stays. While a fault is on, the transport first has to
+// The transient and the steady part of a fault's dip in goodput. While a fault is on, the transport first has to
 // find out and move away; then what is missing is the capacity that the fault took.
 //
 //   outage     from the fault's start to the first instant at which any of what it impaired is whole

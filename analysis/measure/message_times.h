@@ -25,7 +25,7 @@ struct MessageTime {
 /// The messages of a flow, in the order of their packets. What was not seen to begin is left out.
 std::vector<MessageTime> messages_of(const PacketHistory& history, uint32_t flow);
 
-/// The nearest rank: so many percent of the times, of which there is at least one, are no longer.
+/// The percentile by nearest rank: so many percent of the times (not empty) are no longer.
 FabricTime time_at_rank(std::vector<FabricTime> times, size_t percent);
 
 /// The times of messages by rank; an open one has taken the time until the end.

@@ -37,7 +37,7 @@ class CircleSearch {
   }
 
   std::optional<PauseCircle> through(const PausedSpan& first) const {
-    std::map<PortRef, const PausedSpan*> came_from;  // by port: whose reason it is
+    std::map<PortRef, const PausedSpan*> came_from;  // by port: the span that it causes
     std::vector<const PausedSpan*> open{&first};
     while (!open.empty()) {
       const PausedSpan* span = open.back();

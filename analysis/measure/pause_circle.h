@@ -1,5 +1,5 @@
 #pragma once
-// Circles of ports that each stand because of the next one: what a deadlock of flow control needs (a cyclic
+// Circles of ports, each paused because of the next: what a deadlock of flow control needs (a cyclic
 // buffer dependency). A port waits for another one if its neighbour asked it to stop, stands itself at the
 // other one, and RoCE's data took that way through the neighbour at some time of the run. A circle that stands
 // for long is no proof, as a host that pauses without end may hold all of it; but there is no deadlock

@@ -9,7 +9,7 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A neighbour asks for so many quanta from an instant on, or its word is forgotten (0).
+/// A neighbour asks for so many quanta from an instant on; 0: the pause ends.
 struct Asked {
   FabricTime t;
   uint16_t quanta;

@@ -32,14 +32,14 @@ struct PausedPort {
 
 struct PauseTree {
   static constexpr size_t kMaxPlaces = 4096;
-  /// What is above stands before what is below; behind each other what one asked for, the longest first.
+  /// Depth first; siblings by how long they stood, the longest first.
   std::vector<PausedPort> places;
   FabricTime from, until;  ///< the interval
   bool cut = false;        ///< there were more than kMaxPlaces
 };
 
-/// Pauses that end within this time before another one begins may still be the reason for that: what a port
-/// holds back leaves in no time. One base RTT (our choice).
+/// A pause counts as the cause of another that begins up to this long after its end: a port drains
+/// what it held back soon. One base RTT (our choice).
 PauseTree pause_tree(const Topology& topology, const PauseTimes& times, const LosslessTurns& turns,
                      FabricTime from, FabricTime until);
 

@@ -10,7 +10,7 @@ namespace mrclab::analysis {
 
 struct PauseUse {
   uint32_t ports = 0;        ///< that stood paused at any time
-  FabricTime longest;        ///< that one of them was paused in all
+  FabricTime longest;        ///< total time that one of them was paused
   std::string longest_port;  ///< the first of those that were paused longest: "p0.t1-3:d0"
   std::string first_pauser;  ///< the node that asked for the first pause: "p0.t0-1"
 };

@@ -1,8 +1,8 @@
 #pragma once
-// How flows of RC sent again, and why: the captures show each round, and the answer before it shows its cause.
+// Retransmissions of RC flows: captures show each round, and the answer before it shows its cause.
 //
 // A round begins with a packet that was sent before and is no later in order than the one sent last: the sender has
-// gone back. (With selective repeat a round is the packets that go again, mostly one.) Its cause is the NAK, or the
+// gone back. (With selective repeat a round is the packets that are retransmitted, mostly one.) Its cause is the NAK, or the
 // "receiver not ready", that named this packet since the round before; without one the sender's timer ran out.
 
 #include <array>

@@ -14,7 +14,7 @@ struct Tolerance {
   enum class Kind : uint8_t {
     kRelative,  ///< `amount` is a fraction of the baseline
     kAbsolute,  ///< `amount` is in the metric's unit
-    kExact      ///< nothing may change, for the better neither
+    kExact      ///< nothing may change, not even for the better
   };
   Kind kind = Kind::kRelative;
   double amount = 0;

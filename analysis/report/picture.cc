@@ -190,7 +190,7 @@ class Picture {
     uint64_t left_out = 0;
     PathStates known;
     struct Cell {
-      std::optional<PathStates::Key> value;  ///< the entropy value that its host spoke of
+      std::optional<PathStates::Key> value;  ///< the entropy value that its host reported
       PathWord word = PathWord::kGood;       ///< shown by now
     };
     std::map<std::pair<size_t, size_t>, Cell> cells;  // by row and column

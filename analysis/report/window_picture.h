@@ -9,7 +9,7 @@
 namespace mrclab::analysis {
 
 inline constexpr size_t kMaxWindowFlowsShown = 24;    ///< those that were cut most
-inline constexpr size_t kMaxWindowPointsShown = 400;  ///< points of one flow; more are put together
+inline constexpr size_t kMaxWindowPointsShown = 400;  ///< points of one flow; more are merged
 
 nlohmann::ordered_json windows_picture(const Topology& topology, const EventHistory& events);
 

@@ -70,7 +70,7 @@ struct Answer {
   bool triggered = false;  ///< by this packet
 };
 
-/// The host's own word, out of events.jsonl.
+/// A loss that the sender declared, out of events.jsonl.
 struct DeclaredLoss {
   FabricTime t;
   EntropyValue ev;
@@ -117,7 +117,7 @@ class PacketSearch {
   struct Unplaced {
     uint64_t other_hosts = 0;   ///< between addresses that are no hosts' of this fabric
     uint64_t no_port = 0;       ///< at an interface that is no port of it
-    uint64_t not_ethernet = 0;  ///< records of a link type that is not looked at, of whatever
+    uint64_t not_ethernet = 0;  ///< records, of any protocol, of a link type that is not read
   };
   const Unplaced& unplaced() const { return unplaced_; }
   /// PSNs of the selected queue pairs that captures show at all: of a flow that was not found.
@@ -169,7 +169,7 @@ class PacketSearch {
 struct Hop {
   PortRef where;
   Direction side = Direction::kEgress;
-  const LifeSighting* seen = nullptr;  ///< null: no file looks here, but it must have passed
+  const LifeSighting* seen = nullptr;  ///< null: no capture here, but it must have passed
   std::optional<Ipv6Address> carrier;  ///< as captured, else as it must have been
   std::optional<FabricTime> waited;    ///< in the queue of this egress port
   bool marked = false;                 ///< ECN: marked here for the first time
@@ -184,7 +184,7 @@ struct LifeAttempt {
   Fate fate = Fate::kInFlight;
   DropCause cause = DropCause::kNone;
   const Answer* reported = nullptr;        ///< the first that reports this attempt as missing
-  const DeclaredLoss* declared = nullptr;  ///< when the sender gave it up, in its own words
+  const DeclaredLoss* declared = nullptr;  ///< when the sender declared it lost
 };
 
 struct PacketLife {

@@ -214,7 +214,7 @@ class Walker {
     return true;
   }
 
-  /// From the end of the ingress pipeline to the first bit leaving; both sides are one node's word.
+  /// From the end of the ingress pipeline to the first bit leaving; both by the clock of one node.
   std::optional<FabricTime> waited(const LifeAttempt& attempt, const LifeSighting& out) const {
     if (out.side != Direction::kEgress || out.event == PacketEvent::kDropped) return std::nullopt;
     if (attempt.hops.empty() || attempt.hops.back().seen == nullptr) return std::nullopt;

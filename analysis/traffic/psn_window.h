@@ -142,8 +142,8 @@ class PsnWindow {
   int64_t size() const { return static_cast<int64_t>(slots_.size()); }
   PsnSlot& slot(int64_t number) { return slots_[static_cast<size_t>(number & (size() - 1))]; }
 
-  /// An older PSN than those in the window: there is room for it as long as nothing was retired.
-  /// Once something was, it was too early, and the window gets longer.
+  /// A PSN older than the window: added in front as long as nothing was retired. Once something was,
+  /// it is refused (null), and the window grows, as it has retired too early.
   PsnSlot* before(int64_t number, size_t& spare) {
     if (slid_ && base_ - number < kLargest) grow(spare);
     if (slid_ || highest_ - number >= size()) return nullptr;

@@ -1,5 +1,5 @@
 #pragma once
-// What records are that are not analyzed further, and what is wrong with those that are: each kind has its own count.
+// Counts of records: by kind those that are not analyzed further, by flaw those that are.
 
 #include "analysis/capture/capture_reader.h"
 #include "analysis/traffic/frame_decoder.h"

@@ -91,12 +91,12 @@ struct EvChange {
 struct CapturePoint {
   std::string name;
   uint64_t records = 0, data = 0, marked = 0, trimmed = 0, dropped = 0;
-  /// Packets that no point nearer to their sender, of those captured, shows marked or trimmed.
+  /// Packets marked or trimmed here, but at no captured point nearer to their sender.
   uint64_t first_marked = 0, first_trimmed = 0;
   std::array<uint64_t, kStages> at_stage{};
   FabricTime first = FabricTime::never(), last;
   static constexpr uint32_t kGoesOn = 0xFFFF'FFFF;
-  uint32_t ended = kGoesOn;  ///< its file was read to its end as number so many
+  uint32_t ended = kGoesOn;  ///< how many files had been read to their ends before its own
 };
 
 /// How an answer was found to belong to its flow, the surest first.

@@ -149,7 +149,7 @@ void TrafficAnalyzer::take_rtt(const TrafficSighting& s, uint32_t flow) {
     traffic_.timestamp_rtt_ns.add(age * static_cast<uint64_t>(state.timestamp_unit_ps) / 1000);
   }
   PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
-  // Karn's rule (RFC 6298 §3): of a packet that was sent again it is not known which was answered.
+  // Karn's rule (RFC 6298 §3): which transmission of a retransmitted packet was answered is not known.
   if (slot == nullptr || slot->attempts != 1) return;
   // Other implementations may reflect another entropy value, but a reflected timestamp that is not
   // the packet's shows that another packet was answered.

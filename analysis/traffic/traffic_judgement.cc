@@ -1,4 +1,4 @@
-// Attempts of one packet, and what is made of them when the window has gone by.
+// Attempts of one packet, judged when the window has passed it.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ constexpr unsigned kMaxWalked = 64;
 /// its flow arrive by other paths: full queues at every switch take less (our choice, as
 /// PacketHistory::kLostAfterRtts).
 constexpr int64_t kLongestWaits = 16;
-/// The same for one that was sent again and whose repetition has arrived (our choice: twice what both take).
+/// The same for a packet whose retransmission has arrived (our choice: twice what both take).
 constexpr int64_t kLongestWaitsRepeated = 4;
 
 }  // namespace
@@ -83,7 +83,7 @@ bool TrafficAnalyzer::overtaken(const FlowState& flow, const PathState& path, co
   return on_its_path || (flow.last_arrival - attempt.sent) / waits > grace_ps_;
 }
 
-/// Lost or not; and if so, whether the sender could have known that its path was broken: the first
+/// Lost or not; and if so, whether the sender could have noticed that its path was broken: the first
 /// of an unbroken row of losses there was sent more than a round trip before.
 void TrafficAnalyzer::judge_attempt(uint32_t flow, const PsnSlot& slot,
                                     const TrafficAttempt& attempt) {

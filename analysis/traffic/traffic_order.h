@@ -57,7 +57,7 @@ class TrafficOrder {
   };
 
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
-  static constexpr size_t kAhead = 8;  ///< so many before its turn a sighting is fetched
+  static constexpr size_t kAhead = 8;  ///< prefetch distance, in sightings
 
   void fetch(uint32_t place) const { fetch_lines(&held_[place], sizeof(TrafficSighting)); }
 

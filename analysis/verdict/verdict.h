@@ -50,7 +50,7 @@ struct Metrics {
   uint64_t lost = 0;            ///< data frames with a drop record
   uint64_t refused = 0;         ///< data packets that the receiving NIC had no room for
   uint64_t naks = 0, cnps = 0;  ///< RC: negative acknowledgements, congestion notifications
-  uint64_t timeouts = 0;        ///< RC: how often a sender went back and nothing had asked for it
+  uint64_t timeouts = 0;        ///< RC: how often a sender went back without a NAK
   uint32_t flows_cut = 0;       ///< RC: flows whose sender got a notification, and lowered its rate
   std::optional<DeepestQueue> deepest = std::nullopt;  ///< empty: no packet records show it
   std::optional<PauseUse> pauses = std::nullopt;       ///< empty: no port was paused
