@@ -21,8 +21,8 @@ struct EcmpQuestion {
 /// [EVs of each], "busiest_of_mean", "idle", "sharing", "next_tier"}], "values": [{"ev", "path",
 /// "uplink", "without"?}], "down"?: {"link", "plane", "evs", "carried", "moved_of_others"}}.
 ///
-/// `sharing`: values that do not have their uplink for themselves. `next_tier`: of as many members as
-/// the uplinks are, how many a T1 would use of a group of its own for what comes to it: the mean. With
+/// `sharing`: values that do not have their uplink for themselves. `next_tier`: how many members of a group
+/// of as many uplinks a T1 would use for the values that reach it: the mean over T1s. With
 /// one seed for all it is 1, which is called polarisation; the T1s of these fabrics have no choice, so
 /// nothing suffers from it. Throws InputError for hosts on one T0 and links that are none.
 nlohmann::ordered_json explain_ecmp(const Topology& topology, const EcmpQuestion& question);

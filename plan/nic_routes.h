@@ -22,7 +22,7 @@ struct NicRoutePlan {
     NicRoutes routes = NicRoutes::kAll;
     TableSize nic, t0, t1;
     uint64_t filter = 0;    ///< entries that a NIC sends to each of its leaves
-    uint64_t per_lost = 0;  ///< prefixes that a NIC holds more for a host that one plane has lost
+    uint64_t per_lost = 0;  ///< more prefixes in a NIC for each host that one plane does not reach
   };
   std::vector<Way> ways;
 };

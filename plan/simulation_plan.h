@@ -24,7 +24,7 @@ struct SimulationSample {
   double host_bytes = 0;  ///< memory of a host with its share of the switches
   double port_bytes = 0;  ///< memory of the topology for a port
   double host_frames = 0;   ///< that hosts sent and received for a delivered data packet
-  double letter_bytes = 0;  ///< the mean of them as bytes between ranks
+  double letter_bytes = 0;  ///< their mean size between ranks
 };
 
 /// Assumed, not measured: an exchange between ranks on different machines.
@@ -35,7 +35,7 @@ inline constexpr BitRate kRankRate = BitRate::from_gbps(10);
 struct RankCost {
   uint32_t ranks = 1;
   double memory = 0;   ///< bytes of each
-  double windows = 0;  ///< per microsecond of fabric time; ranks exchange letters after each
+  double windows = 0;  ///< per microsecond of fabric time; ranks exchange frames after each
   double sent = 0;     ///< bytes that each sends to the others in a window
   double seconds = 0;  ///< for a microsecond of fabric time
 };

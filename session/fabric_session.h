@@ -30,7 +30,7 @@ enum class StepTo : uint8_t {
   kPacket,     ///< a packet has left a port, or is dropped
   kFault,      ///< a fault begins or ends
   kLoss,       ///< a packet is dropped
-  kPath,       ///< a host changes its mind about a path
+  kPath,       ///< a host changes the state of a path
   kQueuePair,  ///< any event of a host about a queue pair
 };
 inline constexpr auto kStepWords = words_by_value<StepTo>({{StepTo::kPacket, "packet"},

@@ -42,7 +42,7 @@ class OpenFaults {
   virtual std::vector<BookedFault> booked() const = 0;
 };
 
-/// A world that went on, or would, where its records end.
+/// Where the records of a world end before the world does.
 struct RecordsCut {
   FabricTime from;  ///< nothing is known from here on
   std::string why;  ///< a sentence that names the instant and the bound
@@ -87,10 +87,10 @@ class Future {
   virtual FabricTime history_until() const { return reached_; }
   /// Why no result of this world can be relied on; empty: it can.
   virtual std::string unsound() const { return {}; }
-  /// What no record shows can be looked at here: the future itself if it is simulated, else its scenario simulated as
-  /// far as `at_least`. Throws InputError if that need not be what happened.
+  /// For what no record holds: this future if it is simulated, else a simulation of its scenario, as
+  /// far as `at_least`. Throws InputError if that may differ from what happened.
   virtual const Future& simulated(FabricTime at_least) const = 0;
-  /// Null: what is changed is another future from its beginning on.
+  /// Null where every change begins another future.
   virtual OpenFaults* open_faults() { return nullptr; }
   /// A world of the same kind that runs another scenario: a run that is over is simulated. Throws InputError.
   virtual std::unique_ptr<Future> another(Scenario scenario) const = 0;

@@ -41,7 +41,7 @@ class Recording {
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Which frame it is, for as long as it is in a switch; 0: unknown.
+  /// Identifies a frame while it is in a switch; 0: unknown.
   using FrameKey = uint64_t;
   /// A packet came in, all of it.
   struct ArrivedPacket {
@@ -60,7 +60,7 @@ class Recording {
   void add_departure(SeenPacket packet, PortRef at, Direction direction, FrameKey frame);
   void add_event(SeenEvent event);
   void add_window(const SeenWindow& window);
-  /// `host` got it.
+  /// It has arrived at `host`.
   void add_sack(NodeId host, const SeenSack& sack);
   /// Every node has committed `until`, and everything up to then was added. A packet is added when its node takes
   /// it in, one ingress latency after its arrival: arrivals are complete up to `until` less that latency.

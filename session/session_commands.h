@@ -1,5 +1,5 @@
 #pragma once
-// The words of the page: one JSON object with "do" in, an answer out. Hostile until parsed: what is wrong is
+// The commands of the page: a JSON object with "do" in, an answer out. Hostile until parsed: what is wrong is
 // refused with a sentence, and nothing has happened.
 //
 //   look     packets from_ps to_ps ticket · packet source destination qp psn · use from_ps to_ps · host host ·

@@ -38,7 +38,7 @@ struct PlayedSession {
 
   static constexpr FabricTime kSlowest = FabricTime::from_ns(10),
                               kFastest = FabricTime::from_ms(10);
-  /// So much of the wall's time is simulated ahead while it plays, so that browsers have what comes. A world that
+  /// How much wall time the simulation is ahead of what plays, so that browsers have the data in time. A world that
   /// happens now stays closer: a fault by hand takes effect at its newest instant.
   static constexpr int64_t kAheadPerSecond = 2;  ///< half a second
   static constexpr int64_t kAheadOfNowPerSecond = 16;

@@ -10,7 +10,7 @@ namespace mrclab::lab {
 
 /// {"scenario": yaml, "at_ps", "run": {"folder", "world", "version", "exact", "sha256"} or null}
 std::string start_of(const PlayedSession& played);
-/// The session that stands there; its inverse. Throws InputError and nlohmann::json::exception for any other
+/// The inverse of start_of(). Throws InputError and nlohmann::json::exception for any other
 /// text.
 PlayedSession session_of_start(std::string_view text);
 

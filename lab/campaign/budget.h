@@ -24,8 +24,8 @@ struct BudgetOptions {
   bool programs = false;  ///< run programs of another user's scenario without asking
 };
 inline constexpr size_t kBasesMost = 16, kFailingMost = 10'000;
-/// The campaign looks at so many seeds in a row, draws one of them by what it is worth, and skips the others for
-/// good (our choice).
+/// Of so many consecutive seeds the campaign runs one, drawn by Coverage::worth(), and never the
+/// others (our choice).
 inline constexpr uint64_t kCandidates = 8;
 
 /// "90s", "30m", "8h"; a second to 30 days. Throws InputError.

@@ -23,11 +23,11 @@ struct BlameTarget {
 };
 std::vector<BlameTarget> blame_targets(const Topology& topology, const faults::Fault& fault);
 
-/// Why a fault of this kind leaves nothing that packets or hosts' words show; empty if it does.
+/// Why a fault of this kind leaves nothing that packets or hosts' reports show; empty if it does.
 std::string_view without_evidence(faults::FaultKind kind);
 
 /// Transmissions of data that the fault lost, doubled or marked at this target while it was on, by
-/// the records of the nodes; `ways` are those of the evidence's packets. A host's word that its own port is dark counts as kObservableHits.
+/// the records of the nodes; `ways` are those of the evidence's packets. A host's report of a dark port of its own counts as kObservableHits.
 uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
                  const analysis::TakenWays& ways, const faults::Fault& fault,
                  const BlameTarget& target);

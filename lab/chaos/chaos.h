@@ -33,7 +33,7 @@ struct ChaosOptions {
   World world = World::kSim;
   uint32_t jobs = 0;  ///< processes; 0: as many as cores
   bool json = false;  ///< the report goes to stdout, all else to stderr
-  /// The report goes to this file, whole or not at all, and what failed is no failure of the command. Where the
+  /// The report goes to this file, whole or not at all, and a seed that fails does not fail the command. Where the
   /// file already has the report of these seeds nothing is run. Empty: not.
   std::filesystem::path save;
   std::vector<std::filesystem::path> merge;    ///< join these reports instead

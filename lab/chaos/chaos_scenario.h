@@ -28,7 +28,7 @@
 
 namespace mrclab::lab {
 
-/// What chaos is let loose on.
+/// The fabric or scenario that chaos runs on.
 struct ChaosBase {
   std::string word;  ///< as on the command line: repeats it
   FabricShape fabric;

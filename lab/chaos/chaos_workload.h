@@ -33,9 +33,9 @@ Probability roce_room(const Topology& topology, uint32_t qps);
 /// workloads may offer more.
 std::map<uint32_t, uint64_t> offered_load(const std::vector<endpoint::WorkloadSpec>& workload);
 
-/// Can every host make up, when the faults are over, for what they held up? Not if it is offered more
-/// than it can take. NSCC lets what is left over wait at the senders; a fixed window keeps it in the
-/// network, in a queue that trims, where it must be gone before anything is as before.
+/// Can every host catch up after the faults? Not if it is offered more
+/// than it can take. With NSCC the excess waits at the senders; a fixed window keeps it in the
+/// network, in a queue that trims, which must drain first.
 bool can_catch_up(const std::vector<endpoint::WorkloadSpec>& workload,
                   const endpoint::TransportProfile& profile, const Topology& topology);
 /// The share of a host's capacity that is offered with a fixed window: half the planes gone for 32

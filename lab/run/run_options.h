@@ -45,7 +45,7 @@ struct RunOptions {
   std::optional<analysis::BaselineCheck> against;
   bool progress = false;      ///< lines on stderr about what takes long, and has no view
   IsInterrupted interrupted;  ///< asked every few milliseconds
-  /// How long ago the interrupt came, which is noted no more (InterruptGuard::take); empty: just now.
+  /// Returns how long ago the interrupt came, and clears it (InterruptGuard::take); empty: just now.
   std::function<std::chrono::milliseconds()> take_interrupt;
   /// Called with each step of a live run (--verbose); the daemons then log more.
   std::function<void(const std::string& what)> tell;

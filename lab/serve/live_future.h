@@ -52,7 +52,7 @@ class LiveFuture : public Future, private OpenFaults {
   void take_records();
   /// How far it can be asked to go on to reach `until`: not beyond its end, and not to where its records are cut.
   FabricTime goal(FabricTime until) const;
-  /// Hosts and switches stand where nothing is recorded any more. Throws InputError then.
+  /// Throws InputError if hosts and switches stand beyond the end of the records.
   void require_recorded() const;
   /// Waits for the instant up to which the lab was to go.
   void stand();

@@ -1,5 +1,5 @@
 #pragma once
-// How much of the page's server anyone outside may take (page_server.h).
+// Bounds of what clients may take of the page's server (page_server.h).
 
 #include <chrono>
 #include <cstddef>

@@ -43,7 +43,7 @@ class ToldRecords {
   const Topology& topology_;
   Recording& recording_;
   HostPairs pairs_;
-  /// Which of the packets that look alike it is, of those that are in a switch at once: they leave as they came.
+  /// Distinguishes frames with equal records that are in one switch at once: they leave in the order of arrival.
   Recording::FrameKey key_of(const CompactRecord& record, NodeId node, bool arrives);
 
   struct Alike {

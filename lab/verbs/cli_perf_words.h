@@ -1,6 +1,6 @@
 #pragma once
 // Options of perftest and nccl-tests that have nothing to act on here. Command lines that people have are taken as they
-// are; each such option is named on stderr with the reason why it changes nothing, so that its absence is not overlooked.
+// are; each such option is named on stderr with the reason why it changes nothing.
 
 #include <memory>
 #include <string>

@@ -16,7 +16,7 @@ namespace mrclab::lab {
 struct ConformanceOptions {
   std::vector<Forwarding> forwarders{std::begin(kForwardings), std::end(kForwardings)};
   std::string lab = "conform";  ///< its labs are called so, with the forwarder behind
-  /// How long nothing may move before what is missing counts as lost.
+  /// Missing frames count as lost after so long without any arrival.
   std::chrono::seconds patience{10};
   /// Called every few milliseconds with what is just looked at.
   std::function<void(Forwarding)> waiting = [](Forwarding) {};

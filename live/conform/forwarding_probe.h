@@ -43,8 +43,8 @@ class ForwardingProbe {
   /// Sends them and waits until each has arrived at a host, or nothing more has moved for `patience`.
   std::vector<ProbeOutcome> send(const std::vector<const ProbeFrame*>& frames,
                                  std::chrono::seconds patience);
-  /// The same for frames that arrive nowhere: good frames behind each of them, over every path of their
-  /// sender, show that the fabric is done with it.
+  /// The same for frames that arrive nowhere: good frames sent after each, over every path of its
+  /// sender, show that the fabric has processed it.
   std::vector<ProbeOutcome> send_wrong(const std::vector<const ProbeFrame*>& frames,
                                        const std::vector<PathProbe>& good,
                                        std::chrono::seconds patience);

@@ -1,6 +1,6 @@
 #pragma once
-// The frames that three forwarders are compared by: one for every path, and carriers that are wrong in
-// some way, with what is known to become of them.
+// The frames by which forwarders are compared: one for every path, and malformed carriers
+// with their known fate.
 
 #include <array>
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mrclab::lab {
 
-/// What a frame is found again by, wherever it is seen: its flow label (20 bits), behind which nothing
-/// is changed on the way.
+/// A frame is recognized by its flow label (20 bits), which no switch
+/// changes.
 inline constexpr uint32_t kMaxProbes = 0xF'FFFF;
 
 struct ProbeFrame {
@@ -24,7 +24,7 @@ struct ProbeFrame {
   std::vector<uint8_t> bytes;
 };
 
-/// One of all paths of the fabric, as each host can send it, in the order of source, destination, path.
+/// The probe of one path.
 struct PathProbe {
   ProbeFrame frame;
   uint32_t destination = 0;
@@ -37,7 +37,7 @@ struct PathProbe {
   };
   std::vector<Hop> expected;
 };
-/// Throws InputError for a fabric with more than kMaxProbes.
+/// Every path of the fabric, by source, destination and path. Throws InputError for more than kMaxProbes.
 std::vector<PathProbe> path_probes(const Topology& topology);
 
 /// How far a wrong frame gets: switches that send it on, and its hop limit behind the last of them.

@@ -53,7 +53,7 @@ class BgpDaemonEvents {
 
 class BgpDaemon : private routing::SpeakerEvents {
  public:
-  /// `io` and `events` outlive this. The ports of the neighbours count from 0, as they do.
+  /// `io` and `events` outlive this. The port of a neighbour is its index.
   BgpDaemon(boost::asio::io_context& io, BgpDaemonSetup setup, BgpDaemonEvents& events);
   /// Removes its routes from the kernel.
   ~BgpDaemon() override;

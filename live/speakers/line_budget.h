@@ -1,6 +1,6 @@
 #pragma once
-// How many lines a daemon may write: what neighbours send decides how many it would like to. A burst, as a whole table that
-// comes in, is written; a neighbour that goes on for ever fills no disk.
+// Bounds the lines that a daemon logs, whose number depends on what neighbours send. A burst, as a whole table that
+// comes in, is written; a neighbour that never stops fills no disk.
 
 #include <algorithm>
 #include <chrono>

@@ -16,7 +16,7 @@ inline constexpr size_t kMaxLinkEvents = 100'000;
 
 enum class LinkEventKind : uint8_t { kUp, kDown, kErrors };
 
-/// One line's word about one port.
+/// What one line reports about one port.
 struct LinkEvent {
   LogTime time;
   LinkEventKind kind = LinkEventKind::kDown;

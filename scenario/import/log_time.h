@@ -32,8 +32,8 @@ std::optional<LogTime> read_seconds(std::string_view text);
 
 /// Gives times without a year one, in the order of the log: what is more than half a year before the
 /// line that precedes it is of the next year (and the other way round for a late line). A line with a
-/// year settles it for all. If none has one, it shows in no difference of times which year it was,
-/// but for a 29th of February: that is of a leap year.
+/// year settles it for all. If none has one, any year will do, as only differences of times count,
+/// but one with a 29th of February where there is such a line.
 void assign_years(std::span<LogTime* const> times);
 
 }  // namespace mrclab::lab

@@ -11,7 +11,7 @@
 
 namespace mrclab::lab {
 
-/// What a transport has that expectations may ask for.
+/// The properties of a transport on which expectations depend.
 enum class TransportFamily : uint8_t {
   kSprays,   ///< many paths for each queue pair
   kOnePath,  ///< MRC on one path for each queue pair

@@ -21,7 +21,7 @@ std::vector<PlannedFlow> planned_flows(const Scenario& scenario);
 /// Does a workload's data name its paths itself? Not where the hash of switches or FARE chooses them.
 bool names_paths(const Scenario& scenario);
 
-/// Refuses work that no run to the end at `end` does: it begins behind it, or its load sends nothing until then.
+/// Refuses work of which nothing happens before `end`: it begins later, or its load is too low to send anything by then.
 /// `entry` is where it stands. Throws InputError.
 void require_possible_work(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                            const Topology& topology, FabricTime end);

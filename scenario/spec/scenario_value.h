@@ -27,7 +27,7 @@ inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scena
 
 inline constexpr size_t kMaxContrasts = 16;
 
-/// What another transport makes of a scenario (contrast.h).
+/// What another transport achieves in a scenario (contrast.h).
 struct Contrast {
   std::string name;
   const NamedTransport* transport = nullptr;     ///< never null
