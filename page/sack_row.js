@@ -64,7 +64,7 @@ export class SackRow {
 
 const psn = (value) => value & 0xffffff;
 
-/// What each bit means: behind the last one that is set the receiver has nothing that it could miss something before.
+/// What each bit means: a zero below the highest bit set is a gap, one above it has no meaning.
 function statesOf(bits) {
   const newest = bits.lastIndexOf("1");
   return [...bits].map((bit, i) => bit === "1" ? "received" : i < newest ? "missing" : "beyond");

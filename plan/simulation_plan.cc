@@ -174,8 +174,8 @@ SimulationSample simulate(const FabricShape& shape) {
   return sample;
 }
 
-/// What a packet costs at that size: more where the nodes are in no cache. It goes on to grow as it
-/// did from the smaller sample to the larger one, in proportion for each doubling.
+/// What a packet costs at that size: more where the nodes fit no cache. The cost is taken to grow on as it
+/// did from the smaller sample to the larger one, by the same amount for each doubling.
 double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) {
   const SimulationSample& large = samples.back();
   if (samples.size() < 2 || hosts <= large.hosts) return large.core_us;

@@ -83,7 +83,7 @@ SessionAnswer use(const Order& order) {
            {"out", paths_out(recording, topology, to)}}};
 }
 
-/// The newest SACK that a queue pair of a host had got at an instant: its bits as 0 and 1, first PSN first.
+/// The newest SACK that had arrived at a queue pair of a host by an instant: its bits as 0 and 1, first PSN first.
 SessionAnswer sack(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
   const uint32_t number = order.number("host");

@@ -85,7 +85,7 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
   }
 }
 
-/// For the first time, and not because it had nothing to send.
+/// Has it just begun to stay away, while it sends elsewhere?
 bool PathUsage::stays_away(const FlowCount& count, FabricTime now, uint32_t paths) const {
   return count.first_loss && !count.left && now - count.last >= base_rtt_ * kAwayRtts &&
          count.since_last >= kExpectedUses * paths;

@@ -82,7 +82,7 @@ class BudgetRun {
   static uint64_t seed_of(uint64_t task) { return task & ((uint64_t{1} << kBaseShift) - 1); }
   SteadyClock::duration spent() const { return SteadyClock::now() - start_; }
 
-  /// The bases take turns. Of the next seeds of one that are worth more are drawn more often.
+  /// The bases take turns. Of a base's next seeds the more worthwhile are drawn more often.
   uint64_t choose() {
     const uint64_t base = turn_++ % bases_.size();
     std::vector<double> sums;

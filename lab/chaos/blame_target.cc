@@ -183,8 +183,8 @@ class HitCounter {
   const analysis::TakenWays& ways_;
 };
 
-/// A storm loses no packet. It shows if it held up a port of a switch without a gap for longer than a NIC does
-/// that takes a packet now and then.
+/// A storm loses no packet. It is observable if it paused a switch's port without a gap for longer than a slow
+/// NIC does.
 uint64_t pauses_by(const Topology& t, const analysis::Evidence& evidence,
                    const faults::Fault& fault, const BlameTarget& target) {
   const faults::Interval on = faults::interval_of(fault, t);

@@ -29,8 +29,8 @@ ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   return base;
 }
 
-/// Faults that leave the wires as built, and with them the pauses and the room that was kept for what is under
-/// way.
+/// Faults that leave the wires as built, so that pauses and the headroom for frames under
+/// way still suffice.
 constexpr std::array kLeaveWires{faults::FaultKind::kTrimOff,      faults::FaultKind::kEcnOff,
                                  faults::FaultKind::kEcnAlways,    faults::FaultKind::kHostPause,
                                  faults::FaultKind::kIncast,       faults::FaultKind::kDenylist,

@@ -137,7 +137,7 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   loop.add([&] {
     for (const OutsideFault& fault : lab.outside_faults().since(outside_told)) {
       narrator.tell("{}: {}", to_string(fault.t), fault.what);
-      // What others do may also make the run slow, and a user who waits should not wonder why.
+      // Changes by others may also slow the run down, so they are shown at once.
       if (options.view != nullptr && !options.tell) options.view->note(visible(fault.what));
     }
   });

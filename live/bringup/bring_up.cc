@@ -253,7 +253,7 @@ class LiveFabric::Impl {
     node.flush();
   }
 
-  /// After a carrier change a veth swallows frames without a word until the kernel's link watch has
+  /// After a carrier change a veth drops frames without a counter until the kernel's link watch has
   /// run, which may be a second later; asking for the link makes it run now.
   void confirm_carrier(PortRef port) { confirm_carrier(port.node, device(port)); }
 
@@ -306,7 +306,7 @@ class LiveFabric::Impl {
       if (plans_[i].ipv6) configure_node(plans_[i], batches[i]);
       count.add();
     });
-    // An address becomes usable behind everybody's back, so all are waited for together.
+    // The kernel makes an address usable some time later, without a report: all are waited for together.
     netio::in_parallel(nodes.size(), kThreads, [&](size_t i) { batches[i].commit(); });
   }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kTextName = "the imported fabric";
 
-/// The text of a fabric file that grows line by line, and which value of the other file each line came from.
+/// A fabric file, built line by line, with the value of the other file behind each line.
 class FabricText {
  public:
   void add(const std::string& line, const YamlValue& from) {

@@ -24,7 +24,7 @@ analysis::FlowSelection flows_of(const E& expect) {
   return {};
 }
 
-// Bounds: is one there, and does it exclude anything? What no bound is depends on the kind of number.
+// Bounds: is one there, and does it exclude anything? Which value excludes nothing depends on the type.
 bool is_floor(uint64_t at_least) { return at_least > 0; }
 bool is_floor(Probability at_least) { return at_least.ppb > 0; }
 bool is_floor(FabricTime at_least) { return at_least > FabricTime::zero(); }
@@ -142,7 +142,7 @@ class ExpectationCheck::OfOne {
     for (const PlannedFlow& flow : selection(expect.flows)) pairs.emplace(flow.from, flow.to);
     if (pairs.size() == 1) entry_.fail("the fairness of one pair of hosts", "two pairs at least");
   }
-  /// A gap ends where its interval does, so no longer one can be found; and none shorter than what is looked at.
+  /// A bound must lie between one step and the whole interval: no gap can be shorter or longer.
   void check_own(const analysis::ExpectGap& expect) const {
     const FabricTime every = scenario_.topology.base_rtt / 4;
     if (expect.every == FabricTime::zero() && expect.at_most < every) {

@@ -87,7 +87,7 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   return parse_fabric(read_fabric_file(value, path), most);
 }
 
-/// Others forward what ours do, as far as they can.
+/// Sets the forwarder of all switches, and leaves out what it cannot do.
 void exchange_switches(Forwarding by, const YamlValue& document, FabricShape& fabric) {
   fabric.forwarding = by;
   if (by == Forwarding::kSwitchd) return;
