@@ -160,7 +160,7 @@ std::string speaker_text(const json& speaker) {
                     session.at("routes").dump()});
   }
   text += table(rows);
-  rows = {{"HOSTS", "HEARD, Gb/s", "TOLD, Gb/s"}};
+  rows = {{"HOSTS", "RECEIVED, Gb/s", "ANNOUNCED, Gb/s"}};
   const json& routes = speaker.at("routes");
   for (size_t first = 0; first < routes.size();) {
     size_t end = first;

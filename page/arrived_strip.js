@@ -44,6 +44,6 @@ export function arrivedStrip(page, end, from, to, t) {
   const unseen = page.world.unseen(Math.max(0, t - kSpan), t);
   const count = (word) => [...states.values()].filter((s) => s === word).length;
   return [canvas, note(`PSN ${first} to ${newest}: ${count("arrived")} arrived, ${count("sent") + count("again")} on the way ` +
-                       `(${count("again")} of them sent again), ` +
+                       `(${count("again")} of them retransmitted), ` +
                        `${count("trimmed")} trimmed, ${count("refused")} refused by the receiver, ${count("lost")} lost. What has no colour is older than these microseconds.` + (unseen && unseen !== kAsking ? " " + sentence(unseen) : ""))];
 }

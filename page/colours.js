@@ -2,7 +2,7 @@
 
 export const kKinds = ["data", "sack", "nack", "probe", "trimmed", "again", "other"];
 export const kKindWords = {data: "data", sack: "SACK, ACK", nack: "NACK", probe: "probe", trimmed: "trimmed header",
-                           again: "sent again", other: "datagrams, other"};
+                           again: "retransmitted", other: "datagrams, other"};
 const kByKind = {
   light: {data: "#0072b2", sack: "#009e73", nack: "#d55e00", probe: "#8a4fbf", trimmed: "#e69f00", again: "#cc3f92", other: "#6b7280"},
   dark: {data: "#56b4e9", sack: "#2fc79a", nack: "#ff8a4c", probe: "#b892f5", trimmed: "#ffc04d", again: "#ff7ac0", other: "#9aa4b2"},

@@ -8,7 +8,7 @@ import {isDatagram, kindOf, kKinds, kKindWords} from "./colours.js";
 const kBefore = 8, kAfter = 60;            // rows that are shown of what was and of what comes
 const kSpan = 2e6;                         // ps each way from which they are taken
 const kPiece = 2e6, kMostPieces = 60;      // ps asked for at once when a step looks further, and how often
-const kOthers = [["lost", "lost"], ["refused", "refused"], ["marked", "marked (ECN)"], ["word", "host's word"], ["fault", "faults"]];
+const kOthers = [["lost", "lost"], ["refused", "refused"], ["marked", "marked (ECN)"], ["word", "reported by hosts"], ["fault", "faults"]];
 
 export class EventsPanel {
   constructor(page) {
@@ -68,7 +68,7 @@ export class EventsPanel {
     const parts = [el("h2", {}, "Events"), el("div", {class: "filters"}, kinds.map(box), all(true), all(false)), words,
       note("Click: go there, and follow the packet. ", el("kbd", {}, ","), " and ", el("kbd", {}, "."), ": the event before and after, of those shown."),
       el("ol", {class: "events"}, seen.map((row) => el("li", {class: row.t <= t ? "now" : null, onclick: () => this.go(row)},
-        el("span", {class: "when"}, (row.t / 1e6).toFixed(3) + " µs"), el("i", {"data-colour": row.kinds[0]}), row.text, row.kinds[0] === "word" ? " (its own word)" : null))),
+        el("span", {class: "when"}, (row.t / 1e6).toFixed(3) + " µs"), el("i", {"data-colour": row.kinds[0]}), row.text, row.kinds[0] === "word" ? " (its own report)" : null))),
       seen.length ? null : note(sentence(this.unknown(from, to) ?? "none of these within 2 µs of the instant"))];
     for (const part of parts) {
       for (const mark of part?.querySelectorAll?.("[data-colour]") ?? []) {

@@ -86,7 +86,7 @@ export function matrixPanel(use, world, t, colours, hover, choose) {
   requestAnimationFrame(draw);
   return [el("h2", {}, "Entropy values"),
           note(`Data packets sent from ${time(use.from_ps)} to ${time(use.to_ps)}: the darker, the more. Red below: lost. ` +
-               "Struck through: the host says that it does not use the path (its own word)."),
+               "Struck through: the host reports that it does not use the path."),
           all.length > flows.length ? note(`The first ${kMaxFlows} of ${all.length} flows.`) : null,
           use.unknown > 0 ? note(`${counted(use.unknown, "record of a data packet is", "records of data packets are")} not in it: the hosts are not known.`) : null,
           all.length ? null : note("No data packet was sent in this time."),

@@ -138,7 +138,7 @@ export class Menu {
     const dialog = $("dialog"), values = bodyOf(kind, target), inputs = new Map();
     const error = el("p", {class: "error wide", role: "alert"});
     const line = (name, about, required) => {
-      const input = el("input", {type: "text", id: "f-" + name, name, value: values[name] ?? "", required, placeholder: required ? "" : "not said",
+      const input = el("input", {type: "text", id: "f-" + name, name, value: values[name] ?? "", required, placeholder: required ? "" : "not given",
                                  autocomplete: "off", spellcheck: "false"});
       inputs.set(name, input);
       return [el("label", {for: "f-" + name}, name), el("div", {}, input, about ? el("div", {class: "note"}, about) : null)];

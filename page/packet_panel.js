@@ -26,9 +26,9 @@ const fieldsOf = (place) => {
 
 function sentence(place, before, changes) {
   const where = place.port;
-  if (place.refused) return `${where}: it has arrived, and the NIC did not take it (${place.cause.replaceAll("_", " ")}). Its sender will send it again.`;
+  if (place.refused) return `${where}: it has arrived, and the NIC did not take it (${place.cause.replaceAll("_", " ")}). Its sender will retransmit it.`;
   if (place.event === "dropped") return `${where}: dropped, ${place.cause.replaceAll("_", " ")}. Nothing of it goes on.`;
-  if (place.event === "trimmed") return `${where}: the queue was full, so the switch cut it to its headers and sends these ${place.wire_length} bytes ahead of the data: the receiver will know at once what is missing.`;
+  if (place.event === "trimmed") return `${where}: the queue was full, so the switch cut it to its headers and sends these ${place.wire_length} bytes ahead of the data: the receiver learns at once what is missing.`;
   if (!before) return `${where}: the host sends it.`;
   if (place.side === "in") return `${where}: its last bit has arrived.`;
   const words = [];

@@ -47,7 +47,7 @@ export class Palette {
       this.at = Math.max(0, Math.min(this.at, shown.length - 1));
       fill(list, shown.map((row, i) => el("li", {role: "option", "data-id": row.id, "aria-selected": i === this.at ? "true" : "false", onclick: () => run(row)},
                                           row.text, el("span", {}, (row.keys ?? []).map((key) => [el("kbd", {}, key), " "])))),
-           rows.length > kMost ? note(`and ${rows.length - kMost} more: say more of the name`) : rows.length ? null : note("Nothing has this name."));
+           rows.length > kMost ? note(`and ${rows.length - kMost} more: type more of the name`) : rows.length ? null : note("Nothing has this name."));
       list.querySelector("[aria-selected=true]")?.scrollIntoView({block: "nearest"});
       return shown;
     };

@@ -13,7 +13,7 @@ import {EventsPanel} from "./events_panel.js";
 export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Switch"],
                       ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"]];
 const kStoryLines = 60, kToCome = 8, kQueuePairs = 40;
-const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host says so itself"}, "host's word");
+const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host reported it"}, "reported by the host");
 
 export class Panels {
   constructor(page, tabs, panel) {
@@ -119,7 +119,7 @@ export class Panels {
       const host = world.nodes[e.node].name;
       const text = {ev_state: `${host}: ${e.path ?? "port p" + e.port} is ${(e.cause ?? "").replaceAll("_", " ")}`,
                     loss_detected: `${host}: takes a packet for lost (${(e.cause ?? "").replaceAll("_", " ")})`,
-                    qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} tells its peers which ports it has`}[e.kind];
+                    qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} reports its ports to its peers`}[e.kind];
       // An event that a host repeats soon is counted, not listed again.
       const same = recent.get(text);
       if (same && e.t_ps - same.t < 40e6) { ++same.count; continue; }
@@ -221,9 +221,9 @@ export class Panels {
           (now.delay_ps === undefined ? "–" : time((now.base_ps ?? world.fabric.base_rtt_ps) + now.delay_ps))], ["NSCC quadrant", (now.quadrant ?? "–").replace("_", " and ")],
         ["last cut", (now.cut ?? "none up to then").replaceAll("_", " ")]], [1]) : note(sentence(world.unheard(t) ?? "the sender has reported no window up to here (RC has none)")),
       el("p", {class: "note"}, "window and flight ", hostsWord()), canvas,
-      el("h3", {}, "What the last SACK told the sender"), ...this.sacks.parts(from, senderQp, t),
+      el("h3", {}, "What the last SACK reported to the sender"), ...this.sacks.parts(from, senderQp, t),
       el("h3", {}, "What the receiver has"), ...arrivedStrip(this.page, end, from, to, t),
-      el("h3", {}, "What the sender said"),
+      el("h3", {}, "Events of the sender"),
       events.length ? el("ol", {class: "story"}, events.slice(-8).reverse().map((e) => el("li", {onclick: () => this.page.seek(e.t_ps)},
         el("span", {class: "when"}, time(e.t_ps)), `${e.kind.replaceAll("_", " ")} ${e.path ?? ""} ${(e.cause ?? "").replaceAll("_", " ")}`)))
         : note(sentence(world.unheard(t) ?? "it reported no change of a path and no loss up to here")),
@@ -330,7 +330,7 @@ export class Panels {
     return [el("h3", {}, "Queue pairs ", hostsWord()),
             table(["QP", "posted", "completed", "state"], a.queues.slice(0, kQueuePairs).map((q) => ["0x" + q.qp.toString(16), q.posted, q.completed, q.in_error ? "in error" : "works"]), [1, 2]),
             a.queues.length > kQueuePairs ? note(`The first ${kQueuePairs} of ${a.queues.length}.`) : null,
-            note(`At ${time(a.at_ps)}: ${a.retransmissions} sent again, ${counted(a.losses_detected, "loss", "losses")} noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
+            note(`At ${time(a.at_ps)}: ${a.retransmissions} retransmitted, ${counted(a.losses_detected, "loss", "losses")} noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
   }
 
   // --- faults and futures ------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ export const kPointing = {
     if (found.what === "packet") {
       const p = found.packet, w = world.wires[p.wire];
       if (isDatagram(p)) return ["datagram", `h${p.source} → h${p.destination}, ${p.length} bytes, of no queue pair`, `${world.portName(w.from)} → ${world.portName(w.to)}`];
-      return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", sent again" : ""}`,
+      return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", retransmitted" : ""}`,
               `h${p.source} → h${p.destination}, PSN ${p.psn}, ${p.length} bytes`, `${world.portName(w.from)} → ${world.portName(w.to)}`,
               p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : p.flags & 4 ? "did not wait" : "its wait was not seen here"];
     }

@@ -25,7 +25,7 @@ export class SackRow {
     requestAnimationFrame(() => this.paint(canvas, sack, states, last));
     const gap = psn(sack.first - sack.cumulative - 1);
     return [canvas, note(`All up to PSN ${sack.cumulative} was received. ${told}. ` +
-                         (gap > 0 ? `Of the ${gap} between them it says nothing. ` : "") + `From the SACK that came in at ${time(sack.t_ps)}.`)];
+                         (gap > 0 ? `Its bitmap does not cover the ${gap} between them. ` : "") + `From the SACK that came in at ${time(sack.t_ps)}.`)];
   }
 
   ask(host, qp, at_ps) {

@@ -149,7 +149,7 @@ export class TimeLine {
       c.fillStyle = colour[name];
       for (const col of columns) if (col[key]) c.fillRect(col.x, y + lane * kLaneHeight + 1, Math.max(col.w, 2), kLaneHeight - 2);
       c.textAlign = "left";
-      const words = {lost: "lost", trimmed: "trimmed", again: "sent again"};
+      const words = {lost: "lost", trimmed: "trimmed", again: "retransmitted"};
       const middle = y + lane * kLaneHeight + kLaneHeight / 2, width = c.measureText(words[key]).width;
       c.fillStyle = colours.paper;
       c.fillRect(0, middle - kLaneHeight / 2, width + 6, kLaneHeight);

@@ -232,7 +232,7 @@ std::string fare_text(const Json& fare) {
                                              weights, fare.at("from").get<std::string>()));
   }
   std::vector<std::vector<std::string>> rows{
-      {"SWITCH", "BY", "TO", "WEIGHT", "SHARE", "SAYS", "WHICH"}};
+      {"SWITCH", "BY", "TO", "WEIGHT", "SHARE", "RATE", "WHICH"}};
   for (const Json& plane : fare.at("planes")) {
     for (const Json& node : plane.at("switches")) {
       const auto name = node.at("switch").get<std::string>();
@@ -255,8 +255,8 @@ std::string fare_text(const Json& fare) {
     }
   }
   return text +
-         "\nSHARE: of what the sender puts into the plane. SAYS: Gb/s that the neighbour has\n"
-         "told for the receiver: what it has, divided by its ways out, or its link's rate.\n";
+         "\nSHARE: of what the sender puts into the plane. RATE: Gb/s that the neighbour has\n"
+         "announced for the receiver: what it has, divided by its ways out, or its link's rate.\n";
 }
 
 }  // namespace mrclab::lab

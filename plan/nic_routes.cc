@@ -48,7 +48,7 @@ std::string nic_routes_text(const NicRoutePlan& plan) {
       fmt::format("{} hosts in {} rows, {}; a job of {}\n\n", grouped(plan.hosts),
                   grouped(plan.rows), counted_noun(plan.planes, "plane"), grouped(plan.job));
   std::vector<std::vector<std::string>> rows{
-      {"NICS ARE TOLD", "NIC: PREFIXES", "PATHS", "T0: PREFIXES", "T1: PREFIXES", "FILTER"}};
+      {"NICS RECEIVE", "NIC: PREFIXES", "PATHS", "T0: PREFIXES", "T1: PREFIXES", "FILTER"}};
   for (const NicRoutePlan::Way& way : plan.ways) {
     rows.push_back({std::string(name_of(way.routes)), grouped(way.nic.prefixes),
                     grouped(way.nic.paths), grouped(way.t0.prefixes), grouped(way.t1.prefixes),

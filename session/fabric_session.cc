@@ -202,7 +202,7 @@ void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, b
   next->reach(at_ + kAhead, go_on);
   if (next->reached() < std::min(at_ + kAhead, next->end())) {
     const std::optional<RecordsCut> cut = next->records_cut();
-    throw InputError((cut ? cut->why : "told to stop") + ": nothing was changed");
+    throw InputError((cut ? cut->why : "stopped") + ": nothing was changed");
   }
   if (fork) {
     other_ = std::move(future_);
@@ -245,7 +245,7 @@ uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn&
   if (OpenFaults* now = faults_now()) {
     require_open();
     if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
-    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was broken");
+    if (fork && !keep_other_of_now(go_on)) throw InputError("stopped: nothing was broken");
     const uint32_t number = now->break_now(order);
     take_faults_of_now(now->booked().at(number).fault.at, go_on);
     return number;
@@ -270,7 +270,7 @@ uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn&
 std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, const GoOn& go_on) {
   if (OpenFaults* now = faults_now()) {
     require_open();
-    if (fork && !keep_other_of_now(go_on)) throw InputError("told to stop: nothing was healed");
+    if (fork && !keep_other_of_now(go_on)) throw InputError("stopped: nothing was healed");
     const std::vector<uint32_t> healed = now->heal_now(word);
     take_faults_of_now(future_->reached(), go_on);
     return healed;

@@ -350,10 +350,10 @@ std::string losses_not_told(const Topology& topology, const PacketHistory& packe
   if (count == 0) return "";
   std::string text =
       std::to_string(count) + (count == 1 ? " packet was" : " packets were") +
-      " lost where switches choose the way of each packet: by what, cannot be told from ";
+      " lost where switches choose the path of each packet: the cause cannot be found in ";
   text += packets.crossings().empty()
-              ? "captures of hosts (captures: all shows which way packets went)"
-              : "what switches sent on, for some had no route, or copies of a packet look alike";
+              ? "captures of hosts (captures: all shows which path packets took)"
+              : "what switches forwarded, for some had no route, or copies of a packet look alike";
   return text;
 }
 

@@ -142,7 +142,7 @@ CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
   }
   const std::string why = "goodput was not back at " + exact(expected.to) + " when the run ended";
   if (m.end - *heal < std::max(bound, m.window()))
-    return unjudged(check, why + ", too early to say");
+    return unjudged(check, why + ", too early to judge");
   return failed(check, why);
 }
 
@@ -332,7 +332,7 @@ CheckResult judge(const ExpectQueuesEmpty&, const JudgedRun& run) {
   const PacketHistory& history = run.history;
   if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
   if (!run.topology.carries_time())
-    return unjudged(check, "switches that are not ours tell nothing");
+    return unjudged(check, "switches that are not ours write no records");
   uint64_t open = 0, queues = 0;
   for (const HostReport& host : run.hosts.hosts) {
     for (const QueueReport& queue : host.queues) {

@@ -179,7 +179,7 @@ const Rules<ExpectTrims>& rules_of(const ExpectTrims&) {
 const Rules<ExpectRetransmissions>& rules_of(const ExpectRetransmissions&) {
   static constexpr Rules<ExpectRetransmissions> kRules{
       .sentence = [](const ExpectRetransmissions& e, const Wording& in) -> std::string {
-        return in.packets("sent again", e);
+        return in.packets("retransmitted", e);
       },
       .evidence = packets_in_interval<ExpectRetransmissions>,
       .early_end = in_its_interval<ExpectRetransmissions>,

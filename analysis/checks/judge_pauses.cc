@@ -127,7 +127,7 @@ CheckResult judge(const ExpectDeadlockFree& expected, const JudgedRun& run) {
 const Rules<ExpectLossless>& rules_of(const ExpectLossless&) {
   static constexpr Rules<ExpectLossless> kRules{
       .sentence = [](const ExpectLossless& e, const Wording& in) -> std::string {
-        return "RoCE packets lost for want of room" + in.when(e) + in.at_most("0");
+        return "RoCE packets lost for lack of room" + in.when(e) + in.at_most("0");
       },
       .evidence = packets_in_interval<ExpectLossless>,
       .early_end = in_its_interval<ExpectLossless>,

@@ -65,9 +65,9 @@ CheckResult judge(const ExpectMemoryIntact&, const JudgedRun& run) {
     const uint64_t delivered = host.bytes_verified == 0 ? 0 : run.delivered_to(host.host);
     if (host.bytes_verified > delivered) {
       check.where = run.whole_run(host.host);
-      return failed(check, host.host + " says it verified " + std::to_string(host.bytes_verified) +
-                               " bytes, but the captures show only " + std::to_string(delivered) +
-                               " delivered to it");
+      return failed(check, host.host + " reports " + std::to_string(host.bytes_verified) +
+                               " bytes verified, but the captures show only " +
+                               std::to_string(delivered) + " delivered to it");
     }
   }
   if (verified == 0) return unjudged(check, "no host has verified any byte");

@@ -176,8 +176,8 @@ void SilentLosses::look_at(const HostReport& host, uint32_t number, const QueueR
   const uint64_t whole = flow == flows_.end() ? 0 : whole_messages(run_.history, flow->second);
   if (queue.completed > whole) {
     tell(queue.completed - whole, run_.whole_run(name),
-         name + " was told that " + counted_noun(queue.completed, {"message is", "messages are"}) +
-             " done, but only " + std::to_string(whole) + " arrived whole");
+         name + " got completions of " + counted_noun(queue.completed, "message") + ", but only " +
+             std::to_string(whole) + " arrived whole");
   }
   const uint64_t answered = queue.completed + queue.failed;
   if (answered > queue.posted) {
@@ -186,7 +186,7 @@ void SilentLosses::look_at(const HostReport& host, uint32_t number, const QueueR
   if (queue.in_error && answered < queue.posted &&
       !run_.lost_power(number, run_.measurements.end)) {
     tell(queue.posted - answered, run_.whole_run(name),
-         name + " is in error and has not said so of all its messages");
+         name + " is in error and has not reported all its messages");
   }
 }
 
@@ -278,11 +278,12 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
     return passed(check, *check.looked);
   }
   if (failures.size() < reported) {
-    return unjudged(check, std::to_string(reported) + " QPs failed, but the events tell when of " +
+    return unjudged(check, std::to_string(reported) +
+                               " QPs failed, but the events have the instants of " +
                                std::to_string(failures.size()) + " only");
   }
   if (run.retry_span == FabricTime::zero()) {
-    return unjudged(check, "QPs failed, and no profile says how long they try");
+    return unjudged(check, "QPs failed, and no profile states how long they try");
   }
   QpFailureJudge judge(run);
   uint64_t wrong = 0, unknown = 0;

@@ -75,7 +75,7 @@ std::vector<Key> published_keys() {
   const Form figure = Form::either({Form::of(Kind::kShare), Form::of(Kind::kTime),
                                     Form::of(Kind::kRate), Form::integer(0, kMostPublished)});
   return {{"published", figure, "what was measured elsewhere, in the unit of this check"},
-          {"figure", Form::of(Kind::kText), "where it is told"}};
+          {"figure", Form::of(Kind::kText), "its source, with the place in it"}};
 }
 
 }  // namespace mrclab::analysis

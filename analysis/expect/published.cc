@@ -53,7 +53,7 @@ std::optional<Published> parse_published(const YamlValue& entry, std::optional<M
   if (!names_its_place(published.figure) ||
       published.figure.find_first_of("\"\\\n") != std::string::npos) {
     figure.fail_expecting(
-        "where it is told, by section, figure, table or page, such as \"MRC paper, figure 9a\"");
+        "its source, by section, figure, table or page, such as \"MRC paper, figure 9a\"");
   }
   return published;
 }

@@ -30,15 +30,15 @@ function compareFacts(runs) {
     ["faithful", "/timing/faithful", (f) => f ? "yes" : "no"], ["goodput", "/metrics/goodput_bps", rate],
     ["baseline", "/metrics/baseline_bps", rate], ["packets delivered", "/metrics/delivered", plain],
     ["lost", "/metrics/lost", plain], ["trimmed", "/metrics/trimmed", plain],
-    ["sent again", "/metrics/retransmitted", plain]];
+    ["retransmitted", "/metrics/retransmitted", plain]];
   const value = (run, pointer) => pointer.split("/").slice(1).reduce((v, key) => v && v[key], run.verdict);
-  section("Verdicts", table(["", "A", "B", "B less A"], rows.map(([label, pointer, show]) => [label,
+  section("Verdicts", table(["", "A", "B", "difference"], rows.map(([label, pointer, show]) => [label,
       side(field(runs[0].verdict, pointer, show), "a"), side(field(runs[1].verdict, pointer, show), "b"),
       difference(value(runs[0], pointer), value(runs[1], pointer), show)]), [1, 2, 3]));
 }
 
 function compareHistories(history) {
-  section("Where their packets part", el("pre", {}, history));
+  section("Where their packets first differ", el("pre", {}, history));
 }
 
 function compareGoodput(runs) {
@@ -69,7 +69,7 @@ function overlayCharts(runs, names, colours) {
           {end, regions, colours, ...options});
   };
   overlay("Goodput", "Gb/s", (s, bin) => s.planes.reduce((sum, bins) => sum + bins[bin], 0), {});
-  for (const [title, key] of [["Packets lost", "lost"], ["Packets sent again", "again"]]) {
+  for (const [title, key] of [["Packets lost", "lost"], ["Packets retransmitted", "again"]]) {
     if (runs.some((run) => run.picture.series[key].some((n) => n > 0))) {
       overlay(title, "per interval", (s, bin) => s[key][bin], {low: true});
     }
@@ -101,7 +101,7 @@ function compareChecks(runs) {
     return [changed ? el("span", {class: "differs"}, prose(key)) : prose(key), cell(0, key), cell(1, key),
             x.name && y.name ? difference(x.measured, y.measured) : "", plain(any.bound), unitOf(any)];
   });
-  section("Checks", table(["check", "A", "B", "B less A", "bound", "unit"], rows, [1, 2, 3, 4], true),
+  section("Checks", table(["check", "A", "B", "difference", "bound", "unit"], rows, [1, 2, 3, 4], true),
           note("In bold: the two results differ."));
 }
 

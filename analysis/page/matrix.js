@@ -84,11 +84,11 @@ function evMatrix(run) {
     return;
   }
   if (!evs.heard || !evs.rows.length) {
-    section("Entropy values", note("Unknown: nobody recorded what the hosts said about them."));
+    section("Entropy values", note("Unknown: the hosts' reports about them were not recorded."));
     return;
   }
   const end = run.picture.end_us, moments = [...new Set(evs.changes.map((c) => c[0]))];
-  const canvas = el("canvas", {class: "matrix", role: "img", "aria-label": "states of entropy values; the text above says which are out of use"});
+  const canvas = el("canvas", {class: "matrix", role: "img", "aria-label": "states of entropy values; the text above lists those out of use"});
   const says = el("p", {class: "note", "aria-live": "polite"});
   const slider = el("input", {type: "range", min: 0, max: end, step: end / 1000, "aria-label": "instant"});
   const holder = el("div", {class: "scroll"}, canvas);

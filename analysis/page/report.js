@@ -31,7 +31,7 @@ function headline(run) {
       tile(field(v, "/metrics/delivered"), "packets delivered"),
       tile(field(v, "/metrics/lost"), "lost"),
       tile(field(v, "/metrics/trimmed"), "trimmed"),
-      tile(field(v, "/metrics/retransmitted"), "sent again")));
+      tile(field(v, "/metrics/retransmitted"), "retransmitted")));
   notPassed(run);
 }
 
@@ -71,7 +71,7 @@ function blame(run) {
   const kMost = 50;
   const rows = list.slice(0, kMost).map((b, i) => {
     const at = `/blame/${i}`;
-    return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, "or, as far as packets can tell: " +
+    return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, "or, with the same evidence: " +
                 b.or_else.join(", ")) : null),
       b.symptom, span(b.from_ns / 1e3, b.until_ns / 1e3),
       el("span", {class: "word"}, field(run.verdict, at + "/bad"), " of ", field(run.verdict, at + "/of")),
@@ -80,9 +80,9 @@ function blame(run) {
   section("What was broken, by the packets alone",
       rows.length ? table(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
       note(rows.length ? "Found without looking at the fault schedule: from captures and the hosts' events." :
-           run.verdict.no_blame ? "Nobody is blamed, for evidence is missing: " + prose(run.verdict.no_blame) + "." :
+           run.verdict.no_blame ? "Nothing is blamed, as evidence is missing: " + prose(run.verdict.no_blame) + "." :
            run.verdict.losses_not_told ? null :
-           "The packets blame nothing: no loss, or too few and too scattered to say by what."),
+           "The packets blame nothing: no loss, or too few and too scattered losses to find the cause."),
       run.verdict.losses_not_told ? note(prose(run.verdict.losses_not_told) + ".") : null,
       list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
 }
@@ -129,11 +129,11 @@ function timeline(run) {
     series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
   const nothing = (title, text) => box.append(el("h3", {}, title), note(text));
   if ([s.lost, s.trimmed, s.again].some((bins) => bins.some((n) => n > 0))) {
-    chart(box, "Packets lost, trimmed and sent again", "per " + time(s.bin_us), ["lost", "trimmed", "sent again"],
+    chart(box, "Packets lost, trimmed and retransmitted", "per " + time(s.bin_us), ["lost", "trimmed", "retransmitted"],
           at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
           {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
   } else {
-    nothing("Packets lost, trimmed and sent again", s.unseen ? "None was seen, but evidence is missing: " + prose(s.unseen) + "." : "None.");
+    nothing("Packets lost, trimmed and retransmitted", s.unseen ? "None was seen, but evidence is missing: " + prose(s.unseen) + "." : "None.");
   }
   if (s.queues.kib) {
     chart(box, "Deepest data queue of each plane", "KiB", planes,
@@ -202,7 +202,7 @@ function published(run) {
        el("div", {class: "note"}, "published: " + prose(c.published.figure))),
     el("span", {}, field(v, `/checks/${i}/measured`), " " + unitOf(c)), c.published.text]);
   if (rows.length) section("Beside what was published", table(["check", "measured here", "published"], rows, [1, 2], true),
-      note("Times are those of this fabric; what was compressed is said in the scenario."));
+      note("Times are those of this fabric; the scenario states what was compressed."));
 }
 const unitOf = (check) => check.unit === "us" ? "µs" : check.unit;
 
@@ -285,7 +285,7 @@ function packets(run) {
       traceCommand(run, r)]};
   });
   section("Packets that did not make it at once",
-      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "sent again", "arrived", "its life"], rows, [0, 5, 7, 9], true)),
+      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "retransmitted", "arrived", "its life"], rows, [0, 5, 7, 9], true)),
       list.rows.length > 30 ? el("p", {class: "note printed"}, "Printed: the first 30.") : null,
       list.left_out ? note(`${list.left_out} later ones are not shown.`) : "");
 }

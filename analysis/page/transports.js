@@ -50,7 +50,7 @@ function transportHeadline(runs, headline) {
 function transportVerdicts(runs) {
   const paused = (pauses) => pauses ? plain(pauses.ports) : "0";
   const columns = [
-    ["sent again", "/metrics/retransmitted", plain], ["lost", "/metrics/lost", plain],
+    ["retransmitted", "/metrics/retransmitted", plain], ["lost", "/metrics/lost", plain],
     ["trimmed", "/metrics/trimmed", plain], ["QPs failed", "/metrics/qps_failed", plain],
     ["ports paused", "/metrics/pauses", paused], ["CNPs", "/metrics/cnps", plain], ["NAKs", "/metrics/naks", plain],
     ["timeouts", "/metrics/timeouts", plain]]

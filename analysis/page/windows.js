@@ -42,9 +42,9 @@ function windowMarks(flowOf, causeTint) {
 function windows(run) {
   const w = run.picture && run.picture.windows;
   if (!w) return;
-  const box = section("Windows, as the hosts say");
+  const box = section("Windows, as hosts reported them");
   if (!w.heard || !w.flows.length) {
-    box.append(note(w.heard ? "No host said anything of its window." : "Unknown: there are no events of the hosts."));
+    box.append(note(w.heard ? "No host reported its window." : "Unknown: there are no events of the hosts."));
     return;
   }
   let flow = w.flows[0];
@@ -91,6 +91,6 @@ function windows(run) {
       [1, 2, 3, 4, 5, 6, 7, 8, 9], true)),
       w.left_out ? note(`${w.left_out} flows that were cut less are left out: mrclab analyze has all.`) : "",
       w.until_us === null ? "" : note(`From ${time(w.until_us)} on some are missing: more than a run keeps.`),
-      note("No packet shows a window: this is the senders' own word, about once in a base RTT, of a destination over " +
+      note("No packet shows a window: these are the senders' own reports, about one in a base RTT, of a destination over " +
            "all its queue pairs and planes. Sizes in KiB; in flight and delay are medians; quadrants are shares of answers."));
 }

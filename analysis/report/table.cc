@@ -200,14 +200,14 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   blame_part(verdict, table);
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
-    table.line("packets    no data packet was captured, so there is no goodput to tell");
+    table.line("packets    no data packet was captured, so the goodput is not known");
   } else {
     table.line("goodput    " + rate_text(m.goodput_bps) +
                (m.baseline_bps ? ", baseline " + rate_text(*m.baseline_bps) : ""));
     table.line("packets    " + std::to_string(m.delivered) + " of " +
                std::to_string(m.data_packets) + " delivered, " + std::to_string(m.lost) +
                " lost, " + std::to_string(m.trimmed) + " trimmed, " +
-               std::to_string(m.retransmitted) + " sent again");
+               std::to_string(m.retransmitted) + " retransmitted");
   }
   timing_part(verdict, table);
   taps_part(verdict, table);

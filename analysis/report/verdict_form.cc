@@ -26,7 +26,7 @@ Form object(std::vector<Key> keys) {
 
 Form timing_form() {
   return object(
-      {{"mode", Form::word({"carried", "wall"}), "who says what time it is: packets, or a clock"},
+      {{"mode", Form::word({"carried", "wall"}), "where the time comes from: packets, or a clock"},
        {"faithful", kTrueFalse, "the history is that of the modelled hardware"},
        {"late_frames", count(), "frames that came after their time"},
        {"gaps", count(), "frames that the kernel lost"},
@@ -51,7 +51,7 @@ Form packet_form() {
 Form check_form_of_verdict() {
   const Form published = object({{"value", kNumber, "in the check's unit"},
                                  {"text", kText, "as it was written"},
-                                 {"figure", kText, "where it is told"}});
+                                 {"figure", kText, "its source, with the place in it"}});
   const Form where = Form::map({{"from_ns", Form::integer(0, INT64_MAX), "", Key::kRequired},
                                 {"until_ns", time_or_null(), "null: the end", Key::kRequired},
                                 {"who", kText, "", Key::kRequired},
@@ -63,7 +63,7 @@ Form check_form_of_verdict() {
                               {"until_ns", time_or_null(), "end of its window; null: the end"},
                               {"source", Form::word({kSourceNames.begin(), kSourceNames.end()}),
                                "the evidence that shows them"},
-                              {"text", kText, "all of it in words"}});
+                              {"text", kText, "all of it as a sentence"}});
   return Form::map({{"name", kText, "the expectation's word", Key::kRequired},
                     {"result", result, "", Key::kRequired},
                     {"measured", or_null(kNumber), "in `unit`", Key::kRequired},
@@ -102,7 +102,7 @@ Form blame_form() {
   return object({{"kind", kText, "of component"},
                  {"component", kText, "its name"},
                  {"symptom", kText, "what it did to packets"},
-                 {"or_else", texts(), "what it cannot be told apart from"},
+                 {"or_else", texts(), "components that explain the same packets"},
                  {"places", count(), "of it and of or_else; a wire and its link are one"},
                  {"from_ns", kNumber, "first packet concerned"},
                  {"until_ns", kNumber, "last packet concerned"},
@@ -192,7 +192,7 @@ const ValueForm& verdict_form() {
        {"timing", timing_form(), "whether time can be trusted", Key::kRequired},
        {"checks", Form::list(check_form_of_verdict()), "one for each expectation", Key::kRequired},
        {"faults", Form::list(fault_form()), "what each came to", Key::kRequired},
-       {"blame", Form::list(blame_form()), "what packets say is broken", Key::kRequired},
+       {"blame", Form::list(blame_form()), "what was broken, by packets alone", Key::kRequired},
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"metrics", metrics_form(), "", Key::kRequired},

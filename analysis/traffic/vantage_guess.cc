@@ -17,17 +17,17 @@ GuessedPlace between(uint8_t hops, PlaceReason reason) {
 
 const char* reason_text(PlaceReason reason) {
   switch (reason) {
-    case PlaceReason::kGiven: return "as said by --captured-at";
+    case PlaceReason::kGiven: return "given by --captured-at";
     case PlaceReason::kNoSwitchPassed: return "hop limits are as hosts send them";
     case PlaceReason::kAnswersLeaveHere: return "the other direction leaves its host here";
     case PlaceReason::kCarrierUsedUp: return "one uSID is left of each carrier";
     case PlaceReason::kCarrierNotUsedUp: return "switches passed, and uSIDs left for more";
     case PlaceReason::kFewerSwitches: return "another place shows them behind more switches";
-    case PlaceReason::kDirection: return "the capture says which way frames went";
+    case PlaceReason::kDirection: return "the capture has the direction of frames";
     case PlaceReason::kShorterCarrier: return "carriers are shorter than elsewhere";
-    case PlaceReason::kOrder: return "order of PSNs, marks and trims; hop limits say nothing";
+    case PlaceReason::kOrder: return "order of PSNs, marks and trims; hop limits do not show it";
     case PlaceReason::kThreeSwitches: return "three switches passed: the end of two tiers";
-    case PlaceReason::kNothing: return "nothing tells: counted as sent; see --captured-at";
+    case PlaceReason::kNothing: return "unknown: counted as sent; see --captured-at";
   }
   return "";
 }

@@ -286,7 +286,7 @@ class Teller {
     } else {
       text += std::to_string(arrived) + " of the " + counted_noun(packets_lost.size(), "packet");
     }
-    text += " arrived when sent again";
+    text += " arrived when retransmitted";
     if (arrived > 0) text += ", at the latest " + to_string(longest) + " later";
     if (!in_.evidence.coverage().whole(Witness::kPackets)) text += ", as far as packets were seen";
     constexpr size_t kLinks = 3;

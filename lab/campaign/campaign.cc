@@ -151,7 +151,7 @@ int summarize(const Campaign& campaign) {
   }
   if (options.merge.empty()) {
     throw InputError(campaign.folder.string() + ": found no shard that is done: expected " +
-                     shard_file(campaign, 1).string() + "; logs/ has what was said");
+                     shard_file(campaign, 1).string() + "; logs/ has the output");
   }
   const MergedChaos merged = merge_reports(options.merge);
   const netio::OutputFolder folder = netio::OutputFolder::make(campaign.folder);

@@ -235,7 +235,7 @@ std::string_view without_evidence(FaultKind kind) {
   switch (kind) {
     case FaultKind::kTrimOff:
     case FaultKind::kBuffer: return "shows under congestion only, as discards of full queues";
-    case FaultKind::kEcnOff: return "what is not marked cannot be told from what need not be";
+    case FaultKind::kEcnOff: return "a missing mark looks like one that was not due";
     case FaultKind::kHostPause: return "a host without work looks the same";
     case FaultKind::kDenylist: return "nothing is broken: an operator's act";
     case FaultKind::kDelay:

@@ -24,9 +24,8 @@ LabRecord choose_lab(const std::optional<std::string>& name, std::string_view ho
   const std::vector<std::string> labs = recorded_labs(paths);
   if (labs.empty()) throw InputError("no lab is up; start one with 'sudo mrclab up octet'");
   if (!name && labs.size() > 1) {
-    throw InputError(
-        fmt::format("several labs are up ({}); say which one ", fmt::join(labs, ", ")) +
-        std::string(how));
+    throw InputError(fmt::format("several labs are up ({}); choose one ", fmt::join(labs, ", ")) +
+                     std::string(how));
   }
   const std::string& chosen = name ? *name : labs.front();
   require_lab_name(chosen);

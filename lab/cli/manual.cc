@@ -119,7 +119,7 @@ std::string title(const std::string& name) {
 std::string exit_status() {
   return section("EXIT STATUS") +
          "0 pass, 1 fail, 2 bad usage or input, 3 inconclusive: evidence is missing, or this "
-         "machine cannot do it. A verb that has other codes says so above.\n";
+         "machine cannot do it. A verb with other codes lists them above.\n";
 }
 
 /// "Run scenarios and judge them" as man needs it after the dash of NAME.

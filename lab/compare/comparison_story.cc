@@ -70,7 +70,7 @@ std::string losses(const analysis::Metrics& m) {
   if (m.lost == 0 && m.retransmitted == 0 && m.trimmed == 0) return "";
   std::string text = fmt::format("{} lost", counted_noun(m.lost, "packet"));
   if (m.trimmed > 0) text += fmt::format(", {} trimmed", m.trimmed);
-  text += fmt::format(", {} sent again", m.retransmitted);
+  text += fmt::format(", {} retransmitted", m.retransmitted);
   const uint64_t missing = m.lost + m.trimmed;
   if (missing > 0 && m.retransmitted > missing + missing / 10) {
     text += fmt::format(": {:.1f} for each that was missing",
@@ -88,7 +88,7 @@ std::string queues(const analysis::Metrics& m) {
 std::string answers(const analysis::Metrics& m) {
   std::string text;
   if (m.cnps > 0) {
-    text = counted_noun(m.cnps, "CNP") + " told senders of full queues";
+    text = counted_noun(m.cnps, "CNP") + " notified senders of full queues";
     if (m.flows_cut > 0) text += " and slowed " + counted_noun(m.flows_cut, "flow") + " down";
   }
   if (m.naks > 0) {

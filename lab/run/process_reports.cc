@@ -75,7 +75,7 @@ void add_reasons(analysis::TimingReport& timing, const netio::ProcessReport& rep
     timing.reasons.push_back(report.failed_send_reasons.front());
   }
   note(report.ring_drops, "frames found no room in a receive ring");
-  note(report.late_effects, "effects of faults were told after their time");
+  note(report.late_effects, "effects of faults came after their time");
   note(report.unknown_frames, "frames carried a trailer that is not this wire's");
   note(report.frame_pool_exhausted, "times there was no frame buffer");
   if (carried) note(report.foreign_frames, "frames came from outside the lab");

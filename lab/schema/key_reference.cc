@@ -96,7 +96,7 @@ void add_sections(const ValueForm& form, const std::string& title, size_t depth,
 std::string key_reference() {
   std::string page =
       "# All keys\n\n"
-      "What files may say, made by `mrclab schema --markdown` from the tables by which they are "
+      "What files may hold, made by `mrclab schema --markdown` from the tables by which they are "
       "read. A duration is written\nas `300us` (ps, ns, us, ms, s; in scenarios also `rtt`, the "
       "fabric's base round trip), a size as `8MiB` (B, kB, MB, GB,\nKiB, MiB, GiB), a rate as "
       "`100Gb/s` (kb/s, Mb/s, Gb/s, Tb/s), a share as `20%` or `0.2`, errors per bit as `1e-6`, "
@@ -108,8 +108,8 @@ std::string key_reference() {
     add_sections(document.form(), std::string(document.name), 3, page);
   }
   page +=
-      "\n## events.jsonl\n\nWhat nodes and the lab wrote down, a line each, by `kind`.\n\n"
-      "| kind | who writes it | what it says |\n|---|---|---|\n";
+      "\n## events.jsonl\n\nWhat nodes and the lab recorded, a line each, by `kind`.\n\n"
+      "| kind | who writes it | meaning |\n|---|---|---|\n";
   for (const EventKindInfo& kind : kEventKinds) {
     page += fmt::format("| `{}` | {} | {} |\n", kind.name, kind.writer, kind.meaning);
   }

@@ -60,7 +60,7 @@ void RecordedFuture::require_exact() const {
   throw InputError(
       "this run is over, and was not FAITHFUL or went by the wall clock: what its hosts and "
       "switches "
-      "would have said then is not known");
+      "would have reported then is not known");
 }
 
 const Future& RecordedFuture::twin() const {

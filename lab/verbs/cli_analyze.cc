@@ -109,14 +109,15 @@ void add_analyze_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<AnalyzeOptions>();  // shared with the callback
   TrafficWords& words = options->words;
   CLI::App* analyze =
-      app.add_subcommand("analyze", "Say what MRC traffic in captures from anywhere shows");
+      app.add_subcommand("analyze", "Analyze MRC traffic in captures from anywhere");
   analyze
       ->add_option("FILE", words.sources,
                    "pcap or pcapng, also compressed; or a run folder, or latest")
       ->required();
   analyze->add_option("--fabric", words.fabric, "a fabric's name or file, for names");
-  analyze->add_option("--dscp", words.dscps,
-                      "what DSCPs say, where no fabric does: trimmed=20,trimmed_last_hop=24");
+  analyze->add_option(
+      "--dscp", words.dscps,
+      "the meaning of DSCPs, where no fabric has it: trimmed=20,trimmed_last_hop=24");
   analyze->add_option("--qp", words.qp, "only the flow to this queue pair, and its answers");
   analyze->add_option("--ev", words.ev, "only this path: p3/u1, or an entropy value");
   analyze->add_option("--plane", words.plane, "only this plane: p2, or A where it has no number");

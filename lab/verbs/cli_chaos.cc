@@ -60,15 +60,15 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   chaos->add_flag("--programs", options->programs,
                   "run the programs of a scenario or a campaign from elsewhere without asking");
-  chaos->add_flag("--blame", *blame, "hold what packets alone let blame say against the faults");
+  chaos->add_flag("--blame", *blame, "compare what blame finds by packets alone with the faults");
   add_campaign_options(*chaos, *campaign);
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
       "  mrclab chaos octet --seeds 1-9000 --shard 4/9 --json > 4.json\n"
       "  mrclab chaos --merge *.json\n"
       "--blame prints per kind of fault: targets injected; faint: touched 1 to 4 packets;\n"
-      "observable: 5 or more; named as the component, or in a class of at most 4 that cannot be\n"
-      "told apart; missed. Then wrong blames, misses, precision and recall.\n"
+      "observable: 5 or more; named as the component, or in a class of at most 4 with the same\n"
+      "evidence; missed. Then wrong blames, misses, precision and recall.\n"
       "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"

@@ -47,7 +47,7 @@ void add_compare_verb(CLI::App& app, CliResult& result) {
       ->excludes(csv);
   compare->footer("Transports:\n" + transports_help() +
                   "Fabric, workload, faults and seed are the same. Exit code: that of the first\n"
-                  "transport's verdict; 1 if another is not as the scenario's contrast says.\n"
+                  "transport's verdict; 1 if another does not meet the scenario's contrast.\n"
                   "Example: mrclab compare optic-glitch --transport mrc,one-path");
   compare->callback([options, &result] { result.code = compare_command(*options); });
 }

@@ -87,7 +87,7 @@ void add_run_format(CLI::App& parent, RunFormat format, const char* name, const 
                    std::string("the file; default: run") + std::string(suffix_of(format)) +
                        " in the run folder");
   verb->add_option("--limit", options->limit,
-                   "how long the file may become; what is left out is said")
+                   "how long the file may become; what is left out is named")
       ->capture_default_str();
   verb->footer(footer);
   verb->callback([format, options] { export_run_as(format, *options); });

@@ -154,7 +154,7 @@ void add_lab_import(CLI::App& parent, CliResult& result) {
   verb->add_option("--name", given->name, "of the fabric; default: the lab's");
   verb->add_flag("--force", given->force, "write over the file that --out names");
   verb->footer(
-      "Hosts and switches are told by labels (mrclab-role), groups, kinds and\n"
+      "Hosts and switches are found by labels (mrclab-role), groups, kinds and\n"
       "neighbours; regular planes are recognised. docs/other-labs.md has the rules.\n"
       "Example: mrclab import containerlab clos.clab.yml -o clos.yaml");
   verb->callback([given, &result] { result.code = import_lab(*given); });

@@ -97,7 +97,7 @@ Topology check_files(UpOptions& options) {
   Scenario scenario = read_scenario_file(resident.scenario_file, overrides);
   if (scenario.payload_elided) {
     throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
-                     ": expected real: programs in a lab that stays want their bytes");
+                     ": expected real: programs in a lab that stays need their bytes");
   }
   if (!scenario.programs.empty()) {
     throw InputError("--scenario: found \"exec\" in " + resident.scenario_file.string() +
@@ -228,7 +228,7 @@ void add_up_and_down(CLI::App& app, CliResult& result) {
   up->add_option("--workload", up_options->workload,
                  "what the hosts do until 'down': YAML as in a scenario, or a file with it");
   up->add_option("--name", resident.lab, "the lab's name (default: the fabric's)");
-  up->add_flag("--paused", resident.paused, "fabric time stands at 0 until told (see clock)");
+  up->add_flag("--paused", resident.paused, "fabric time stands at 0 until resumed (see clock)");
   up->add_option("--dilation", resident.dilation,
                  "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
   up->add_flag("--isolate", resident.isolate, "one process per node");

@@ -144,7 +144,7 @@ int perf_code(const PerfOutcome& outcome) {
   }
   if (outcome.bytes_wrong > 0 || outcome.qps_in_error > 0) return 1;
   if (outcome.faithful) return 0;
-  fmt::print(stderr, "mrclab: this live run was not faithful; {} says why\n", outcome.folder);
+  fmt::print(stderr, "mrclab: this live run was not faithful; {} has the reason\n", outcome.folder);
   return 3;
 }
 

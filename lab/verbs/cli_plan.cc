@@ -154,7 +154,7 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
       "plan", "Bill of materials, routes and addresses of a fabric of any size; nothing is built");
   CLI::Option* fabric = plan->add_option(
       "FABRIC", options->fabric,
-      "a fabric's name or file; without one the options say it (default: 131,072 hosts)");
+      "a fabric's name or file; without one by the options (default: 131,072 hosts)");
   const auto size = [&](const char* name, auto& value, const char* about, auto max) {
     plan->add_option(name, value, about)
         ->check(CLI::Range(decltype(max){1}, max))
@@ -181,8 +181,9 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
   plan->add_option("--ev", options->ev, "with --to: only this EV (0x0003c007) or path (p3/u7)")
       ->needs(to);
   CLI::Option* routing =
-      plan->add_option("--routing", options->routing,
-                       "fare: routes of a NIC and of switches, with each way of telling NICs fewer")
+      plan->add_option(
+              "--routing", options->routing,
+              "fare: routes of a NIC and of switches, for each reduction of what NICs receive")
           ->check(CLI::IsMember({"fare"}))
           ->excludes(node)
           ->excludes(host);

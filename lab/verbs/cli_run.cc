@@ -66,7 +66,7 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
          "who forwards in all switches: switchd, or kernel, ovs or bpf (by the wall clock)")
       ->check(CLI::IsMember({"switchd", "kernel", "ovs", "bpf"}));
   run->add_option("--transport", options->transport,
-                  "as in 'compare', or a contrast of the scenario, which then says what must hold");
+                  "as in 'compare', or a contrast of the scenario, with its own expectations");
   run->add_option("--until", options->until, "end the run here: 300us, 40rtt; judges what it can");
   run->add_option("--dilation", options->dilation, "a fixed pace: lab seconds per fabric second")
       ->check(CLI::Range(1u, kMaxDilation));

@@ -162,7 +162,7 @@ std::string blame_text(const BlamedRun& run) {
     }
     if (run.lost_otherwise > 0 && run.not_told.empty()) {
       text += indented_lines(packets(run.lost_otherwise) +
-                             " lost otherwise, too few or too scattered to say by what");
+                             " lost otherwise, too few or too scattered to find the cause");
     }
     if (!run.not_told.empty()) text += indented_lines(run.not_told);
     return text;
@@ -196,7 +196,7 @@ void add_blame_verb(CLI::App& app, CliResult& result) {
   auto run = std::make_shared<std::string>();  // shared with the callback
   auto as_json = std::make_shared<bool>(false);
   CLI::App* blame = app.add_subcommand(
-      "blame", "Name what was broken in a run, by its packets and hosts' words alone");
+      "blame", "Name what was broken in a run, by its packets and hosts' reports alone");
   blame->add_option("RUN", *run, "a run folder, or latest")->required();
   blame->add_flag("--json", *as_json, "as JSON");
   blame->footer(

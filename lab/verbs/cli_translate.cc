@@ -103,7 +103,7 @@ void add_containerlab_export(CLI::App& parent) {
   verb->add_flag("--bare", given->options.bare, "nodes and links alone, nothing configured");
   verb->footer(
       "Time there is the wall clock's: rates, latencies, marks and faults of the\n"
-      "fabric are not in the file, as its first lines say. docs/other-labs.md has\n"
+      "fabric are not in the file, as its first lines state. docs/other-labs.md has\n"
       "the rest.\n"
       "Example: mrclab export containerlab octet -o octet.clab.yml\n"
       "         mrclab export containerlab fare --switches frr -o fare.clab.yml");

@@ -236,10 +236,10 @@ bool ForeignSwitches::bring_into_line(NodeId node) {
 /// A fault that began and ended in one step was in force for a moment only, unlike in
 /// the schedule: it must not be judged as one that the fabric survived.
 void ForeignSwitches::tell_too_late(const std::string& what, FabricTime from, FabricTime until) {
-  problems_.push_back(
-      fmt::format("{}: what the schedule wants from {} took effect after {}, when it was over; the "
-                  "machine was too busy",
-                  what, to_string(from), to_string(until)));
+  problems_.push_back(fmt::format(
+      "{}: the change that the schedule has from {} took effect after {}, when it was over; the "
+      "machine was too busy",
+      what, to_string(from), to_string(until)));
 }
 
 /// All switches of Open vSwitch are in one namespace.

@@ -113,7 +113,7 @@ void add_settings(const ContainerlabFile& file, FabricText& text) {
     try {
       read_yaml_text(said, kTextName);
     } catch (const InputError&) {
-      value.fail_expecting("what a fabric's file may say behind " + key + ":");
+      value.fail_expecting("what a fabric's file may hold behind " + key + ":");
     }
     text.add(key + ": " + said, value);
   }
@@ -140,7 +140,7 @@ ImportedFabric import_containerlab(const YamlValue& document, const std::string&
   const ForeignFabric fabric = fabric_of(file, graph);
   FabricText text;
   text.comment("# From the containerlab topology " + visible(file.name) + " (" + visible(source) +
-               "). Rates and latencies that no label says are the usual ones.");
+               "). Rates and latencies without a label are the usual ones.");
   add_origins(file, fabric, text);
   text.add("name: " + yaml_word(name), document.require("name"));
   add_graph(file, fabric.shape, text);

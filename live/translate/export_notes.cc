@@ -49,7 +49,7 @@ std::string routing_note(const ExportedFabric& fabric) {
     return "- routing: ecmp: these switches forward carriers (uSIDs) only, and do not hash";
   }
   if (!routing.is_fare()) return "";
-  return "- delays, BFD and spraying of routing: fare; NICs do not speak BGP, T0s tell of their "
+  return "- delays, BFD and spraying of routing: fare; NICs do not speak BGP, T0s announce their "
          "hosts";
 }
 

@@ -248,7 +248,7 @@ ForeignFabric fabric_of(const ContainerlabFile& file, const ForeignGraph& graph)
   if (graph.hosts.empty() || graph.switches.empty()) {
     file.nodes_at.fail(
         fmt::format("{} hosts and {} switches", graph.hosts.size(), graph.switches.size()),
-        "some of both, told by labels: {mrclab-role: host}");
+        "some of both, marked by labels: {mrclab-role: host}");
   }
   ForeignFabric fabric;
   const bool listed = std::any_of(graph.switches.begin(), graph.switches.end(), [&](size_t node) {

@@ -70,7 +70,7 @@ std::string frr_config_of(const ExportedFabric& fabric, NodeId node) {
   if (!has_static_routes(fabric, node)) {
     const SpeakerPlan plan = exported_speaker(fabric, node);
     return frr_config(plan) +
-           "! Its hosts, which BGP tells of while their link has a carrier. uSIDs are the "
+           "! Its hosts, which BGP announces while their link has a carrier. uSIDs are the "
            "kernel's.\n" +
            frr_static_config(plan);
   }

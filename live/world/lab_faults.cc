@@ -115,7 +115,7 @@ void LabFaults::try_to(const std::function<void()>& act) {
   } catch (const netio::SystemError& error) {
     next_try_ = now + kTryAgain;
     if (std::exchange(trouble_noted_, true)) return;
-    lab_.note_outside(fmt::format("the nodes could not be told of a change at {}: {}",
+    lab_.note_outside(fmt::format("the schedule of the nodes could not be changed at {}: {}",
                                   to_string(lab_.now()), error.what()));
   }
 }

@@ -68,7 +68,7 @@ local own = {  -- what no header has as a field
   path = ProtoField.string("mrc.path", "Path", base.ASCII, "plane and T0 uplink of the entropy value"),
   carrier = ProtoField.string("mrc.carrier", "uSID path", base.ASCII,
                               "what is left of the list of uSIDs in the outer destination"),
-  class = ProtoField.string("mrc.class", "Traffic class", base.ASCII, "what the DSCP says in this fabric"),
+  class = ProtoField.string("mrc.class", "Traffic class", base.ASCII, "what the DSCP means in this fabric"),
   trimmed = ProtoField.bool("mrc.trimmed", "Trimmed", base.NONE, nil, nil, "a switch cut its payload"),
   length = ProtoField.uint32("mrc.payload_length", "Payload length", base.DEC, nil, nil,
                              "bytes, before it was trimmed"),

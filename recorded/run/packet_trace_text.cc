@@ -47,8 +47,8 @@ std::string end_text(const LifeAttempt& attempt) {
     case analysis::Fate::kInFlight: break;
   }
   return last.seen != nullptr && last.side == Direction::kEgress
-             ? "not seen again: it was on this wire"
-             : "not seen again: it was in this node";
+             ? "last seen here: it was on this wire"
+             : "last seen here: it was in this node";
 }
 
 std::string answer_text(const Topology& topology, const Answer& answer) {
@@ -76,7 +76,7 @@ void append_attempt(std::string& text, const PacketTrace& trace, const LifeAttem
   const Topology& topology = trace.topology();
   text += fmt::format("\n{} {}  {}  EV 0x{:08x}{}\n", attempt.copy ? "copy of attempt" : "attempt",
                       attempt.number, path_name(attempt.ev), attempt.ev.value,
-                      attempt.number > 1 && !attempt.copy ? "  sent again" : "");
+                      attempt.number > 1 && !attempt.copy ? "  retransmitted" : "");
   std::vector<std::vector<std::string>> rows{{"PORT", "", "OUTER DESTINATION", "AT", ""}};
   for (const Hop& hop : attempt.hops) {
     rows.push_back({topology.port_name(hop.where), hop.side == Direction::kEgress ? "out" : "in",

@@ -54,7 +54,7 @@ std::vector<Compared> rows_of(const Ordered& a, const Ordered& b) {
                              pair("delivered", "/metrics/delivered", "packets"),
                              pair("lost", "/metrics/lost", "packets"),
                              pair("trimmed", "/metrics/trimmed", "packets"),
-                             pair("sent again", "/metrics/retransmitted", "packets")};
+                             pair("retransmitted", "/metrics/retransmitted", "packets")};
   const auto of_a = named_checks(a), of_b = named_checks(b);
   const auto find = [](const auto& checks, const std::string& name) -> const Ordered* {
     for (const auto& [known, check] : checks) {
@@ -115,7 +115,7 @@ std::string change_of(const Compared& row) {
 }  // namespace
 
 std::string compare_text(const Ordered& a, const Ordered& b) {
-  std::string text = fmt::format("{:<26} {:>15} {:>15} {:>14}\n", "", "A", "B", "B less A") +
+  std::string text = fmt::format("{:<26} {:>15} {:>15} {:>14}\n", "", "A", "B", "difference") +
                      std::string(80, '-') + "\n";
   bool checks = false;
   for (const Compared& row : rows_of(a, b)) {

@@ -154,7 +154,7 @@ int runs_command(const RunListOptions& options) {
   const std::vector<ListedRun> chosen = chosen_runs(runs, options);
   const bool choice = options.keep || options.older_days;
   if (options.erase && !choice) {
-    throw InputError("runs --delete: expected --keep or --older, which say what to delete");
+    throw InputError("runs --delete: expected --keep or --older, which choose what to delete");
   }
   const std::vector<ListedRun>& shown = choice ? chosen : runs;
   const int left = options.erase ? erase_runs(chosen, options.folder) : 0;

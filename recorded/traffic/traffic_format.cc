@@ -128,7 +128,7 @@ Ipv6Address host_in(const char* option, const std::string& text, const Topology*
     return address;
   }
   if (topology == nullptr) {
-    refuse_option(option, text, "an IP address, as no --fabric says who is who");
+    refuse_option(option, text, "an IP address, as no --fabric has names");
   }
   const auto node = topology->find_node(text);
   if (!node || topology->node(*node).role != NodeRole::kHost) {

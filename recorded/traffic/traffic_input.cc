@@ -110,14 +110,15 @@ void check_run(const fs::path& run, TrafficRequest& request) {
 void add_windows(const fs::path& run, const Topology& topology, WindowSource& windows) {
   const fs::path file = run / "events.jsonl";
   if (!fs::exists(file)) {
-    windows.notes.push_back(run.string() + " has no events.jsonl, in which its hosts would say it");
+    windows.notes.push_back(run.string() +
+                            " has no events.jsonl, in which its hosts would report it");
     return;
   }
   analysis::EventHistory events(topology);
   const bool sealed = events.add_file(file).has_value();
   events.finish();
   if (events.windows().empty()) {
-    windows.notes.push_back("the hosts of " + run.string() + " said nothing of their windows");
+    windows.notes.push_back("the hosts of " + run.string() + " did not report their windows");
   } else if (!sealed || events.malformed() > 0) {
     windows.notes.push_back("the events of " + run.string() +
                             " are not whole: some may be missing");
@@ -190,7 +191,7 @@ void add_rc(const analysis::Traffic& traffic, TrafficRequest& request) {
   if (traffic.counters.roce == 0) return;
   RcSource& rc = request.context.rc;
   if (request.topology == nullptr) {
-    rc.notes.emplace_back("RC's flows are told apart by the names of ports: --fabric says which");
+    rc.notes.emplace_back("RC's flows are distinguished by the names of ports: give --fabric");
     return;
   }
   rc.looked = true;

@@ -71,12 +71,12 @@ std::string sent_place(uint8_t rank) {
                                      "as they reach the last T0",
                                      "as they leave the last T0",
                                      "as they reach their receiver",
-                                     "at a place that their carrier does not tell"};
+                                     "at a place that their carrier does not show"};
   return rank < std::size(kPlaces) ? kPlaces[rank] : "nowhere";
 }
 
 std::string arrived_place(uint8_t rank) {
-  constexpr const char* kPlaces[] = {"nowhere", "at a place that their carrier does not tell",
+  constexpr const char* kPlaces[] = {"nowhere", "at a place that their carrier does not show",
                                      "as they leave the last T0", "as they reach their receiver"};
   return rank < std::size(kPlaces) ? kPlaces[rank] : "nowhere";
 }

@@ -42,7 +42,7 @@ Json quantile_ns(const analysis::LogHistogram& h, double q) {
 std::string fates_by(const TrafficTotals& t) {
   if (t.by_arrivals > 0 && t.by_answers > 0) return "arrivals, and answers of other flows";
   if (t.by_arrivals > 0) return "arrivals";
-  if (t.by_answers > 0) return "answers: what the sender can know";
+  if (t.by_answers > 0) return "answers: the sender's view";
   return t.lost + t.trimmed > 0 ? "records of drops" : "nothing: no arrivals and no answers";
 }
 
@@ -118,8 +118,8 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
     if (way.place.reason == analysis::PlaceReason::kNothing) unplaced += way.data + way.control;
   }
   note(unplaced,
-       {"packet was captured where nothing tells: it counts as sent, see --captured-at",
-        "packets were captured where nothing tells: they count as sent, see --captured-at"});
+       {"packet was captured at an unknown place: it counts as sent, see --captured-at",
+        "packets were captured at an unknown place: they count as sent, see --captured-at"});
   note(c.passing, {"record shows a frame that is counted at another point",
                    "records show frames that are counted at another point"});
   note(c.repeats, {"record is in more than one of the files, and counts once",
@@ -156,10 +156,10 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
   note(c.behind + c.over_limit, {"record fell out of bounds and is not counted",
                                  "records fell out of bounds and are not counted"});
   note(c.answers_unmatched,
-       {"SACK or NACK answers no packet of the capture: --section matches says why",
-        "SACKs and NACKs answer no packet of the capture: --section matches says why"});
+       {"SACK or NACK answers no packet of the capture: --section matches has the reasons",
+        "SACKs and NACKs answer no packet of the capture: --section matches has the reasons"});
   note(c.rtx_bit_wrong,
-       {"retransmission does not say that it is", "retransmissions do not say that they are"});
+       {"retransmission is not marked as one", "retransmissions are not marked as such"});
   if (traffic.changes_cut) notes.emplace_back("the list of path changes is cut");
   return notes;
 }
@@ -207,7 +207,7 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
   add("lost_share", "lost, share", losses ? part_of(t.lost, t.packets + t.resent) : Json(),
       Shown::kShare);
   add("trimmed", "trimmed", fates ? Json(t.trimmed) : Json());
-  add("resent", "sent again", of_mrc(t.resent));
+  add("resent", "retransmitted", of_mrc(t.resent));
   add("needless", "  of these needless",
       arrivals || t.by_answers > 0 ? Json(t.needless_there + t.needless_underway) : Json());
   add("duplicates", "arrived twice", arrivals ? Json(t.duplicates) : Json());
@@ -222,7 +222,7 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
     probed += change.back && change.probed ? 1 : 0;
   }
   add("paths_left", "paths left", of_mrc(left));
-  add("paths_back", "  taken up again", of_mrc(back));
+  add("paths_back", "  used again", of_mrc(back));
   add("paths_back_probed", "  of these after an answered probe", of_mrc(probed));
   add("rtt_p50_ns", "RTT, median", quantile_ns(traffic.rtt_ns, 0.5), Shown::kNanoseconds);
   add("rtt_p99_ns", "RTT, 99 %", quantile_ns(traffic.rtt_ns, 0.99), Shown::kNanoseconds);

@@ -60,7 +60,7 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
     named += lost ? c.drops[cause] : 0;
   }
   named -= std::min(named, c.dropped_control);
-  if (totals.lost > named) add("never arrived", "no record says where", totals.lost - named);
+  if (totals.lost > named) add("never arrived", "no record of the place", totals.lost - named);
   if (c.roce > 0) {
     table.notes.emplace_back(
         "of RoCE only what a record of its drop shows: whether its other packets arrived is not "
@@ -93,7 +93,7 @@ TrafficTable resent_table(const Traffic& traffic, const TrafficContext&) {
 
 TrafficTable evs_table(const Traffic& traffic, const TrafficContext& context) {
   TrafficTable table{"evs",
-                     "Paths that flows left and took up again, as their packets show",
+                     "Paths that flows left and used again, as their packets show",
                      {{"t_ns", "at", Shown::kNanoseconds},
                       {"flow", "flow"},
                       {"path", "path"},
@@ -139,7 +139,7 @@ TrafficTable faults_table(const Traffic& traffic, const TrafficContext& context)
   table.notes.emplace_back(
       "noticed, moved: from its start, the first and the last of the flows' last first "
       "transmissions on "
-      "a path that they then left; back: the first and the last path taken up again, before the "
+      "a path that they then left; back: the first and the last path used again, before the "
       "next "
       "fault");
   for (const KnownFault& fault : context.faults) {

@@ -48,8 +48,8 @@ std::string how_planes_are_known(const PathFormat& paths) {
     case PlaneBy::kNothing: return "nothing that varies is a plane's for certain: see --ev-format";
     case PlaneBy::kBlock: return "the block varies between packets of the same two hosts";
     case PlaneBy::kCarrier: return "a last uSID varies between packets of the same two hosts";
-    case PlaneBy::kPort: return "hosts use several ports, told apart by MAC or interface";
-    case PlaneBy::kBits: return "as said by --ev-format";
+    case PlaneBy::kPort: return "hosts use several ports, distinguished by MAC or interface";
+    case PlaneBy::kBits: return "given by --ev-format";
   }
   return "";
 }
@@ -61,7 +61,7 @@ void add_carriers(TrafficTable& table, const LearnedFormat& format) {
   }
   const Known known = format.carriers.known;
   const char* why = known == Known::kSeen    ? "packets at two places, or zeros within a carrier"
-                    : known == Known::kGiven ? "as said by --block or --usid-length"
+                    : known == Known::kGiven ? "given by --block or --usid-length"
                                              : "no packet was seen at two places: F3216 (RFC 9800)";
   table.rows.push_back({"blocks", blocks_text(format), name_of(known), why});
   table.rows.push_back(
@@ -71,7 +71,7 @@ void add_carriers(TrafficTable& table, const LearnedFormat& format) {
 void add_paths(TrafficTable& table, const LearnedFormat& format) {
   const PathFormat& paths = format.paths;
   const bool by_carrier = paths.path_by == PathBy::kCarrier;
-  const char* why = paths.path_known == Known::kGiven  ? "as said by --ev-format"
+  const char* why = paths.path_known == Known::kGiven  ? "given by --ev-format"
                     : paths.path_known == Known::kSeen ? "it varies between packets of one flow"
                                                        : "nothing varies: one path, or none named";
   table.rows.push_back({"path", by_carrier ? "the carrier" : analysis::name_of(paths.reading),

@@ -23,7 +23,7 @@ std::string no_rows_of_rc(const analysis::Traffic& traffic, const RcSource& rc) 
 
 TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& context) {
   TrafficTable table{"rc",
-                     "RC over RoCEv2: what its flows sent again, and why",
+                     "RC over RoCEv2: what its flows retransmitted, and why",
                      {{"flow", "flow"}, {"packets", "packets"}},
                      {},
                      context.rc.notes,
@@ -54,7 +54,7 @@ TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& co
   table.notes.emplace_back(
       "by: how often a flow went back for that reason (NAK, receiver not ready, its timer); again: "
       "packets that it "
-      "then sent once more");
+      "then retransmitted");
   if (context.rc.spread) {
     const std::string shared = flows_per_uplink(*context.rc.spread);
     if (!shared.empty()) table.notes.push_back(shared);

@@ -47,7 +47,7 @@ SaidWindows said_windows(const TrafficContext& context) {
   // If no host reported windows, "none" would be a claim.
   said.without = source.news.empty() ? "unknown" : "none";
   if (source.news.empty() && source.notes.empty()) {
-    said.notes.emplace_back("known of a run only, whose hosts say it: mrclab analyze RUN");
+    said.notes.emplace_back("known of a run only, whose hosts report it: mrclab analyze RUN");
   }
   if (context.topology == nullptr || source.news.empty()) return said;
   said.flows = window_flows(*context.topology, source.news, source.from, source.until);
@@ -68,7 +68,7 @@ std::string flow_of(const TrafficContext& context, uint32_t host, uint32_t peer)
 
 TrafficTable windows_table(const analysis::Traffic&, const TrafficContext& context) {
   TrafficTable table{"windows",
-                     "Windows, as the hosts say: no packet shows them",
+                     "Windows, as hosts reported them: no packet shows them",
                      {{"flow", "flow"},
                       {"least_bytes", "least", Shown::kBytes},
                       {"median_bytes", "median", Shown::kBytes},
@@ -104,7 +104,7 @@ TrafficTable windows_table(const analysis::Traffic&, const TrafficContext& conte
 
 TrafficTable window_cuts_table(const analysis::Traffic&, const TrafficContext& context) {
   TrafficTable table{"window_cuts",
-                     "What answers told those windows, and what cut them, as the hosts say",
+                     "What answers brought to those windows, and what cut them, as hosts reported",
                      {{"flow", "flow"}, {"answers", ""}},
                      {},
                      {},
@@ -148,7 +148,7 @@ TrafficTable window_cuts_table(const analysis::Traffic&, const TrafficContext& c
 
 TrafficTable window_records_table(const analysis::Traffic&, const TrafficContext& context) {
   TrafficTable table{"window_records",
-                     "Windows over time, as the hosts say",
+                     "Windows over time, as hosts reported them",
                      {{"t_ns", "at", Shown::kNanoseconds},
                       {"flow", "flow"},
                       {"window_bytes", "window", Shown::kBytes},

@@ -109,7 +109,7 @@ std::vector<std::string> oddities(const ImportedIncident& in) {
        {"up of a port that was not down: left out", "ups of a port that was not down: left out"});
   note(in.within_a_tick, {"event of a port at the time of another: spread over the tick",
                           "events of a port at one and the same time: spread over the tick"});
-  note(in.other_lines, {"line says nothing about a link", "lines say nothing about a link"});
+  note(in.other_lines, {"line is not about a link", "lines are not about a link"});
   return lines;
 }
 

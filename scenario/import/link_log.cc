@@ -144,7 +144,7 @@ class SyslogReader {
     }
     if (!header.time) {
       refuse_line(file_, line, in_quotes(text),
-                  "a timestamp before what it says of " + in_quotes(said->interface) +
+                  "a timestamp before the report about " + in_quotes(said->interface) +
                       ": Mar 12 10:11:12 or 2024-03-12T10:11:12Z");
     }
     LinkEvent event;

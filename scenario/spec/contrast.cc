@@ -50,7 +50,7 @@ endpoint::TransportChoice read_options(const YamlValue& entry, const Scenario& s
   if (!options) return {};
   if (!options->is_map()) options->fail_expecting("options as in {qps: 8, dcqcn: off}");
   if (options->get("profile")) {
-    options->fail_at_key("profile", "a profile", "options alone: \"transport\" says the profile");
+    options->fail_at_key("profile", "a profile", "options alone: \"transport\" has the profile");
   }
   return endpoint::parse_transport(*options, scenario.topology);
 }

@@ -244,7 +244,7 @@ class ExpectationCheck::OfOne {
       place_of({"at_least", "at_most"}).fail_expecting("a bound that not every run keeps");
     }
     if (ceiling && is_above(expect.at_least, expect.at_most)) {
-      body().require("at_most").fail_expecting("at least what \"at_least\" says");
+      body().require("at_most").fail_expecting("no less than \"at_least\"");
     }
   }
 

@@ -77,15 +77,15 @@ std::span<const Mechanism> mechanisms() {
                 switch_off<kSkip>},
       Mechanism{"avoid", "no entropy value is ever assumed bad", nullptr, switch_off<kAvoidLost>},
       Mechanism{"backup", "no entropy values beyond the active ones", nullptr, no_backups},
-      Mechanism{"port_status", "peers are not told of dead ports", nullptr,
+      Mechanism{"port_status", "dead ports are not reported to peers", nullptr,
                 switch_off<kPortStatus>},
       Mechanism{"penalty", "senders do not heed what receivers ask of their windows", nullptr,
                 switch_off<kReceiverPenalty>},
       Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
-      Mechanism{"fare", "switches hash, and tell each other of no route (ECMP)", no_routes,
-                nullptr},
-      Mechanism{"watchdog", "no switch ends a pause that lasts for ever", no_watchdog, nullptr},
-      Mechanism{"give_up", "queue pairs never fail: they retry for ever", nullptr, retry_for_ever}};
+      Mechanism{"fare", "switches hash, and announce no routes (ECMP)", no_routes, nullptr},
+      Mechanism{"watchdog", "no switch ends a pause that lasts", no_watchdog, nullptr},
+      Mechanism{"give_up", "queue pairs never fail: they retry without a limit", nullptr,
+                retry_for_ever}};
   return kMechanisms;
 }
 

@@ -8,8 +8,8 @@ namespace mrclab::lab {
 std::span<const NamedTransport> named_transports() {
   using enum TransportFamily;
   static constexpr std::array kTransports{
-      NamedTransport{"mrc", "as the scenario says", ""},
-      NamedTransport{"oblivious", "sprays over all paths, whatever their packets tell",
+      NamedTransport{"mrc", "as in the scenario", ""},
+      NamedTransport{"oblivious", "sprays over all paths, whatever happens to packets",
                      "{path_choice: oblivious}"},
       NamedTransport{"reps", "uses paths again whose packets came back unmarked (REPS)",
                      "{path_choice: reps}"},

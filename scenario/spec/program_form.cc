@@ -21,11 +21,11 @@ const ValueForm& check_program_form() {
   using Form = ValueForm;
   using Key = ValueForm::Key;
   const Form text = Form::of(Form::Kind::kText);
-  static const Form kForm =
-      Form::map({{"command", text, "for sh -c, in the run folder's words", Key::kRequired},
-                 {"name", text, "of the check; absent: its command"},
-                 {"cwd", text, "its folder, from the file's"},
-                 {"timeout", Form::of(Form::Kind::kTime), "of this machine's time"}});
+  static const Form kForm = Form::map(
+      {{"command", text, "for sh -c, with the run folder as its argument", Key::kRequired},
+       {"name", text, "of the check; absent: its command"},
+       {"cwd", text, "its folder, from the file's"},
+       {"timeout", Form::of(Form::Kind::kTime), "of this machine's time"}});
   return kForm;
 }
 

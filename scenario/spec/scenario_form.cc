@@ -63,7 +63,7 @@ const ValueForm& scenario_form() {
   static const Form kForm = Form::map(
       {{"name", Form::of(Kind::kName), "what it is called", Key::kRequired},
        {"id", one_or_list(kText).elsewhere(), "what it is called elsewhere, such as L5"},
-       {"about", kText, "what happened, where it is told, what was compressed"},
+       {"about", kText, "what happened, its source, what was compressed"},
        {"fabric", Form::either({kText, fabric_form()}).elsewhere(),
         "a shipped fabric's name, a path, or the fabric itself", Key::kRequired},
        {"seed", Form::integer(0, kMaxSeed), "of all draws"},

@@ -171,7 +171,7 @@ TEST_CASE("bad expectations get an exact error") {
           Row{"{no_qp_error, published: 0}",
               "f.yaml:1:3: found no \"figure\": expected \"figure: ...\""},
           Row{"{no_qp_error, published: 0, figure: the paper}",
-              "f.yaml:1:39: found \"the paper\": expected where it is told, by section, figure, "
+              "f.yaml:1:39: found \"the paper\": expected its source, by section, figure, "
               "table or page, such "
               "as \"MRC paper, figure 9a\""},
           Row{"{safety, published: 0, figure: figure 1}",
@@ -217,9 +217,9 @@ TEST_CASE("expectations of pauses are read, written and described") {
   ExpectPause least;
   least.at_least = Probability{10'000'000};
   const Row rows[] = {
-      {"lossless", ExpectLossless{}, "RoCE packets lost for want of room ≤ 0"},
+      {"lossless", ExpectLossless{}, "RoCE packets lost for lack of room ≤ 0"},
       {"lossless: {from: 300us}", ExpectLossless{FabricTime::from_us(300)},
-       "RoCE packets lost for want of room from 300us ≤ 0"},
+       "RoCE packets lost for lack of room from 300us ≤ 0"},
       {"pause: {at_most: 5%, port: \"p0.t0-*:u*\", from: 300us}", pause,
        "time for which RoCE's data stood paused at p0.t0-*:u* from 300us ≤ 5 %"},
       {"pause: {at_least: 1%}", least, "time for which RoCE's data stood paused at any port ≥ 1 %"},

@@ -134,7 +134,7 @@ TEST_CASE("the deepest queue is told where it paused a port or slowed a flow dow
   CHECK(told.rest().empty());
   told.second.cnps = 1;
   CHECK(told.rest() ==
-        "The deepest queue held 999 B, at p0.t0-0:d0.|1 CNP told senders of full queues.");
+        "The deepest queue held 999 B, at p0.t0-0:d0.|1 CNP notified senders of full queues.");
   told.second.cnps = 0;
   told.second.pauses = analysis::PauseUse{1, us(100), "h0:p0", "p0.t0-0"};
   CHECK(told.rest().find("|The deepest queue held 999 B, at p0.t0-0:d0.") != std::string::npos);
@@ -146,18 +146,19 @@ TEST_CASE("losses are told with what was sent again, as a ratio where it is over
   Told told;
   CHECK(told.rest().empty());
   told.second.retransmitted = 3;
-  CHECK(told.rest() == "0 packets lost, 3 sent again.");
+  CHECK(told.rest() == "0 packets lost, 3 retransmitted.");
   told.second.retransmitted = 0;
   told.second.trimmed = 4;
-  CHECK(told.rest() == "0 packets lost, 4 trimmed, 0 sent again.");
+  CHECK(told.rest() == "0 packets lost, 4 trimmed, 0 retransmitted.");
   told.second.lost = 6;
   told.second.retransmitted = 11;
-  CHECK(told.rest() == "6 packets lost, 4 trimmed, 11 sent again.");
+  CHECK(told.rest() == "6 packets lost, 4 trimmed, 11 retransmitted.");
   told.second.retransmitted = 12;
-  CHECK(told.rest() == "6 packets lost, 4 trimmed, 12 sent again: 1.2 for each that was missing.");
+  CHECK(told.rest() ==
+        "6 packets lost, 4 trimmed, 12 retransmitted: 1.2 for each that was missing.");
   told.second = {};
   told.second.lost = 1;
-  CHECK(told.rest() == "1 packet lost, 0 sent again.");
+  CHECK(told.rest() == "1 packet lost, 0 retransmitted.");
 }
 
 TEST_CASE(
@@ -166,10 +167,10 @@ TEST_CASE(
   told.second.naks = 1;
   CHECK(told.rest() == "1 NAK to go back.");
   told.second.cnps = 2;
-  CHECK(told.rest() == "2 CNPs told senders of full queues, 1 NAK to go back.");
+  CHECK(told.rest() == "2 CNPs notified senders of full queues, 1 NAK to go back.");
   told.second.flows_cut = 1;
   CHECK(told.rest() ==
-        "2 CNPs told senders of full queues and slowed 1 flow down, 1 NAK to go back.");
+        "2 CNPs notified senders of full queues and slowed 1 flow down, 1 NAK to go back.");
   told.second.timeouts = 3;
   told.second.cnps = 0;
   CHECK(told.rest() == "1 NAK to go back, 3 timeouts of a sender.");

@@ -379,7 +379,8 @@ expect: [no_qp_error, memory_intact]
       const std::vector<std::string> filter = problems_after(25);
       REQUIRE(filter.size() == 1);
       CHECK(filter[0] ==
-            "p1.t0-0: what the schedule wants from 10us took effect after 20us, when it was over; "
+            "p1.t0-0: the change that the schedule has from 10us took effect after 20us, when it "
+            "was over; "
             "the "
             "machine was too busy");
       CHECK(kinds() == std::vector<std::string>{"kernel_filter", "kernel_filter", "undo_verified"});

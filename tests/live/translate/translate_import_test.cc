@@ -223,7 +223,7 @@ TEST_CASE(
         "x.clab.yml:4:5: found \"a b\": expected a node's name: letters, digits, dashes, dots, "
         "underscores");
   CHECK(refusal("name: x\ntopology:\n  nodes: {a: {kind: linux}}\n") ==
-        "x.clab.yml:3:10: found 0 hosts and 0 switches: expected some of both, told by labels: "
+        "x.clab.yml:3:10: found 0 hosts and 0 switches: expected some of both, marked by labels: "
         "{mrclab-role: "
         "host}");
 }

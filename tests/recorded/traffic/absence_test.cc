@@ -93,7 +93,7 @@ TEST_CASE("of a capture of RoCE alone no section of MRC says none") {
   const std::string summary = to_text(table_of(traffic, "summary"), 10);
   CHECK(summary.find("20 records are of RoCEv2 (RC 20)") != std::string::npos);
   CHECK(summary.find("contradict") == std::string::npos);
-  for (const char* zero : {"flows", "lost", "sent again", "paths left", "fates known by"}) {
+  for (const char* zero : {"flows", "lost", "retransmitted", "paths left", "fates known by"}) {
     CHECK_MESSAGE(summary.find(zero) == std::string::npos, zero);
   }
   CHECK(summary.find("captured where nothing tells") == std::string::npos);

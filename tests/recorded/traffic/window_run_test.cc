@@ -189,7 +189,7 @@ TEST_CASE("where hosts said nothing the tables say so, and show no zero") {
   forget_windows(run);
   const std::vector<TrafficTable> silent = tables_of({run.string()});
   CHECK(table_named(silent, "windows").rows.empty());
-  CHECK(has_note(table_named(silent, "windows"), "said nothing of their windows"));
+  CHECK(has_note(table_named(silent, "windows"), "did not report their windows"));
   fs::remove(run / "events.jsonl");
   write_manifest(run);
   const std::vector<TrafficTable> absent = tables_of({run.string()});
@@ -206,7 +206,7 @@ TEST_CASE(
   REQUIRE(events.add_file(run / "events.jsonl"));
   events.finish();
   const std::string page = netio::read_file(run / "report.html", size_t{1} << 26);
-  CHECK(page.find("Windows, as the hosts say") != std::string::npos);
+  CHECK(page.find("Windows, as hosts reported them") != std::string::npos);
   const std::string open = "id=\"data\">";
   const size_t begin = page.find(open) + open.size();
   const auto data =
