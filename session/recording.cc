@@ -19,7 +19,7 @@ void count(uint16_t& counter) {
 
 /// Sorts by time what was added since the last call. Behind `sorted` stays what is later
 /// than `until`: earlier entries may still be added.
-void sort_told(auto& list, size_t& sorted, FabricTime until, const auto& time_of) {
+void sort_added(auto& list, size_t& sorted, FabricTime until, const auto& time_of) {
   const auto first = list.begin() + static_cast<std::ptrdiff_t>(sorted);
   std::stable_sort(first, list.end(),
                    [&](const auto& a, const auto& b) { return time_of(a) < time_of(b); });
@@ -80,9 +80,9 @@ void Recording::forget_oldest() {
 void Recording::complete(FabricTime until) {
   const bool ended = until >= end_;
   if (!ended) until -= std::max(topology_.switch_latency, topology_.host_latency);
-  sort_told(events_, events_sorted_, until, [](const SeenEvent& event) { return event.t; });
-  sort_told(windows_, windows_sorted_, until,
-            [](const SeenWindow& window) { return window.record.t; });
+  sort_added(events_, events_sorted_, until, [](const SeenEvent& event) { return event.t; });
+  sort_added(windows_, windows_sorted_, until,
+             [](const SeenWindow& window) { return window.record.t; });
   const size_t whole = ended ? bins_ : bin_of(std::max(until, FabricTime::zero()));
   for (; sorted_ < whole; ++sorted_) {
     // Records of one wire come in order, so what is equal here keeps an order of its own.

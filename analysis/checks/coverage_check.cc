@@ -5,7 +5,7 @@
 namespace mrclab::analysis {
 namespace {
 
-std::string told(const Coverage& coverage, Witness witness) {
+std::string missing_text(const Coverage& coverage, Witness witness) {
   const FabricTime until = coverage.until(witness);
   const std::string& why = coverage.why(witness);
   if (until == FabricTime::zero()) return why;
@@ -23,7 +23,7 @@ CheckResult judge_coverage(const Expectation& expectation, CheckResult check,
   for (const Reliance& need : needed) {
     if (need.until <= coverage.until(need.of)) continue;
     check.measured.reset();  // a value measured on a part would look like the whole
-    return unjudged(check, told(coverage, need.of));
+    return unjudged(check, missing_text(coverage, need.of));
   }
   return check;
 }

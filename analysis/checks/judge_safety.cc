@@ -76,7 +76,7 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
   if (history.counters().records == 0) return unjudged(check, "there is no record of packets");
   uint64_t wrong = 0;
   std::string first;
-  const auto tell = [&](const Packet& packet, const char* what) {
+  const auto report = [&](const Packet& packet, const char* what) {
     ++wrong;
     if (first.empty()) {
       check.where = run.at_packet(packet);
@@ -86,13 +86,13 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
   };
   for (const Attempt& attempt : history.attempts()) {
     if (attempt.differs && attempt.fate == Fate::kDelivered) {
-      tell(history.packets()[attempt.packet],
-           "arrived with another content or address than before");
+      report(history.packets()[attempt.packet],
+             "arrived with another content or address than before");
     }
   }
   for (uint32_t flow = 0; flow < history.flows().size(); ++flow) {
     for_each_misplaced(history, flow, [&](const Packet& packet) {
-      tell(packet, "does not lie where its message goes on");
+      report(packet, "does not lie where its message goes on");
     });
   }
   std::map<std::pair<uint32_t, uint32_t>, MemoryRegion> regions;  // by host and rkey
@@ -107,7 +107,7 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
     const bool inside =
         region != regions.end() &&
         wholly_inside(p.va, p.payload_bytes, region->second.va, region->second.size.value);
-    if (!inside) tell(packet, "outside of its region");
+    if (!inside) report(packet, "outside of its region");
   }
   check.measured = static_cast<double>(wrong);
   if (wrong > 0) return failed(check, first);
@@ -132,7 +132,7 @@ class SilentLosses {
   CheckResult result(CheckResult check) const;
 
  private:
-  void tell(uint64_t count, const WhereToLook& where, const std::string& what);
+  void report_loss(uint64_t count, const WhereToLook& where, const std::string& what);
 
   const JudgedRun& run_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> flows_;  // by hosts and QP
@@ -148,7 +148,7 @@ SilentLosses::SilentLosses(const JudgedRun& run) : run_(run) {
   }
 }
 
-void SilentLosses::tell(uint64_t count, const WhereToLook& where, const std::string& what) {
+void SilentLosses::report_loss(uint64_t count, const WhereToLook& where, const std::string& what) {
   lost_ += count;
   if (!first_.empty()) return;
   first_ = what;
@@ -158,13 +158,13 @@ void SilentLosses::tell(uint64_t count, const WhereToLook& where, const std::str
 void SilentLosses::look_at_packets() {
   for (const Packet& packet : run_.history.packets()) {
     if (packet.acknowledged < packet.delivered) {
-      tell(1, run_.at_packet(packet),
-           run_.flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) +
-               ": acknowledged, but it had not arrived");
+      report_loss(1, run_.at_packet(packet),
+                  run_.flow_name(packet.flow) + ", PSN " + std::to_string(packet.psn.value()) +
+                      ": acknowledged, but it had not arrived");
     }
   }
   if (const uint64_t unsent = run_.history.counters().acks_of_unsent; unsent > 0) {
-    tell(unsent, run_.whole_run(""), "acknowledgements of packets that were never sent");
+    report_loss(unsent, run_.whole_run(""), "acknowledgements of packets that were never sent");
   }
 }
 
@@ -175,18 +175,18 @@ void SilentLosses::look_at(const HostReport& host, uint32_t number, const QueueR
   const auto flow = flows_.find({number, queue.peer, queue.remote.value});
   const uint64_t whole = flow == flows_.end() ? 0 : whole_messages(run_.history, flow->second);
   if (queue.completed > whole) {
-    tell(queue.completed - whole, run_.whole_run(name),
-         name + " got completions of " + counted_noun(queue.completed, "message") + ", but only " +
-             std::to_string(whole) + " arrived whole");
+    report_loss(queue.completed - whole, run_.whole_run(name),
+                name + " got completions of " + counted_noun(queue.completed, "message") +
+                    ", but only " + std::to_string(whole) + " arrived whole");
   }
   const uint64_t answered = queue.completed + queue.failed;
   if (answered > queue.posted) {
-    tell(answered - queue.posted, run_.whole_run(name), name + ": more answers than posts");
+    report_loss(answered - queue.posted, run_.whole_run(name), name + ": more answers than posts");
   }
   if (queue.in_error && answered < queue.posted &&
       !run_.lost_power(number, run_.measurements.end)) {
-    tell(queue.posted - answered, run_.whole_run(name),
-         name + " is in error and has not reported all its messages");
+    report_loss(queue.posted - answered, run_.whole_run(name),
+                name + " is in error and has not reported all its messages");
   }
 }
 

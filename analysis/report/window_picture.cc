@@ -12,9 +12,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 double kib(uint64_t bytes) { return std::round(static_cast<double>(bytes) / 102.4) / 10; }
-double said_us(FabricTime t) { return std::round(t.us() * 1e4) / 1e4; }
-Json said_us_or_null(const std::optional<FabricTime>& t) {
-  return t ? Json(said_us(*t)) : Json(nullptr);
+double rounded_us(FabricTime t) { return std::round(t.us() * 1e4) / 1e4; }
+Json rounded_us_or_null(const std::optional<FabricTime>& t) {
+  return t ? Json(rounded_us(*t)) : Json(nullptr);
 }
 
 /// The place of the largest of some counts; -1 if all are 0.
@@ -37,10 +37,10 @@ Json point_of(const EventHistory& events, std::span<const uint32_t> news) {
     if (said.most_delay) delay = std::max(delay.value_or(*said.most_delay), *said.most_delay);
   }
   const WindowRecord& last = events.windows()[news.back()].said;
-  return {said_us(last.t),
+  return {rounded_us(last.t),
           kib(last.window.value),
           kib(last.in_flight.value),
-          said_us_or_null(delay),
+          rounded_us_or_null(delay),
           place_of_most(sum.answers, [](uint64_t count) { return count; }),
           place_of_most(sum.cuts, [](const WindowFlow::Cuts& cuts) { return cuts.taken; }),
           kib(sum.all_cuts().taken)};
@@ -72,9 +72,9 @@ Json windows_picture(const Topology& topology, const EventHistory& events) {
                     {"median", kib(flow.median.value)},
                     {"most", kib(flow.most.value)},
                     {"in_flight", kib(flow.in_flight_median.value)},
-                    {"delay_us", said_us_or_null(flow.delay_median)},
-                    {"target_us", said_us_or_null(flow.target)},
-                    {"base_us", said_us_or_null(flow.base_rtt)},
+                    {"delay_us", rounded_us_or_null(flow.delay_median)},
+                    {"target_us", rounded_us_or_null(flow.target)},
+                    {"base_us", rounded_us_or_null(flow.base_rtt)},
                     {"answers", flow.answers},
                     {"cuts", std::move(cuts)},
                     {"mostly", main_cuts(flow, 2)},
@@ -82,7 +82,7 @@ Json windows_picture(const Topology& topology, const EventHistory& events) {
   }
   const FabricTime until = events.windows_until();
   return {{"heard", events.heard()},
-          {"until_us", until == FabricTime::never() ? Json(nullptr) : Json(said_us(until))},
+          {"until_us", until == FabricTime::never() ? Json(nullptr) : Json(rounded_us(until))},
           {"quadrants", kQuadrantWords},
           {"causes", kCutWords},
           {"flows", std::move(list)},

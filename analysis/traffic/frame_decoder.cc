@@ -121,7 +121,7 @@ void settle(const DecodedFrame& frame, TrafficSighting& s) {
 }
 
 /// Was it dropped, or trimmed, where it was seen?
-void say_what_happened(std::string_view comment, DropCause lost, bool is_void, TrafficSighting& s) {
+void note_fate(std::string_view comment, DropCause lost, bool is_void, TrafficSighting& s) {
   if (lost != DropCause::kNone) {
     s.kind = TrafficSighting::Kind::kDropped;
     s.cause = lost;
@@ -216,7 +216,7 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   // All senders of such a capture compute it, so a wire has flipped bits, of an address perhaps.
   if (place.carried && out.ip_checksum != IpChecksum::kRight) return Decoded::kBadChecksum;
   if (packet.is_roce()) {
-    say_what_happened(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+    note_fate(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
     return Decoded::kRoce;
   }
   out.source = packet.source();
@@ -237,7 +237,7 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
     out.flight = trailer->flight;
   }
   settle(out, s);
-  say_what_happened(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+  note_fate(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
   return Decoded::kSighting;
 }
 

@@ -63,7 +63,8 @@ class Shrinker {
 
   /// Shrinks until nothing helps, the budget is spent, or the user interrupts.
   ShrunkScenario run() {
-    const std::string checks = failing_checks(original_, interrupted_by_, [this] { tell(); });
+    const std::string checks =
+        failing_checks(original_, interrupted_by_, [this] { report_progress(); });
     ++runs_;
     check_ = checks.substr(0, checks.find('\n'));
     if (check_.empty()) {
@@ -78,7 +79,7 @@ class Shrinker {
   }
 
  private:
-  void tell() const {
+  void report_progress() const {
     if (progress_) progress_(runs_, smallest_);
   }
 
@@ -96,11 +97,11 @@ class Shrinker {
   bool still_fails(const Scenario& scenario) {
     if (runs_ >= budget_) return false;
     ++runs_;
-    if (!has_line(failing_checks(scenario, interrupted_by_, [this] { tell(); }), check_))
+    if (!has_line(failing_checks(scenario, interrupted_by_, [this] { report_progress(); }), check_))
       return false;
     ++accepted_;
     smallest_ = scenario;
-    tell();
+    report_progress();
     return true;
   }
 

@@ -74,7 +74,7 @@ class Narrator {
  public:
   explicit Narrator(const std::function<void(const std::string&)>& tell) : tell_(tell) {}
   template <class... Values>
-  void tell(fmt::format_string<Values...> format, Values&&... values) const {
+  void report(fmt::format_string<Values...> format, Values&&... values) const {
     if (tell_) tell_(fmt::format(format, std::forward<Values>(values)...));
   }
 
@@ -136,7 +136,7 @@ void follow(const Scenario& scenario, const RunOptions& options, LiveLab& lab, L
   loop.add([&] { programs.step(lab.now()); });
   loop.add([&] {
     for (const OutsideFault& fault : lab.outside_faults().since(outside_told)) {
-      narrator.tell("{}: {}", to_string(fault.t), fault.what);
+      narrator.report("{}: {}", to_string(fault.t), fault.what);
       // Changes by others may also slow the run down, so they are shown at once.
       if (options.view != nullptr && !options.tell) options.view->note(visible(fault.what));
     }
@@ -252,13 +252,13 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   LiveLab lab(scenario.topology, live_options(scenario, options, folder),
               [&, last = std::string()](const BringUpStep& step) mutable {
                 if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
-                if (last != step.what) narrator.tell("{}: {}", last = step.what, step.total);
+                if (last != step.what) narrator.report("{}: {}", last = step.what, step.total);
               });
   result.bring_up_seconds = seconds_since(start);
   for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
-    narrator.tell("{} is ready, pid {}", lab.plan().processes[i].name, lab.fleet().pid_of(i));
+    narrator.report("{} is ready, pid {}", lab.plan().processes[i].name, lab.fleet().pid_of(i));
   }
-  narrator.tell("logs of the daemons in {}", (folder.path / "logs").string());
+  narrator.report("logs of the daemons in {}", (folder.path / "logs").string());
   if (options.on_process) {
     for (uint32_t i = 0; i < lab.plan().processes.size(); ++i) {
       options.on_process(lab.plan().processes[i].name, lab.fleet().pid_of(i));
@@ -271,7 +271,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     lab.commits().set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
-  narrator.tell("fabric time starts");
+  narrator.report("fabric time starts");
   lab.start();
   ExecPrograms programs(lab.fabric(), scenario.programs,
                         {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
@@ -285,7 +285,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   }
   result.run_seconds = seconds_since(start);
   const DilationReport dilation = lab.pace().report(lab.now());
-  narrator.tell("{} of fabric time, mean dilation {:.0f}", to_string(lab.now()), dilation.mean);
+  narrator.report("{} of fabric time, mean dilation {:.0f}", to_string(lab.now()), dilation.mean);
 
   WorldOutcome outcome;
   outcome.programs = programs.finish();
@@ -303,7 +303,7 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   start = SteadyClock::now();
   lab.tear_down();
   result.tear_down_seconds = seconds_since(start);
-  narrator.tell("the lab is down");
+  narrator.report("the lab is down");
   return outcome;
 }
 

@@ -125,7 +125,7 @@ int inspect_switch(const Topology& topology, const LabRecord& record, const std:
 }
 
 /// One name alone may be that of a switch in the only lab.
-void tell_lab_from_node(InspectOptions& options) {
+void take_name_as_node(InspectOptions& options) {
   if (!options.name || options.node) return;
   const std::vector<std::string> labs = recorded_labs({});
   if (std::find(labs.begin(), labs.end(), *options.name) != labs.end()) return;
@@ -136,7 +136,7 @@ void tell_lab_from_node(InspectOptions& options) {
 }
 
 int inspect_command(InspectOptions options) {
-  tell_lab_from_node(options);
+  take_name_as_node(options);
   const LabRecord record = choose_lab(options.name, "as NAME");
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
   if (options.pauses) return inspect_pauses(record, options.node.value_or(""), options.as_json);

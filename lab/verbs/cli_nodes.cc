@@ -34,7 +34,7 @@ void require_node(const LabRecord& record, const std::string& node) {
 }
 
 /// Prints at a terminal which paths the command's traffic takes to the host that it names.
-void tell_ways(const LabRecord& record, const NodeOptions& options) {
+void print_ways(const LabRecord& record, const NodeOptions& options) {
   if (::isatty(STDERR_FILENO) == 0) return;
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
   const auto is_host = [&](const std::string& word) {
@@ -76,7 +76,7 @@ int run_in_node(const NodeOptions& options, const std::string& verb) {
   const auto ns = netio::NetworkNamespace::open(namespace_name(record.lab, options.node));
   const netio::NodeContainer node =
       node_container(LabPaths{}.lab_directory(record.lab), options.node);
-  tell_ways(record, options);
+  print_ways(record, options);
   return netio::exec_in_node(node, ns, options.command.empty() ? shell_in(node) : options.command);
 }
 

@@ -41,7 +41,7 @@ std::filesystem::path control_socket_of(const NodeSite& site, const std::filesys
 }
 
 /// The process of a host: its own, or the one that runs it among those of all hosts.
-json said_by_host(const NodeSite& site, const std::filesystem::path& folder) {
+json host_answer(const NodeSite& site, const std::filesystem::path& folder) {
   const json asked{{"node", site.name}};
   const auto alone = folder / (site.name + ".sock");
   if (std::filesystem::exists(alone)) return netio::RpcClient(alone).call("table", asked);
@@ -56,7 +56,7 @@ json said_by_host(const NodeSite& site, const std::filesystem::path& folder) {
   }
 }
 
-json said_by_ours(const NodeSite& site, const std::filesystem::path& folder) {
+json switch_answer(const NodeSite& site, const std::filesystem::path& folder) {
   return netio::RpcClient(control_socket_of(site, folder)).call("table", {{"node", site.name}});
 }
 
@@ -144,9 +144,9 @@ json rows_of_ovs(const Topology& topology, const NodeSite& site,
 json switch_table(const Topology& topology, const LabRecord& record, NodeId node) {
   const NodeSite& site = topology.node(node);
   const std::filesystem::path folder = LabPaths{}.lab_directory(record.lab);
-  if (site.role == NodeRole::kHost) return table_of_host(site, said_by_host(site, folder));
+  if (site.role == NodeRole::kHost) return table_of_host(site, host_answer(site, folder));
   switch (site.forwarding) {
-    case Forwarding::kSwitchd: return table_of_switch(site, said_by_ours(site, folder));
+    case Forwarding::kSwitchd: return table_of_switch(site, switch_answer(site, folder));
     case Forwarding::kKernel: return table_of_rows(site, rows_of_kernel(site, record.lab));
     case Forwarding::kBpf: return table_of_rows(site, rows_of_bpf(site, record.lab));
     case Forwarding::kOvs: break;

@@ -20,7 +20,8 @@ std::string hex_octets(const routing::ExtendedCommunity& community, size_t from,
 }
 
 /// A different one for each way out where an origin has no rate of its own.
-BitRate told_rate(const BgpDaemonSetup::Origin& origin, const SpeakerPlan::Neighbour& neighbour) {
+BitRate announced_rate(const BgpDaemonSetup::Origin& origin,
+                       const SpeakerPlan::Neighbour& neighbour) {
   return origin.rate.value_or(neighbour.rate);
 }
 
@@ -29,9 +30,10 @@ routing::ExtendedCommunity bandwidth(const SpeakerPlan& plan, BitRate rate) {
 }
 
 /// The distinct rates announced to a neighbour.
-std::vector<BitRate> rates_told(const SpeakerPlan& plan, const SpeakerPlan::Neighbour& neighbour) {
+std::vector<BitRate> announced_rates(const SpeakerPlan& plan,
+                                     const SpeakerPlan::Neighbour& neighbour) {
   std::vector<BitRate> rates;
-  for (const auto& origin : plan.origins) rates.push_back(told_rate(origin, neighbour));
+  for (const auto& origin : plan.origins) rates.push_back(announced_rate(origin, neighbour));
   std::sort(rates.begin(), rates.end());
   rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
   return rates;
@@ -162,11 +164,11 @@ std::string frr_config(const SpeakerPlan& plan) {
         fmt::format("  neighbor {0} activate\n  neighbor {0} route-map OUT{1} out\n", remote, i);
     if (n.filters) family += fmt::format("  neighbor {} capability orf prefix-list both\n", remote);
     unsigned place = 10;
-    for (const BitRate rate : rates_told(plan, n)) {
+    for (const BitRate rate : announced_rates(plan, n)) {
       const std::string list = fmt::format("N{}-{}", i, rate.bps);
       unsigned sequence = 5;
       for (const auto& origin : plan.origins) {
-        if (told_rate(origin, n) != rate) continue;
+        if (announced_rate(origin, n) != rate) continue;
         maps += fmt::format("ipv6 prefix-list {} seq {} permit {}\n", list, sequence,
                             routing::to_string(origin.prefix));
         sequence += 5;
@@ -230,10 +232,10 @@ std::string bird_config(const SpeakerPlan& plan) {
         "  ipv6 {{\n    import all;\n    export filter {{\n",
         i, mrclab::to_string(n.local), plan.as.value, mrclab::to_string(n.remote), n.as.value,
         n.device, n.hold);
-    for (const BitRate rate : rates_told(plan, n)) {
+    for (const BitRate rate : announced_rates(plan, n)) {
       std::string prefixes;
       for (const auto& origin : plan.origins) {
-        if (told_rate(origin, n) != rate) continue;
+        if (announced_rate(origin, n) != rate) continue;
         prefixes += (prefixes.empty() ? "" : ", ") + routing::to_string(origin.prefix);
       }
       const auto community = bandwidth(plan, rate);
@@ -257,7 +259,7 @@ std::string exabgp_config(const SpeakerPlan& plan) {
     for (const auto& origin : plan.origins) {
       text += fmt::format("    route {} next-hop {} extended-community [ {} ];\n",
                           routing::to_string(origin.prefix), local,
-                          hex_octets(bandwidth(plan, told_rate(origin, n)), 0, 8));
+                          hex_octets(bandwidth(plan, announced_rate(origin, n)), 0, 8));
     }
     text += "  }\n}\n";
   }

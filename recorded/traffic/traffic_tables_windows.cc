@@ -27,7 +27,7 @@ Json word_of(const std::array<std::string_view, kCount>& words, const std::optio
   return word ? Json(words[static_cast<size_t>(*word)]) : Json();
 }
 
-struct SaidWindows {
+struct ReportedWindows {
   std::vector<WindowFlow> flows;
   std::vector<std::string> notes;
   std::string without;  ///< what stands for no flows
@@ -40,23 +40,24 @@ bool is_asked_for(const WindowFlow& flow, const TrafficContext& context) {
   return (flow.host == *a && flow.peer == *b) || (flow.host == *b && flow.peer == *a);
 }
 
-SaidWindows said_windows(const TrafficContext& context) {
-  SaidWindows said;
+ReportedWindows reported_windows(const TrafficContext& context) {
+  ReportedWindows reported;
   const WindowSource& source = context.windows;
-  said.notes = source.notes;
+  reported.notes = source.notes;
   // If no host reported windows, "none" would be a claim.
-  said.without = source.news.empty() ? "unknown" : "none";
+  reported.without = source.news.empty() ? "unknown" : "none";
   if (source.news.empty() && source.notes.empty()) {
-    said.notes.emplace_back("known of a run only, whose hosts report it: mrclab analyze RUN");
+    reported.notes.emplace_back("known of a run only, whose hosts report it: mrclab analyze RUN");
   }
-  if (context.topology == nullptr || source.news.empty()) return said;
-  said.flows = window_flows(*context.topology, source.news, source.from, source.until);
-  std::erase_if(said.flows, [&](const WindowFlow& flow) { return !is_asked_for(flow, context); });
+  if (context.topology == nullptr || source.news.empty()) return reported;
+  reported.flows = window_flows(*context.topology, source.news, source.from, source.until);
+  std::erase_if(reported.flows,
+                [&](const WindowFlow& flow) { return !is_asked_for(flow, context); });
   if (source.complete_until != FabricTime::never()) {
-    said.notes.push_back(fmt::format("from {} on some are missing: more than a run keeps",
-                                     to_string(source.complete_until)));
+    reported.notes.push_back(fmt::format("from {} on some are missing: more than a run keeps",
+                                         to_string(source.complete_until)));
   }
-  return said;
+  return reported;
 }
 
 std::string flow_of(const TrafficContext& context, uint32_t host, uint32_t peer) {
@@ -84,16 +85,16 @@ TrafficTable windows_table(const analysis::Traffic&, const TrafficContext& conte
                      {},
                      {},
                      true};
-  SaidWindows said = said_windows(context);
-  table.notes = std::move(said.notes);
-  table.without_rows = said.without;
-  if (!said.flows.empty()) {
+  ReportedWindows reported = reported_windows(context);
+  table.notes = std::move(reported.notes);
+  table.without_rows = reported.without;
+  if (!reported.flows.empty()) {
     table.notes.emplace_back(
         "in flight, delay: the median; delay: of queues, round trip - base RTT; of a destination, "
         "over all queue pairs to it");
   }
-  table.rows.reserve(said.flows.size());
-  for (const WindowFlow& f : said.flows) {
+  table.rows.reserve(reported.flows.size());
+  for (const WindowFlow& f : reported.flows) {
     table.rows.push_back({flow_of(context, f.host, f.peer), f.least.value, f.median.value,
                           f.most.value, bytes_of(f.largest), f.in_flight_median.value,
                           f.in_flight_most.value, ns_of(f.delay_median), ns_of(f.delay_most),
@@ -121,16 +122,16 @@ TrafficTable window_cuts_table(const analysis::Traffic&, const TrafficContext& c
     table.columns.push_back({std::string(word) + "_cuts", ""});
     table.columns.push_back({std::string(word) + "_bytes", "", Shown::kBytes});
   }
-  SaidWindows said = said_windows(context);
-  table.notes = std::move(said.notes);
-  table.without_rows = said.without;
-  if (!said.flows.empty()) {
+  ReportedWindows reported = reported_windows(context);
+  table.notes = std::move(reported.notes);
+  table.without_rows = reported.without;
+  if (!reported.flows.empty()) {
     table.notes.emplace_back(
         "clear: no mark, delay below target; late: above it; marked: by ECN; both: marked and "
         "late");
   }
-  table.rows.reserve(said.flows.size());
-  for (const WindowFlow& f : said.flows) {
+  table.rows.reserve(reported.flows.size());
+  for (const WindowFlow& f : reported.flows) {
     const WindowFlow::Cuts cuts = f.all_cuts();
     const uint64_t answers = f.all_answers();
     std::vector<Json> row{flow_of(context, f.host, f.peer), answers};
@@ -161,11 +162,11 @@ TrafficTable window_records_table(const analysis::Traffic&, const TrafficContext
                      {},
                      {},
                      false};
-  SaidWindows said = said_windows(context);
-  table.notes = std::move(said.notes);
-  table.without_rows = said.without;
+  ReportedWindows reported = reported_windows(context);
+  table.notes = std::move(reported.notes);
+  table.without_rows = reported.without;
   std::vector<std::pair<uint32_t, const WindowFlow*>> places;  // in order of time
-  for (const WindowFlow& flow : said.flows) {
+  for (const WindowFlow& flow : reported.flows) {
     for (const uint32_t place : flow.news) places.emplace_back(place, &flow);
   }
   std::sort(places.begin(), places.end(),
