@@ -117,9 +117,9 @@ void add_checks(const ComparedRun& run, std::vector<std::string>& story) {
   add("Not met", list_of(run.verdict.checks, kFail));
   add("Cannot be judged", list_of(run.verdict.checks, kInconclusive));
   add("Not asked", fmt::format("{}", fmt::join(run.not_asked, "; ")));
-  add("As expected of it", list_of(run.contrast, kPass));
-  add("NOT AS EXPECTED OF IT", list_of(run.contrast, kFail));
-  add("Of what is expected of it cannot be judged", list_of(run.contrast, kInconclusive));
+  add("Contrast met", list_of(run.contrast, kPass));
+  add("CONTRAST NOT MET", list_of(run.contrast, kFail));
+  add("Contrast cannot be judged", list_of(run.contrast, kInconclusive));
 }
 
 }  // namespace

@@ -94,6 +94,6 @@ TEST_CASE("without captures of switches it is said that nothing tells what lost 
     const BlamedRun hosts = blame_of_run(runs.run(scenario_of(row, "hosts")).folder.path);
     CHECK(hosts.blames.empty());
     CHECK(hosts.lost_otherwise >= 5);
-    CHECK(hosts.not_told.find("cannot be told from captures of hosts") != std::string::npos);
+    CHECK(hosts.not_told.find("cannot be found in captures of hosts") != std::string::npos);
   }
 }

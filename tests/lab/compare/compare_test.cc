@@ -215,7 +215,7 @@ TEST_CASE("a transport that is not as its scenario says is told so loudly") {
   CHECK_FALSE(comparison.runs[1].as_told());
   CHECK(comparison.runs[0].as_told());
   const std::string text = story(comparison, 1);
-  CHECK(text.find("NOT AS EXPECTED OF IT: goodput ≤ 60 %") != std::string::npos);
+  CHECK(text.find("CONTRAST NOT MET: goodput ≤ 60 %") != std::string::npos);
   CHECK(text.find("Not asked: share of p0/u1 (") != std::string::npos);
   CHECK(to_json(std::vector{comparison})[0]["runs"][1]["contrast"] == "fail");
 }

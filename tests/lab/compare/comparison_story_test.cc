@@ -189,8 +189,8 @@ TEST_CASE("checks are told by what became of them, and those that were met are c
                   checked("i", Result::kPass), checked("j", Result::kPass)};
   CHECK(checks_met(run) == "1 of 4");
   CHECK(told.rest() ==
-        "2 queue pairs failed.|Not met: b; d.|Cannot be judged: c.|Not asked: e; f.|As expected of "
-        "it: i; j.|NOT AS EXPECTED OF IT: h.|Of what is expected of it cannot be judged: g.");
+        "2 queue pairs failed.|Not met: b; d.|Cannot be judged: c.|Not asked: e; f.|Contrast met: "
+        "i; j.|CONTRAST NOT MET: h.|Contrast cannot be judged: g.");
 }
 
 TEST_CASE("sizes are in bytes below 1000 of them, and then rounded to kB") {

@@ -137,7 +137,7 @@ TEST_CASE("analyze has the windows of a run as tables of 80 columns, and all num
   const std::vector<TrafficTable> tables = tables_of({run.folder.path.string()});
   for (const char* name : {"windows", "window_cuts", "window_records"}) {
     const TrafficTable& table = table_named(tables, name);
-    CHECK(table.title.find("hosts say") != std::string::npos);
+    CHECK(table.title.find("hosts reported") != std::string::npos);
     const std::string text = to_text(table, 1'000);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
