@@ -1,5 +1,3 @@
-// analyze.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,3 @@
-// compare.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,3 @@
-// conform.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

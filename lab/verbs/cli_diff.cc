@@ -1,5 +1,3 @@
-// diff.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,3 @@
-// import.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

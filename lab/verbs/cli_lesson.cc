@@ -1,5 +1,3 @@
-// lesson.
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

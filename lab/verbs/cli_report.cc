@@ -1,5 +1,3 @@
-// report.
-
 #include <CLI/CLI.hpp>
 #include <memory>
 

@@ -1,5 +1,3 @@
-// runs.
-
 #include <CLI/CLI.hpp>
 #include <memory>
 

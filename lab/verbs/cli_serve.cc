@@ -1,5 +1,3 @@
-// serve.
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
