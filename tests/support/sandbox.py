@@ -17,9 +17,12 @@ SANDBOX = ["unshare", "--mount", "--pid", "--net", "--fork", "--kill-child=KILL"
            'ip link set lo up && "$@"; exit $?', "sandbox"]
 
 
-def die_with_parent():
-    """For preexec_fn: SIGKILL when the parent goes (PR_SET_PDEATHSIG)."""
+def die_with_parent(parent=None):
+    """For preexec_fn: SIGKILL when the parent goes (PR_SET_PDEATHSIG). `parent` is its number, where it may be gone
+    already: then another process is the parent now."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def start_again_inside(mark):

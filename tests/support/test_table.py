@@ -46,6 +46,8 @@ PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "speakers", "switches", "en
 
 EVERYDAY, QUICK, NIGHTLY = "everyday", "quick", "nightly"
 
+RUNNER = "MRCLAB_TEST_RUNNER"  # in the environment of one_test: the process of CTest, where run_tests has started that
+
 
 @dataclasses.dataclass
 class Test:
