@@ -14,10 +14,6 @@
 namespace mrclab::lab {
 namespace {
 
-/// How far ahead of the fabric instant a link to one of our nodes is set up: that takes about 20 ms, and
-/// a frame that leaves before is refused.
-constexpr double kLinkAheadNs = 40e6;
-
 /// What a BPF program gets for a port, beside the shaper: "no trims, marks none".
 std::string queue_words(const PortTrouble& trouble) {
   const std::string_view marks = trouble.ecn == EcnKind::kOff      ? "marks none"
@@ -36,7 +32,8 @@ ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitch
       ovs_(ovs),
       bpf_(bpf),
       dilation_(dilation),
-      clock_(std::move(clock)) {
+      clock_(std::move(clock)),
+      outages_(topology_, LinkOutages::Links::kForeign) {
   for (const NodeSite& site : topology_.nodes) {
     const NodeId owner = owner_of_namespace(site.id);
     if (owner == site.id) rules_.try_emplace(owner, fabric.network_namespace(owner));
@@ -63,7 +60,7 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
                                        [&](const ScheduledEffect& s) { return s.at > reached_; }) -
                           schedule_.begin());
   in_force_ = faults::replay(schedule_, reached_);
-  plan_outages(schedule);
+  outages_.replace(schedule);
   // The nodes of ours have the schedule by now, whatever the kernel refuses here.
   attempt(problems_, "the next faults", [this] { prepare(); });
   // An effect may be due that the old schedule did not have.
@@ -90,34 +87,10 @@ void ForeignSwitches::prepare() {
     const NodeId node = concerned_switch(topology_, schedule_[i].effect);
     if (node.valid()) remember(node);
   }
-  for (const LinkOutage& item : outages_) {
-    const Link& link = topology_.link(item.outage.link);
+  for (const LinkOutage& item : outages_.all()) {
+    if (item.state == LinkOutage::State::kElsewhere) continue;
+    const Link& link = topology_.link(item.span.link);
     for (const PortRef end : {link.a, link.b}) remember(end.node);
-  }
-}
-
-void ForeignSwitches::plan_outages(const std::vector<ScheduledEffect>& schedule) {
-  const std::vector<LinkOutage> known = std::exchange(outages_, {});
-  const auto ahead = FabricTime::from_ps(static_cast<int64_t>(kLinkAheadNs * 1000 / dilation_));
-  for (const faults::CarrierOutage& outage : faults::carrier_outages(topology_, schedule)) {
-    const Link& link = topology_.link(outage.link);
-    if (is_ours(topology_, link)) continue;
-    const bool to_ours =
-        sender_is_ours(topology_, link.a_to_b) || receiver_is_ours(topology_, link.a_to_b);
-    LinkOutage item{outage, outage.down, outage.up};
-    if (to_ours) {
-      // What a node of ours has started before is under way, and none of its frames is refused.
-      item.down_at += topology_.lookahead(link.a_to_b);
-      if (item.up_at != FabricTime::never())
-        item.up_at = std::max(item.down_at, item.up_at - ahead);
-    }
-    for (const LinkOutage& old : known) {
-      if (old.outage.link != outage.link || old.outage.down != outage.down) continue;
-      // An outage that was undone at an end that the new schedule does not have begins again.
-      const bool begins_again = old.state == LinkOutage::State::kDone && old.outage.up != outage.up;
-      item.state = begins_again ? LinkOutage::State::kPending : old.state;
-    }
-    outages_.push_back(item);
   }
 }
 
@@ -163,29 +136,17 @@ void ForeignSwitches::change_filter(NodeId node,
   rules.after_own_change();
 }
 
-FabricTime ForeignSwitches::settled(FabricTime t) const {
-  t = std::min(t, reached_);
-  for (const LinkOutage& item : outages_) {
-    if (item.state == LinkOutage::State::kDone || item.outage.up > t) continue;
-    t = std::min(t, item.outage.down - kPicosecond);
-  }
-  return t;
-}
-
 void ForeignSwitches::step_links() {
-  for (LinkOutage& item : outages_) {
-    if (item.state == LinkOutage::State::kPending && item.down_at <= reached_) {
-      set_link(item.outage.link, false);
-      item.state = LinkOutage::State::kDown;
-      if (item.outage.up <= reached_) {
-        tell_too_late(topology_.link_name(item.outage.link), item.outage.down, item.outage.up);
-      }
+  using Change = LinkOutages::Change;
+  const auto make = [this](const faults::CarrierOutage& outage, Change change) {
+    set_link(outage.link, change == Change::kUp);
+    if (change == Change::kDown && outage.up <= reached_) {
+      tell_too_late(topology_.link_name(outage.link), outage.down, outage.up);
     }
-    if (item.state == LinkOutage::State::kDown && item.up_at <= reached_) {
-      set_link(item.outage.link, true);
-      item.state = LinkOutage::State::kDone;
-    }
-  }
+  };
+  // By the clock no outage is too short: it takes effect for a moment at least.
+  const auto always = [](const faults::CarrierOutage&) { return true; };
+  outages_.step(reached_, dilation_, FabricTime::never(), always, make);
 }
 
 void ForeignSwitches::set_link(LinkId id, bool up) {
@@ -357,8 +318,9 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
 }
 
 bool ForeignSwitches::has_link_down(NodeId node) const {
-  return std::any_of(outages_.begin(), outages_.end(), [&](const LinkOutage& item) {
-    const Link& link = topology_.link(item.outage.link);
+  const std::vector<LinkOutage>& all = outages_.all();
+  return std::any_of(all.begin(), all.end(), [&](const LinkOutage& item) {
+    const Link& link = topology_.link(item.span.link);
     return item.state == LinkOutage::State::kDown && (link.a.node == node || link.b.node == node);
   });
 }

@@ -13,6 +13,7 @@
 // before it took effect is reported as a problem. A frame that waits in the queue of a shaper when its
 // switch hangs still leaves.
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "faults/carrier_outage.h"
 #include "faults/schedule.h"
+#include "live/bringup/link_outages.h"
 #include "live/external/node_snapshot.h"
 #include "live/external/switch_trouble.h"
 #include "netio/kernel/ruleset_watch.h"
@@ -53,7 +54,7 @@ class ForeignSwitches {
   void step();
   /// Up to this instant, which is at most `t`, the schedule is not needed any more: all outages
   /// that ended by then are undone.
-  FabricTime settled(FabricTime t) const;
+  FabricTime settled(FabricTime t) const { return outages_.settled(std::min(t, reached_)); }
   /// Takes a snapshot of every switch that is not ours, for look_again().
   void remember_all();
   /// Looks at all packet filters once more, and compares every switch without a fault in force with
@@ -67,12 +68,6 @@ class ForeignSwitches {
   std::vector<std::string> take_problems() { return std::exchange(problems_, {}); }
 
  private:
-  struct LinkOutage {
-    faults::CarrierOutage outage;
-    FabricTime down_at, up_at;  ///< of the kernel's interfaces
-    enum class State : uint8_t { kPending, kDown, kDone } state = State::kPending;
-  };
-  void plan_outages(const std::vector<ScheduledEffect>& schedule);
   void prepare();
   void step_links();
   void set_link(LinkId link, bool up);
@@ -104,7 +99,7 @@ class ForeignSwitches {
   size_t next_ = 0;     ///< next entry of the schedule
   FabricTime reached_;  ///< instant of the last step()
   faults::FaultState in_force_;
-  std::vector<LinkOutage> outages_;
+  LinkOutages outages_;
   std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
   std::map<NodeId, NodeSnapshot> before_;    ///< state of nodes before their first change
   std::set<NodeId> to_verify_;

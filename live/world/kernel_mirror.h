@@ -11,7 +11,7 @@
 
 #include "fabric/node/effect.h"
 #include "fabric/topology/topology.h"
-#include "faults/carrier_outage.h"
+#include "live/bringup/link_outages.h"
 #include "netio/runtime/clock_page.h"
 
 namespace mrclab::lab {
@@ -35,7 +35,7 @@ class KernelMirror {
 
   /// Takes a new schedule, which differs only after instants that processes have committed. A link
   /// that is down in the kernel stays down until its outage ends by the new schedule.
-  void replace(const std::vector<ScheduledEffect>& schedule);
+  void replace(const std::vector<ScheduledEffect>& schedule) { outages_.replace(schedule); }
 
   /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
   /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
@@ -44,7 +44,7 @@ class KernelMirror {
   FabricTime limit() const;
   /// Up to this instant, which is at most `t`, the mirror does not need the schedule any more: it
   /// is done with every outage that ended by then.
-  FabricTime settled(FabricTime t) const;
+  FabricTime settled(FabricTime t) const { return outages_.settled(t); }
   /// Links that are down in the modelled fabric at `t`.
   std::vector<LinkId> down_at(FabricTime t) const;
   /// In the order of happening; at most two for each outage of the schedule, and at most kMaxNotes.
@@ -53,18 +53,9 @@ class KernelMirror {
 
  private:
   static constexpr size_t kMaxNotes = 65536;
-  enum class State : uint8_t { kPending, kDown, kDone };
-  struct Item {
-    faults::CarrierOutage outage;
-    FabricTime settled;  ///< from here on no frame that started before the fault is under way
-    State state = State::kPending;
-    bool ours = true;  ///< else ForeignSwitches sets it down and up
-  };
-  void note(FabricTime t, const Item& item, std::string_view kind);
-  bool can_follow(const Item& item, FabricTime slowest, double dilation, bool seen) const;
+  void note(FabricTime t, LinkId link, std::string_view kind);
 
-  const Topology& topology_;
-  std::vector<Item> items_;
+  LinkOutages outages_;
   SetLink set_link_;
   KeepBefore keep_before_;
   std::vector<MirrorNote> notes_;

@@ -168,6 +168,15 @@ TEST_CASE("of hosts and switches of ours") {
   check_table(lab, {"h0", "p0.t0-0"}, false);
 }
 
+TEST_CASE("more changes than the kernel can report, of whatever kind, are one, too") {
+  ChangedLab lab("switchd");
+  // The lab takes no step meanwhile, so that the kernel's reports find no room.
+  lab.run("p0.t0-0",
+          "for i in $(seq 3000); do echo qdisc replace dev lo root pfifo limit $i; done | "
+          "tc -n $N -batch -");
+  CHECK(lab.wait_for("p0.t0-0", "changed more of p0.t0-0 than the kernel could report"));
+}
+
 TEST_CASE("of the kernel's switches") {
   ChangedLab lab("kernel");
   check_table(lab, {"h0", "p0.t0-0", "p0.t1-0"}, true);
