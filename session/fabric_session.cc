@@ -85,43 +85,20 @@ void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
   future_ = std::move(again);
 }
 
-/// The earliest such instant in (from, until].
-std::optional<FabricTime> FabricSession::next_in(StepTo to, FabricTime from, FabricTime until,
-                                                 std::optional<Qpn> qp) const {
+std::optional<FabricTime> FabricSession::nearest_in(StepTo to, bool back, FabricTime from,
+                                                    FabricTime until, std::optional<Qpn> qp) const {
   const Recording& recording = future_->recording();
   std::optional<FabricTime> best;
   const auto take = [&](FabricTime t) {
-    if (t > from && t <= until && (!best || t < *best)) best = t;
+    const bool is_in = back ? from <= t && t < until : from < t && t <= until;
+    if (is_in && (!best || (back ? t > *best : t < *best))) best = t;
   };
   if (to == StepTo::kFault) {
     for (const ScheduledEffect& effect : future_->scenario().schedule) take(effect.at);
   } else if (of_packets(to)) {
-    for (size_t bin = recording.bin_of(from); bin <= recording.bin_of(until) && !best; ++bin) {
-      for (const SeenPacket& packet : recording.packets(bin)) {
-        if (is_about(packet, to, qp)) take(packet.t);
-      }
-    }
-  } else {
-    for (const SeenEvent& event : recording.events()) {
-      if (is_about(event, to, qp)) take(event.t);
-    }
-  }
-  return best;
-}
-
-/// The latest such instant in [from, until).
-std::optional<FabricTime> FabricSession::last_in(StepTo to, FabricTime from, FabricTime until,
-                                                 std::optional<Qpn> qp) const {
-  const Recording& recording = future_->recording();
-  std::optional<FabricTime> best;
-  const auto take = [&](FabricTime t) {
-    if (t >= from && t < until && (!best || t > *best)) best = t;
-  };
-  if (to == StepTo::kFault) {
-    for (const ScheduledEffect& effect : future_->scenario().schedule) take(effect.at);
-  } else if (of_packets(to)) {
-    for (size_t bin = recording.bin_of(until) + 1; bin-- > recording.bin_of(from) && !best;) {
-      for (const SeenPacket& packet : recording.packets(bin)) {
+    const size_t first = recording.bin_of(from), last = recording.bin_of(until);
+    for (size_t i = 0; first + i <= last && !best; ++i) {
+      for (const SeenPacket& packet : recording.packets(back ? last - i : first + i)) {
         if (is_about(packet, to, qp)) take(packet.t);
       }
     }
@@ -143,7 +120,7 @@ bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn
       const FabricTime kept = packets
                                   ? recording.bin() * static_cast<int64_t>(recording.first_kept())
                                   : FabricTime::zero();
-      if (const auto found = last_in(to, kept, until, qp)) {
+      if (const auto found = nearest_in(to, true, kept, until, qp)) {
         seek(*found, go_on);
         return true;
       }
@@ -156,7 +133,7 @@ bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn
   FabricTime from = at_;
   while (true) {
     // What left a port with its last bit later than reached() is recorded already, perhaps not all of it.
-    if (const auto found = next_in(to, from, future_->reached(), qp)) {
+    if (const auto found = nearest_in(to, false, from, future_->reached(), qp)) {
       seek(*found, go_on);
       return true;
     }

@@ -104,10 +104,9 @@ class FabricSession {
   void change(Scenario scenario, std::vector<BookedFault> faults, bool fork, const GoOn& go_on);
   std::vector<BookedFault> without_later_changes() const;
   Scenario with_faults(Scenario scenario, const std::vector<BookedFault>& faults) const;
-  std::optional<FabricTime> next_in(StepTo to, FabricTime from, FabricTime until,
-                                    std::optional<Qpn> qp) const;
-  std::optional<FabricTime> last_in(StepTo to, FabricTime from, FabricTime until,
-                                    std::optional<Qpn> qp) const;
+  /// The latest such instant in [from, until) if `back`, else the earliest in (from, until].
+  std::optional<FabricTime> nearest_in(StepTo to, bool back, FabricTime from, FabricTime until,
+                                       std::optional<Qpn> qp) const;
   void keep_packets_of(FabricTime t, const GoOn& go_on);
   /// The faults of the world that happens now, where at() is at its newest instant; null otherwise.
   OpenFaults* faults_now() const { return at_newest_ ? future_->open_faults() : nullptr; }

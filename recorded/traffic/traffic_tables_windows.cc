@@ -27,12 +27,6 @@ Json word_of(const std::array<std::string_view, kCount>& words, const std::optio
   return word ? Json(words[static_cast<size_t>(*word)]) : Json();
 }
 
-struct ReportedWindows {
-  std::vector<WindowFlow> flows;
-  std::vector<std::string> notes;
-  std::string without;  ///< what stands for no flows
-};
-
 /// Windows are those of a destination: neither a queue pair nor a path has one of its own.
 bool is_asked_for(const WindowFlow& flow, const TrafficContext& context) {
   const auto& [a, b] = context.windows.between;
@@ -40,24 +34,25 @@ bool is_asked_for(const WindowFlow& flow, const TrafficContext& context) {
   return (flow.host == *a && flow.peer == *b) || (flow.host == *b && flow.peer == *a);
 }
 
-ReportedWindows reported_windows(const TrafficContext& context) {
-  ReportedWindows reported;
+/// The flows of a table, which gets the notes about them: `meaning` of its columns if there are any.
+std::vector<WindowFlow> reported_flows(const TrafficContext& context, TrafficTable& table,
+                                   const char* meaning = nullptr) {
   const WindowSource& source = context.windows;
-  reported.notes = source.notes;
+  table.notes = source.notes;
   // If no host reported windows, "none" would be a claim.
-  reported.without = source.news.empty() ? "unknown" : "none";
+  table.without_rows = source.news.empty() ? "unknown" : "none";
   if (source.news.empty() && source.notes.empty()) {
-    reported.notes.emplace_back("known of a run only, whose hosts report it: mrclab analyze RUN");
+    table.notes.emplace_back("known of a run only, whose hosts report it: mrclab analyze RUN");
   }
-  if (context.topology == nullptr || source.news.empty()) return reported;
-  reported.flows = window_flows(*context.topology, source.news, source.from, source.until);
-  std::erase_if(reported.flows,
-                [&](const WindowFlow& flow) { return !is_asked_for(flow, context); });
+  if (context.topology == nullptr || source.news.empty()) return {};
+  auto flows = window_flows(*context.topology, source.news, source.from, source.until);
+  std::erase_if(flows, [&](const WindowFlow& flow) { return !is_asked_for(flow, context); });
   if (source.complete_until != FabricTime::never()) {
-    reported.notes.push_back(fmt::format("from {} on some are missing: more than a run keeps",
-                                         to_string(source.complete_until)));
+    table.notes.push_back(fmt::format("from {} on some are missing: more than a run keeps",
+                                      to_string(source.complete_until)));
   }
-  return reported;
+  if (!flows.empty() && meaning != nullptr) table.notes.emplace_back(meaning);
+  return flows;
 }
 
 std::string flow_of(const TrafficContext& context, uint32_t host, uint32_t peer) {
@@ -85,16 +80,12 @@ TrafficTable windows_table(const analysis::Traffic&, const TrafficContext& conte
                      {},
                      {},
                      true};
-  ReportedWindows reported = reported_windows(context);
-  table.notes = std::move(reported.notes);
-  table.without_rows = reported.without;
-  if (!reported.flows.empty()) {
-    table.notes.emplace_back(
-        "in flight, delay: the median; delay: of queues, round trip - base RTT; of a destination, "
-        "over all queue pairs to it");
-  }
-  table.rows.reserve(reported.flows.size());
-  for (const WindowFlow& f : reported.flows) {
+  const std::vector<WindowFlow> flows = reported_flows(
+      context, table,
+      "in flight, delay: the median; delay: of queues, round trip - base RTT; of a destination, "
+      "over all queue pairs to it");
+  table.rows.reserve(flows.size());
+  for (const WindowFlow& f : flows) {
     table.rows.push_back({flow_of(context, f.host, f.peer), f.least.value, f.median.value,
                           f.most.value, bytes_of(f.largest), f.in_flight_median.value,
                           f.in_flight_most.value, ns_of(f.delay_median), ns_of(f.delay_most),
@@ -122,16 +113,11 @@ TrafficTable window_cuts_table(const analysis::Traffic&, const TrafficContext& c
     table.columns.push_back({std::string(word) + "_cuts", ""});
     table.columns.push_back({std::string(word) + "_bytes", "", Shown::kBytes});
   }
-  ReportedWindows reported = reported_windows(context);
-  table.notes = std::move(reported.notes);
-  table.without_rows = reported.without;
-  if (!reported.flows.empty()) {
-    table.notes.emplace_back(
-        "clear: no mark, delay below target; late: above it; marked: by ECN; both: marked and "
-        "late");
-  }
-  table.rows.reserve(reported.flows.size());
-  for (const WindowFlow& f : reported.flows) {
+  const std::vector<WindowFlow> flows = reported_flows(
+      context, table,
+      "clear: no mark, delay below target; late: above it; marked: by ECN; both: marked and late");
+  table.rows.reserve(flows.size());
+  for (const WindowFlow& f : flows) {
     const WindowFlow::Cuts cuts = f.all_cuts();
     const uint64_t answers = f.all_answers();
     std::vector<Json> row{flow_of(context, f.host, f.peer), answers};
@@ -162,11 +148,9 @@ TrafficTable window_records_table(const analysis::Traffic&, const TrafficContext
                      {},
                      {},
                      false};
-  ReportedWindows reported = reported_windows(context);
-  table.notes = std::move(reported.notes);
-  table.without_rows = reported.without;
+  const std::vector<WindowFlow> flows = reported_flows(context, table);
   std::vector<std::pair<uint32_t, const WindowFlow*>> places;  // in order of time
-  for (const WindowFlow& flow : reported.flows) {
+  for (const WindowFlow& flow : flows) {
     for (const uint32_t place : flow.news) places.emplace_back(place, &flow);
   }
   std::sort(places.begin(), places.end(),
