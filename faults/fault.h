@@ -103,9 +103,6 @@ struct Hold {
 };
 std::vector<Hold> holds_of(const Fault& fault, const Topology& topology);
 
-/// The directed wires that do not carry everything as built because of it, sorted by id.
-std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology);
-
 /// From the first effect to the last heal (never() if something stays broken).
 struct Interval {
   FabricTime start;

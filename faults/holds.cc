@@ -302,17 +302,6 @@ std::vector<Hold> holds_of(const Fault& fault, const Topology& topology) {
   return holds;
 }
 
-std::vector<WireId> affected_wires(const Fault& fault, const Topology& topology) {
-  std::vector<WireId> wires;
-  for (const Hold& hold : holds_of(fault, topology)) {
-    const std::vector<WireId> impaired = wires_impaired_by(topology, hold.effect);
-    wires.insert(wires.end(), impaired.begin(), impaired.end());
-  }
-  std::sort(wires.begin(), wires.end());
-  wires.erase(std::unique(wires.begin(), wires.end()), wires.end());
-  return wires;
-}
-
 Interval interval_of(const Fault& fault, const Topology& topology) {
   Interval interval{FabricTime::never(), fault.at};
   for (const Hold& hold : holds_of(fault, topology)) {

@@ -209,10 +209,4 @@ FaultState replay(const std::vector<ScheduledEffect>& schedule, FabricTime until
   return state;
 }
 
-bool is_healed(const Fault& fault, const Topology& topology, const FaultState& state) {
-  const std::vector<Hold> holds = holds_of(fault, topology);
-  return std::none_of(holds.begin(), holds.end(),
-                      [&](const Hold& hold) { return state.degraded(hold.effect); });
-}
-
 }  // namespace mrclab::faults

@@ -38,8 +38,6 @@ std::vector<ScheduledEffect> still_in_force(const std::vector<ScheduledEffect>& 
 class FaultState {
  public:
   void apply(const Effect& effect);
-  bool degraded(const Effect& target) const { return degraded_.contains(target_of(target)); }
-  bool all_healthy() const { return degraded_.empty(); }
   /// The degraded targets, in the order of targets.
   std::vector<Effect> degraded_targets() const;
 
@@ -50,8 +48,5 @@ class FaultState {
 /// The state after all effects with at <= `until`.
 FaultState replay(const std::vector<ScheduledEffect>& schedule,
                   FabricTime until = FabricTime::never());
-
-/// Is nothing that this fault touches degraded any more?
-bool is_healed(const Fault& fault, const Topology& topology, const FaultState& state);
 
 }  // namespace mrclab::faults

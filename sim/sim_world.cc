@@ -256,10 +256,4 @@ void SimWorld::share_buffers() {
   }
 }
 
-Bytes SimWorld::frame_memory() const {
-  Bytes memory;
-  for (const auto& shard : shards_) memory += shard->frames().memory();
-  return memory;
-}
-
 }  // namespace mrclab::lab

@@ -70,8 +70,6 @@ class SimWorld {
     double longest = 0;  ///< the sum over windows of those of the thread that took longest
   };
   const Balance& balance() const { return balance_; }
-  /// Memory of all frames, also of those that are free now.
-  Bytes frame_memory() const;
 
  private:
   SimShard& shard_here(NodeId node);

@@ -189,17 +189,6 @@ Expectation parse_expectation(const YamlValue& entry) {
   return result;
 }
 
-std::vector<Expectation> parse_expectations(const YamlValue& list) {
-  std::vector<Expectation> result;
-  for (const YamlValue& entry : list.items()) {
-    if (result.size() >= kMaxExpectations) {
-      entry.fail("more expectations", "at most " + std::to_string(kMaxExpectations));
-    }
-    result.push_back(parse_expectation(entry));
-  }
-  return result;
-}
-
 std::string to_yaml(const Expectation& expectation) {
   std::string fields;
   std::visit(

@@ -97,10 +97,6 @@ std::string_view name_of(const Expectation& expectation);
 /// One line for a report: "goodput >= 95% of baseline from 600us".
 std::string describe(const Expectation& expectation);
 
-/// Reads an `expect:` list; durations in rtt use the list's context. Throws InputError with the
-/// position.
-std::vector<Expectation> parse_expectations(const YamlValue& list);
-
 /// The entry as it would stand in a file, durations in exact units.
 std::string to_yaml(const Expectation& expectation);
 

@@ -19,7 +19,6 @@ namespace mrclab::endpoint {
 
 enum class EvFormat : uint8_t { kNative, kPort, kStructured };
 inline constexpr const char* kEvFormatWords[] = {"native", "port", "structured"};
-inline constexpr uint32_t kMaxPortFormatPaths = 256;  ///< per plane: eight bits
 
 /// The value to write into a packet for a value that names a path (EntropyValue as fabric/packet/headers.h
 /// writes it: the low half is the source port).

@@ -49,13 +49,6 @@ uint16_t ipv4_checksum(const uint8_t* header) {
   return static_cast<uint16_t>(~sum);
 }
 
-std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes) {
-  if (bytes.size() < kIpv6Bytes || bytes[0] >> 4 != 6) return std::nullopt;
-  Ipv6Header header;
-  read_header<kIpv6Table>(bytes.data(), header);
-  return header;
-}
-
 uint16_t source_port_of(EntropyValue ev) { return static_cast<uint16_t>(ev.value); }
 
 uint32_t flow_label_of(EntropyValue ev) { return ev.value >> 16; }

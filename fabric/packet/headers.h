@@ -135,8 +135,6 @@ struct ParseOptions {
 ParseError parse_mrc_frame(std::span<const uint8_t> frame, MrcPacket& packet,
                            ParseOptions options = {});
 
-std::optional<Ipv6Header> parse_ipv6(std::span<const uint8_t> bytes);
-
 /// UDP source port and flow label that carry an EV: low half to the port, high half to the label.
 uint16_t source_port_of(EntropyValue ev);
 uint32_t flow_label_of(EntropyValue ev);
@@ -176,14 +174,7 @@ size_t extension_size(Opcode opcode, const Extension& extension);
 /// Writes as many bytes. The extension is one that the opcode has.
 size_t write_extension(Opcode opcode, const Extension& extension, uint8_t* out);
 
-/// Bytes of the frame (no trailer) for this spec.
-size_t mrc_frame_size(const MrcFrameSpec& spec);
-/// Bytes of its headers, which is where the payload begins.
-size_t mrc_header_size(const MrcFrameSpec& spec);
-/// Writes all headers into `out` and returns where the payload goes: `out` has mrc_frame_size bytes,
-/// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the
-/// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
-std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out);
+/// Zeroes the pad of a frame whose headers and payload are written, and writes its ICRC.
 void finish_mrc_frame(std::span<uint8_t> frame);
 /// The same for a frame in pieces: its headers, its payload, and `tail`, which has the pad, zeros, and room for
 /// the ICRC, which is written.
@@ -193,9 +184,6 @@ void write_icrc(std::span<const uint8_t> headers, std::span<const uint8_t> paylo
 /// Only the members of `spec` before `bth` are used. `out` may end before the frame does (an elided
 /// payload), but not within the headers.
 void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out);
-
-// Each extension header alone, for tests and tools; sizes in bytes are in the comment above.
-std::array<uint8_t, kBthBytes> encode(const Bth& bth);
 
 /// ICRC as the InfiniBand Trade Association's RoCEv2 annex: CRC-32 over 8 bytes 0xFF, the (inner)
 /// IPv6 header with traffic class, flow label, hop limit all ones, or the IPv4 header with TOS, TTL

@@ -113,15 +113,7 @@ void put_stack(const MrcFrameSpec& spec, size_t size, uint8_t* p) {
       p + at.udp);
 }
 
-uint8_t pad_of(size_t payload_length) { return static_cast<uint8_t>(-payload_length & 3); }
-
 }  // namespace
-
-std::array<uint8_t, kBthBytes> encode(const Bth& b) {
-  std::array<uint8_t, kBthBytes> out{};
-  write_header<kBthTable>(b, out.data());
-  return out;
-}
 
 size_t extension_size(Opcode opcode, const Extension& extension) {
   if (const auto* request = std::get_if<RcHeaders>(&extension)) {
@@ -137,33 +129,6 @@ size_t write_extension(Opcode opcode, const Extension& extension, uint8_t* out) 
   assert(matches(opcode, extension));
   static_cast<void>(opcode);
   return std::visit([out](const auto& header) { return put_extension(out, header); }, extension);
-}
-
-size_t mrc_header_size(const MrcFrameSpec& spec) {
-  return layout_of(spec.encapsulation).after_bth + extension_size(spec.bth.opcode, spec.extension);
-}
-
-size_t mrc_frame_size(const MrcFrameSpec& spec) {
-  return mrc_header_size(spec) + spec.payload_length + pad_of(spec.payload_length) + kIcrcBytes;
-}
-
-std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
-  const size_t size = mrc_frame_size(spec);
-  assert(spec.payload_length == 0 || carries_data(spec.bth.opcode));
-  assert(out.size() >= mrc_header_size(spec) && size - kEthernetBytes <= 0xFFFF);
-  const FrameLayout at = layout_of(spec.encapsulation);
-  uint8_t* p = out.data();
-  put_stack(spec, size, p);
-
-  Bth bth = spec.bth;
-  const auto* write = std::get_if<WriteHeaders>(&spec.extension);
-  bth.pad = pad_of(spec.payload_length);
-  bth.has_tseth = write != nullptr && write->tseth.has_value();
-  const std::array<uint8_t, kBthBytes> bth_bytes = encode(bth);
-  std::copy(bth_bytes.begin(), bth_bytes.end(), p + at.bth);
-  const size_t extension = write_extension(spec.bth.opcode, spec.extension, p + at.after_bth);
-  const std::span<uint8_t> rest = out.subspan(at.after_bth + extension);
-  return rest.first(std::min(rest.size(), spec.payload_length));
 }
 
 void write_datagram(const MrcFrameSpec& spec, size_t size, std::span<uint8_t> out) {

@@ -79,12 +79,10 @@ class LinkWatch {
   explicit LinkWatch(const NetworkNamespace& ns);
   int fd() const { return fd_.get(); }
   /// The states that the kernel reported since the last call, without blocking; at most `limit`.
-  /// When the kernel lost messages, overrun() turns true: ask NamespaceNetlink::links().
   std::vector<LinkState> read(size_t limit = 256);
   /// As read(), but where the kernel lost messages the states of all links follow, which `netlink`
   /// is asked for.
   std::vector<LinkState> read_or_ask(NamespaceNetlink& netlink);
-  bool overrun() const { return overrun_; }
 
  private:
   FileDescriptor fd_;

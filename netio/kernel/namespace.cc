@@ -271,19 +271,4 @@ bool remove_namespace(const std::string& name) {
   return true;
 }
 
-std::vector<pid_t> processes_in(const NetworkNamespace& ns) {
-  const std::string wanted = "net:[" + std::to_string(ns.inode()) + "]";
-  std::vector<pid_t> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string text = entry.path().filename().string();
-    if (text.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::error_code gone;  // a process may end while we look
-    const auto target = std::filesystem::read_symlink(entry.path() / "ns/net", gone);
-    if (!gone && target == wanted) found.push_back(static_cast<pid_t>(std::stol(text)));
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 }  // namespace mrclab::netio

@@ -62,9 +62,6 @@ class NetworkNamespace {
 
   const std::string& name() const { return name_; }
   int fd() const { return fd_.get(); }
-  bool owned() const { return owned_; }
-  /// The name stays when this object dies.
-  void disown() { owned_ = false; }
   /// Identity: equal inodes are the same namespace.
   ino_t inode() const;
   /// The kernel's own number of it (SO_NETNS_COOKIE, Linux 5.14), which no other namespace has until the machine
@@ -115,7 +112,5 @@ bool remove_namespace(const std::string& name);
 /// The cookie() of the namespace that has this name; 0 for a name without one (a file whose mount never
 /// happened, or was undone); empty if there is no such name, or it is something else.
 std::optional<uint64_t> cookie_of_name(const std::string& name);
-/// Processes that live in the namespace, by /proc/<pid>/ns/net.
-std::vector<pid_t> processes_in(const NetworkNamespace& ns);
 
 }  // namespace mrclab::netio

@@ -18,11 +18,6 @@ FileDescriptor FileDescriptor::duplicate() const {
       check_system_call("duplicate a descriptor", ::fcntl(fd_, F_DUPFD_CLOEXEC, 3)));
 }
 
-void FileDescriptor::set_nonblocking() {
-  const int flags = check_system_call("read descriptor flags", ::fcntl(fd_, F_GETFL));
-  check_system_call("make a descriptor non-blocking", ::fcntl(fd_, F_SETFL, flags | O_NONBLOCK));
-}
-
 void FileDescriptor::write_all(std::string_view what, std::span<const uint8_t> bytes) const {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd_, bytes.data(), bytes.size());

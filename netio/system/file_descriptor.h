@@ -42,7 +42,6 @@ class FileDescriptor {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
   FileDescriptor duplicate() const;
-  void set_nonblocking();
   /// Writes everything or throws; `what` names the file in the error.
   void write_all(std::string_view what, std::span<const uint8_t> bytes) const;
 

@@ -88,10 +88,4 @@ std::vector<uint32_t> hop_weights(std::span<const BitRate> bandwidths, const Wei
   return weights;
 }
 
-std::vector<uint32_t> group_members(std::span<const uint32_t> weights) {
-  std::vector<uint32_t> members;
-  for (uint32_t i = 0; i < weights.size(); ++i) members.insert(members.end(), weights[i], i);
-  return members;
-}
-
 }  // namespace mrclab::routing

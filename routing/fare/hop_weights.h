@@ -24,7 +24,4 @@ struct WeightLimits {
 /// drained; RFC 10005 section 3), and for what exceeds the group size. All 0: equal weights.
 std::vector<uint32_t> hop_weights(std::span<const BitRate> bandwidths, const WeightLimits& limits);
 
-/// The members of the group, as indices: each as often as its weight, in order.
-std::vector<uint32_t> group_members(std::span<const uint32_t> weights);
-
 }  // namespace mrclab::routing

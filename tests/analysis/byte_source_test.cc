@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analysis/capture/cut_frame.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 
 namespace mrclab::analysis {

@@ -13,7 +13,7 @@ namespace {
 
 Expectation parse(const std::string& text) {
   const YamlValue list = read_yaml_text("- " + text + "\n", "f.yaml");
-  return parse_expectations(list.with_rtt(FabricTime::from_us(11))).at(0);
+  return parse_expectation(list.with_rtt(FabricTime::from_us(11)).items().at(0));
 }
 
 std::string error_of(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include "analysis/traffic/traffic_reader.h"
 #include "tests/support/capture_writer.h"
+#include "tests/support/mrc_frames.h"
 
 namespace mrclab::analysis::foreign_traffic_test {
 namespace {

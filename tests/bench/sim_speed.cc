@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -191,9 +192,11 @@ nlohmann::ordered_json measure(const Case& c) {
     const Running running(owner_of(site.id));
     digests.push_back(std::make_unique<Digest>(topology, site.id));
   }
+  std::set<const FramePool*> pools;
   lab::SimWorld world(
       topology, {.seed = 1, .room = c.elided ? kHeaderRoom : FrameRoom{}, .threads = c.threads},
       [&](const NodeEnvironment& environment) -> std::unique_ptr<Node> {
+        pools.insert(&environment.frames);
         const Owner owner = owner_of(environment.self);
         const Running running(owner);
         std::unique_ptr<Node> node;
@@ -251,7 +254,9 @@ nlohmann::ordered_json measure(const Case& c) {
     row["longest_s"] = world.balance().longest;
     row["meeting_us"] = meeting_seconds(c.threads) * 1e6;
   }
-  row["frames_mib"] = static_cast<double>(world.frame_memory().value) / (1 << 20);
+  Bytes frames;
+  for (const FramePool* pool : pools) frames += pool->memory();
+  row["frames_mib"] = static_cast<double>(frames.value) / (1 << 20);
   row["rss_mib"] = static_cast<double>(usage.ru_maxrss) / 1024;
   row["history_sha256"] = history_sha256(std::move(history));
   return row;

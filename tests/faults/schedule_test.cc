@@ -8,6 +8,7 @@
 #include "fabric/node/effect_text.h"
 #include "fabric/topology/path.h"
 #include "faults/generator.h"
+#include "tests/faults/fault_effects.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
 
@@ -194,12 +195,12 @@ TEST_CASE("the tracker says what is degraded at an instant, and when a fault is 
   const std::vector<Fault> faults{link_down(us(10), us(10)), lossy(us(15), us(25), 20),
                                   link_down(us(35), FabricTime::never(), LinkId{1})};
   const auto schedule = compile(faults, t);
-  CHECK(replay(schedule, us(9)).all_healthy());
+  CHECK(replay(schedule, us(9)).degraded_targets().empty());
   const FaultState at_17 = replay(schedule, us(17));
   REQUIRE(at_17.degraded_targets().size() == 5);
-  CHECK(at_17.degraded(WireState{WireId{0}}));
-  CHECK(at_17.degraded(random_loss(WireId{0}, {})));
-  CHECK_FALSE(at_17.degraded(random_loss(WireId{1}, {})));
+  CHECK(is_degraded(at_17, WireState{WireId{0}}));
+  CHECK(is_degraded(at_17, random_loss(WireId{0}, {})));
+  CHECK_FALSE(is_degraded(at_17, random_loss(WireId{1}, {})));
   CHECK_FALSE(is_healed(faults[0], t, at_17));
   const FaultState at_20 = replay(schedule, us(20));
   CHECK(is_healed(faults[0], t, at_20));
@@ -273,7 +274,7 @@ TEST_CASE("a path is allowed again when the last denylist that names it ends, an
         "30us h0 p1/u0 allowed fault 1 heals\n");
   CHECK(!is_healed(faults[1], t, replay(schedule, us(29))));
   CHECK(is_healed(faults[1], t, replay(schedule)));
-  CHECK(replay(schedule).all_healthy());
+  CHECK(replay(schedule).degraded_targets().empty());
 }
 
 TEST_CASE("of two states of a switch the worse counts, and a burst is no state") {
@@ -299,7 +300,7 @@ TEST_CASE("of two states of a switch the worse counts, and a burst is no state")
         "15us switch_state p0.t1-0 work=down\n"
         "25us switch_state p0.t1-0 work=hung heals\n"
         "40us switch_state p0.t1-0 as built heals\n");
-  CHECK(replay(schedule).all_healthy());
+  CHECK(replay(schedule).degraded_targets().empty());
 }
 
 TEST_CASE(
@@ -324,7 +325,7 @@ TEST_CASE(
         "25us host_drain h3 kind=stalled\n"
         "45us host_drain h3 kind=slow rate=200Gb/s heals\n"
         "60us host_drain h3 as built heals\n");
-  CHECK(replay(schedule).all_healthy());
+  CHECK(replay(schedule).degraded_targets().empty());
 }
 
 TEST_CASE("the losses of one entropy value lie beside that of all frames") {
@@ -335,7 +336,7 @@ TEST_CASE("the losses of one entropy value lie beside that of all frames") {
   const auto schedule = compile({one, lossy(us(12), us(2), 5)}, t);
   CHECK(replay(schedule, us(13)).degraded_targets().size() == 3);
   CHECK(replay(schedule, us(15)).degraded_targets().size() == 2);
-  CHECK(replay(schedule).all_healthy());
+  CHECK(replay(schedule).degraded_targets().empty());
 }
 
 TEST_CASE("a schedule that forgets what is settled has the same states and the same future") {

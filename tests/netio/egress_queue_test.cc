@@ -4,6 +4,7 @@
 
 #include "fabric/packet/headers.h"
 #include "fabric/packet/trailer.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 #include "two_processes.h"
 

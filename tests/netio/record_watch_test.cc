@@ -5,6 +5,7 @@
 
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
+#include "tests/support/mrc_frames.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

@@ -10,6 +10,7 @@
 
 #include "fabric/packet/headers.h"
 #include "test_lab.h"
+#include "tests/support/mrc_frames.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

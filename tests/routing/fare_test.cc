@@ -55,6 +55,7 @@ TEST_CASE("what is advertised is the sum by N, no more than the link") {
 TEST_CASE("weights have no common divisor, and a float32's rounding does not spoil them") {
   CHECK(weights_of_mbps({75'000, 75'000, 100'000, 100'000}) == Weights{3, 3, 4, 4});
   CHECK(weights_of_mbps({200'000, 400'000, 400'000, 400'000}) == Weights{1, 2, 2, 2});
+  CHECK(weights_of_mbps({100, 100, 200, 200}) == Weights{1, 1, 2, 2});
   CHECK(hop_weights(std::vector<BitRate>{{9'374'999'552u * 8}, {12'499'999'744u * 8}}, {}) ==
         Weights{3, 4});
   CHECK(weights_of_mbps({33'333, 50'000}) == Weights{2, 3});
@@ -62,12 +63,6 @@ TEST_CASE("weights have no common divisor, and a float32's rounding does not spo
   CHECK(weights_of_mbps({16'667, 19'048}) == Weights{7, 8});
   CHECK(weights_of_mbps({42}) == Weights{1});
   CHECK(weights_of_mbps({}) == Weights{});
-}
-
-TEST_CASE("a group holds each member as often as its weight") {
-  const Weights weights = weights_of_mbps({100, 100, 200, 200});
-  CHECK(weights == Weights{1, 1, 2, 2});
-  CHECK(group_members(weights) == std::vector<uint32_t>{0, 1, 2, 2, 3, 3});
 }
 
 TEST_CASE(

@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 
+#include "tests/support/mrc_frames.h"
 #include "tests/support/packet_attack.h"
 
 namespace mrclab::test {

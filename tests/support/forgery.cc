@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 
 namespace mrclab::test {

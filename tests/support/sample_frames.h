@@ -9,6 +9,7 @@
 
 #include "fabric/base/random.h"
 #include "fabric/packet/headers.h"
+#include "tests/support/mrc_frames.h"
 
 namespace mrclab::test {
 

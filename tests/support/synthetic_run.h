@@ -11,6 +11,7 @@
 #include "fabric/topology/path.h"
 #include "fabric/topology/topology.h"
 #include "tests/support/capture_writer.h"
+#include "tests/support/mrc_frames.h"
 
 namespace mrclab::test {
 

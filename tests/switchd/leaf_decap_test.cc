@@ -7,6 +7,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/shipped_fabric.h"
 
 using namespace mrclab;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "fixture.h"
+#include "tests/support/mrc_frames.h"
 
 using namespace mrclab;
 using namespace mrclab::switchd;

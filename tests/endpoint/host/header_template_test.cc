@@ -11,6 +11,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/mrc_frames.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -12,6 +12,7 @@
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/mem_fabric.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -8,6 +8,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fabric/packet/headers.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/property.h"
 #include "tests/support/sample_frames.h"
 

@@ -8,6 +8,7 @@
 
 #include "fabric/packet/frame.h"
 #include "tests/support/bytes.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 
 using namespace mrclab;

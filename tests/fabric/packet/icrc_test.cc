@@ -4,6 +4,7 @@
 
 #include "fabric/packet/headers.h"
 #include "tests/support/bytes.h"
+#include "tests/support/mrc_frames.h"
 
 using namespace mrclab;
 using namespace mrclab::test;

@@ -7,6 +7,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 #include "tests/support/bytes.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 
 using namespace mrclab;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/packet/trailer.h"
+#include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
 
 using namespace mrclab;
