@@ -71,9 +71,6 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
       if (is_here(node)) world_.nodes[node.value]->apply(effect);
     });
   }
-  for (const NodeSite& site : topology.nodes) {
-    if (is_here(site.id)) shard_here(site.id).plan(site.id);
-  }
 }
 
 SimWorld::~SimWorld() {
@@ -88,6 +85,10 @@ bool SimWorld::run_until(FabricTime until, const GoOn& go_on) {
   require_same_instant(ranks_, until);
   alive_ = true;
   stopped_ = false;
+  // A node may have got something to do since the last call, of which its shard does not know.
+  for (const NodeSite& site : world_.topology.nodes) {
+    if (is_here(site.id)) shard_here(site.id).plan(site.id);
+  }
   if (shards_.size() == 1) {
     run_alone(until, go_on);
   } else {

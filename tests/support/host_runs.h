@@ -7,18 +7,18 @@
 #include <optional>
 #include <string_view>
 
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 
 namespace mrclab::test {
 
-inline MemFabric::Options side_by_side(std::initializer_list<endpoint::WorkloadSpec> specs) {
-  MemFabric::Options options;
+inline SimFabric::Options side_by_side(std::initializer_list<endpoint::WorkloadSpec> specs) {
+  SimFabric::Options options;
   options.workloads = specs;
   return options;
 }
 
 /// Payload bytes that reached `host` between two instants.
-inline uint64_t received(MemFabric& fabric, uint32_t host, FabricTime from, FabricTime until) {
+inline uint64_t received(SimFabric& fabric, uint32_t host, FabricTime from, FabricTime until) {
   fabric.run_until(from);
   const uint64_t before = fabric.stats(host).goodput_bytes();
   fabric.run_until(until);
@@ -35,7 +35,7 @@ inline FabricTime first_event(const RecordingObserver& observer, std::string_vie
 }
 
 /// No host read a wrong byte, and no queue pair failed.
-inline void check_clean(const MemFabric& fabric) {
+inline void check_clean(const SimFabric& fabric) {
   for (uint32_t h = 0; h < fabric.topology.host_count(); ++h) {
     CHECK(fabric.stats(h).bytes_mismatched == 0);
     CHECK(fabric.stats(h).qps_in_error == 0);

@@ -4,7 +4,7 @@
 //
 //   h0 --ports--> [tap: deliver, change, delay, drop, invent] --> ports-- h1      and back
 //
-// Driven conservatively, as MemFabric: from the earliest event on both hosts may run for as long as
+// Driven conservatively: from the earliest event on both hosts may run for as long as
 // nothing that starts now can be processed at the other one.
 
 #include <algorithm>

@@ -13,14 +13,14 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::endless;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -29,7 +29,7 @@ namespace {
 Topology hall() { return build_topology(test::shape_of("hall", 8, 4, 4, 4)); }
 
 /// What each host received between two instants, as a share of its header-limited rate.
-std::vector<double> received(MemFabric& fabric, FabricTime from, FabricTime to) {
+std::vector<double> received(SimFabric& fabric, FabricTime from, FabricTime to) {
   fabric.stop_when_finished = false;
   const uint32_t hosts = fabric.topology.host_count();
   fabric.run_until(from);
@@ -61,12 +61,12 @@ struct Incast {
 /// the first 45.
 Incast incast(const Topology& topology, uint32_t senders, uint32_t hosts_per_t0,
               const TransportProfile& profile) {
-  MemFabric::Options o;
+  SimFabric::Options o;
   o.profile = profile;
   for (uint32_t i = 0; i <= senders; ++i) {
     o.workloads.emplace_back(endless(hosts_per_t0 + i, i < senders ? 0 : 1));
   }
-  MemFabric fabric(topology, o);
+  SimFabric fabric(topology, o);
   fabric.stop_when_finished = false;
   std::map<Ipv6Address, double> share;
   std::map<int64_t, double> of_victim;  // by base RTT
@@ -117,24 +117,24 @@ Incast incast(const Topology& topology, uint32_t senders, uint32_t hosts_per_t0,
 
 TEST_CASE("a permutation of all hosts at full load: every flow has 97 % of its rate" *
           doctest::test_suite(test::kWholeRun)) {
-  MemFabric::Options o;
+  SimFabric::Options o;
   PermutationSpec spec;
   for (uint32_t h = 0; h < 16; ++h) spec.hosts.push_back(h);
   spec.load = {Probability::kOne};
   spec.message = {256 * 1024};
   spec.shift = 5;  // across T1s for all
   o.workloads = {spec};
-  MemFabric fabric(hall(), o);
+  SimFabric fabric(hall(), o);
   for (const double share : received(fabric, us(60), us(160))) CHECK(share > 0.97);
 }
 
 TEST_CASE("a ring all-reduce over T1s keeps 95 % of the line") {
-  MemFabric::Options o;
+  SimFabric::Options o;
   CollectiveSpec spec;
   for (uint32_t h = 0; h < 8; ++h) spec.hosts.push_back(h);
   spec.size = {8 << 20};
   o.workloads = {spec};
-  MemFabric fabric(test::octet(), o);
+  SimFabric fabric(test::octet(), o);
   for (const double share : received(fabric, us(60), us(200))) CHECK(share > 0.95);
 }
 
@@ -194,11 +194,11 @@ TEST_CASE("the queue of 128 senders that have a quarter of a packet each does no
 TEST_CASE("sixteen queue pairs of a pair of hosts fill one port as one does") {
   for (const uint32_t queue_pairs : {1u, 8u, 16u}) {
     CAPTURE(queue_pairs);
-    MemFabric::Options o;
+    SimFabric::Options o;
     WriteSpec spec = endless(0, 1);
     spec.qps = queue_pairs;
     o.workloads = {spec};
-    MemFabric fabric(build_topology(test::shape_of("one", 1, 1, 0, 2)), o);
+    SimFabric fabric(build_topology(test::shape_of("one", 1, 1, 0, 2)), o);
     CHECK(received(fabric, us(60), us(200))[1] > 0.98);  // 0.56 with 8, 0.44 with 16 if none asks
   }
 }
@@ -215,7 +215,7 @@ TEST_CASE("a port that is full of data and of answers to probes is shared evenly
 TEST_CASE("ECN moves a flow off a path that another one needs, and takes no rate from either") {
   // One plane, two paths. h1 is given one of them only, and begins at 200 us; h0 has both and
   // needs one (MRC paper, figure 14).
-  MemFabric::Options o;
+  SimFabric::Options o;
   const Topology fabric_shape = build_topology(test::shape_of("two-paths", 1, 2, 2, 2));
   o.workloads = {endless(0, 2), endless(1, 3)};
   std::get<WriteSpec>(o.workloads[1]).at = us(200);
@@ -223,7 +223,7 @@ TEST_CASE("ECN moves a flow off a path that another one needs, and takes no rate
   TransportProfile one_path = *o.profile;
   one_path.ev_limit = 1;
   o.host_profiles[1] = one_path;
-  MemFabric fabric(fabric_shape, o);
+  SimFabric fabric(fabric_shape, o);
   std::array<std::map<uint32_t, double>, 2> used;
   for (uint32_t h = 0; h < 2; ++h) {
     fabric.observer(h).on_packet = [&used, h](const PacketRecord& r) {

@@ -10,20 +10,20 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::endless;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
 
 /// Payload bytes that each host received between two instants.
-std::vector<double> received_bytes(MemFabric& fabric, FabricTime from, FabricTime to) {
+std::vector<double> received_bytes(SimFabric& fabric, FabricTime from, FabricTime to) {
   fabric.stop_when_finished = false;
   std::vector<double> bytes;
   fabric.run_until(from);
@@ -44,13 +44,13 @@ using WireFilter = bool (*)(const Topology& topology, const Wire& wire);
 /// Four hosts, two on each T0, write to their opposites: the bytes that h2 gets in a millisecond while wires
 /// that are `slow` have `rate`.
 double goodput_with(uint32_t planes, BitRate rate, WireFilter slow) {
-  MemFabric::Options o;
+  SimFabric::Options o;
   o.workloads = {endless(0, 2), endless(1, 3), endless(2, 0), endless(3, 1)};
   const Topology topology = build_topology(test::shape_of("two-uplinks", planes, 2, 2, 2));
   o.profile = make_profile("lab", topology);
   o.profile->max_psn_range =
       8192;  // a packet in a slow queue holds up those that were sent 1,024 later
-  MemFabric fabric(topology, o);
+  SimFabric fabric(topology, o);
   for (const Wire& wire : fabric.topology.wires_list) {
     if (slow(fabric.topology, wire)) fabric.apply(us(5), WireRate{wire.id, rate});
   }
@@ -93,9 +93,9 @@ TEST_CASE("eight hosts that share two uplinks get the same, and none starves" *
           doctest::test_suite(test::kWholeRun)) {
   for (const uint32_t planes : {2, 8}) {
     CAPTURE(planes);
-    MemFabric::Options o;
+    SimFabric::Options o;
     for (uint32_t h = 0; h < 16; ++h) o.workloads.push_back(endless(h, (h + 8) % 16));
-    MemFabric fabric(build_topology(test::shape_of("oversubscribed", planes, 2, 2, 8)), o);
+    SimFabric fabric(build_topology(test::shape_of("oversubscribed", planes, 2, 2, 8)), o);
     const std::vector<double> bytes = received_bytes(fabric, us(700), us(2'700));
     double sum = 0, squares = 0;
     for (const double each : bytes) sum += each, squares += each * each;

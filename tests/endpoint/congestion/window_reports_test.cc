@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "endpoint/congestion/even_nscc.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/nscc_bench.h"
+#include "tests/support/sim_fabric.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -6,14 +6,14 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
 #include "tests/support/property.h"
+#include "tests/support/sim_fabric.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::counterexample;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 
 namespace {
 
@@ -74,7 +74,7 @@ Topology fabric_of(const Transfer& t) {
 }
 
 std::string deliver(const Transfer& t, uint64_t& losses) {
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.seed = t.seed;
   for (uint32_t from = 0; from < (t.both_ways ? 2u : 1u); ++from) {
     WriteSpec write;
@@ -89,7 +89,7 @@ std::string deliver(const Transfer& t, uint64_t& losses) {
   options.profile->first_psn = Psn{t.first_psn};
   options.profile->icrc = t.icrc;
   options.profile->max_psn_range = 128;
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   for (const Wire& wire : topology.wires_list) {
     fabric.apply(FabricTime::zero(), random_loss(wire.id, {t.loss_percent * 10'000'000}));
   }

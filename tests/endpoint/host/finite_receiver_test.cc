@@ -10,14 +10,14 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/packet/headers.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/nightly.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::endless;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -33,14 +33,14 @@ WriteSpec messages(uint32_t from, uint32_t to, uint64_t size, uint32_t count) {
   return spec;
 }
 
-MemFabric::Options writers(std::initializer_list<uint32_t> from, uint32_t to) {
-  MemFabric::Options options;
+SimFabric::Options writers(std::initializer_list<uint32_t> from, uint32_t to) {
+  SimFabric::Options options;
   for (const uint32_t host : from) options.workloads.push_back(endless(host, to));
   return options;
 }
 
 /// Payload that a host took between two instants, as a share of `rate`.
-double taken(MemFabric& fabric, uint32_t host, BitRate rate, FabricTime from, FabricTime to) {
+double taken(SimFabric& fabric, uint32_t host, BitRate rate, FabricTime from, FabricTime to) {
   fabric.stop_when_finished = false;
   fabric.run_until(from);
   const uint64_t before = fabric.stats(host).goodput_bytes();
@@ -49,7 +49,7 @@ double taken(MemFabric& fabric, uint32_t host, BitRate rate, FabricTime from, Fa
          static_cast<double>(bytes_in(rate, to - from).value);
 }
 
-void check_paths_unblamed(MemFabric& fabric) {
+void check_paths_unblamed(SimFabric& fabric) {
   for (uint32_t h = 0; h < fabric.topology.host_count(); ++h) {
     CHECK(fabric.stats(h).losses_detected == 0);
     CHECK(fabric.stats(h).evs_bad == 0);
@@ -58,13 +58,13 @@ void check_paths_unblamed(MemFabric& fabric) {
   }
 }
 
-HostDrain slow(const MemFabric& fabric, uint32_t host, BitRate rate) {
+HostDrain slow(const SimFabric& fabric, uint32_t host, BitRate rate) {
   return {fabric.topology.host(host), DrainKind::kSlow, rate};
 }
-HostDrain stalled(const MemFabric& fabric, uint32_t host) {
+HostDrain stalled(const SimFabric& fabric, uint32_t host) {
   return {fabric.topology.host(host), DrainKind::kStalled, {}};
 }
-HostDrain as_built(const MemFabric& fabric, uint32_t host) {
+HostDrain as_built(const SimFabric& fabric, uint32_t host) {
   return {fabric.topology.host(host), DrainKind::kAsBuilt, {}};
 }
 
@@ -77,7 +77,7 @@ TEST_CASE(
     for (const bool alone : {true, false}) {
       CAPTURE(percent);
       CAPTURE(alone);
-      MemFabric fabric(test::octet(), alone ? writers({4}, 0) : writers({1, 2, 3, 4, 5, 6, 7}, 0));
+      SimFabric fabric(test::octet(), alone ? writers({4}, 0) : writers({1, 2, 3, 4, 5, 6, 7}, 0));
       const BitRate rate{kLine * percent / 100};
       fabric.apply(us(0), slow(fabric, 0, rate));
       fabric.stop_when_finished = false;
@@ -99,7 +99,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the penalty comes before the first refusal, and a refusal is answered by waiting") {
-  MemFabric fabric(test::octet(), writers({4}, 0));
+  SimFabric fabric(test::octet(), writers({4}, 0));
   FabricTime penalty = FabricTime::never(), refusal = FabricTime::never();
   uint64_t again = 0;
   FabricTime soonest = FabricTime::never();
@@ -137,7 +137,7 @@ TEST_CASE("the penalty comes before the first refusal, and a refusal is answered
 }
 
 TEST_CASE("after a stall the window is what it was") {
-  MemFabric fabric(test::octet(), writers({4}, 0));
+  SimFabric fabric(test::octet(), writers({4}, 0));
   fabric.stop_when_finished = false;
   fabric.run_until(us(50));
   const uint64_t before = fabric.stats(4).window_bytes;
@@ -151,9 +151,9 @@ TEST_CASE("after a stall the window is what it was") {
 }
 
 TEST_CASE("a write is complete when it is in memory, not when it is acknowledged by SACK") {
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {messages(4, 0, 64 << 10, 1)};
-  MemFabric fabric(test::octet(), options);
+  SimFabric fabric(test::octet(), options);
   fabric.stop_when_finished = false;
   fabric.apply(us(0), slow(fabric, 0, {64ull << 23}));  // 64 KiB take 977 us
   fabric.run_until(us(900));
@@ -168,10 +168,10 @@ TEST_CASE("a write is complete when it is in memory, not when it is acknowledged
 
 TEST_CASE("a stall that does not end is a retry counter exceeded, where retries are counted") {
   for (const bool for_ever : {false, true}) {
-    MemFabric::Options options = writers({4}, 0);
+    SimFabric::Options options = writers({4}, 0);
     options.profile = make_profile("lab", test::octet());
     if (for_ever) options.profile->exponential_retries = RetryPolicy::kMaxExponential;
-    MemFabric fabric(test::octet(), options);
+    SimFabric fabric(test::octet(), options);
     fabric.stop_when_finished = false;
     fabric.apply(us(50), stalled(fabric, 0));
     fabric.run_until(FabricTime::from_ms(8));
@@ -184,10 +184,10 @@ TEST_CASE("a stall that does not end is a retry counter exceeded, where retries 
 }
 
 TEST_CASE("a NIC that is slow as built stays so when a fault that asks for more ends") {
-  MemFabric::Options options = writers({4}, 0);
+  SimFabric::Options options = writers({4}, 0);
   options.profile = make_profile("lab", test::octet());
   options.profile->receive_rate = {kLine / 4};
-  MemFabric fabric(test::octet(), options);
+  SimFabric fabric(test::octet(), options);
   fabric.apply(us(20), slow(fabric, 0, {kLine / 2}));
   CHECK(taken(fabric, 0, {kLine / 4}, us(300), us(600)) < 1.06);
   fabric.apply(us(601), as_built(fabric, 0));
@@ -198,13 +198,13 @@ TEST_CASE("a NIC that is slow as built stays so when a fault that asks for more 
 TEST_CASE("queue pairs that share few bitmaps are offered less, then refused, and all arrives") {
   for (const bool dynamic : {false, true}) {
     CAPTURE(dynamic);
-    MemFabric::Options options;
+    SimFabric::Options options;
     options.workloads = {messages(4, 0, 256 << 10, 6), messages(5, 0, 256 << 10, 6)};
     options.profile = make_profile("lab", test::octet());
     options.profile->receive_bitmaps = 1;
     options.profile->dynamic_mpr = dynamic;
     options.profile->skip_holds = false;
-    MemFabric fabric(test::octet(), options);
+    SimFabric fabric(test::octet(), options);
     uint32_t least_range = 255;
     fabric.observer(4).on_packet = [&](const PacketRecord& record) {
       MrcPacket packet;
@@ -226,9 +226,9 @@ TEST_CASE("queue pairs that share few bitmaps are offered less, then refused, an
 
 TEST_CASE("order and earliness of calls change nothing where a receiver is slow") {
   const auto hash = [](uint32_t shuffle) {
-    MemFabric::Options options = writers({1, 4}, 0);
+    SimFabric::Options options = writers({1, 4}, 0);
     options.shuffle = shuffle;
-    MemFabric fabric(test::octet(), options);
+    SimFabric fabric(test::octet(), options);
     fabric.stop_when_finished = false;
     fabric.apply(us(20), slow(fabric, 0, {kLine / 3}));
     fabric.apply(us(60), stalled(fabric, 0));

@@ -11,45 +11,45 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/mrc_frames.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
 using mrclab::test::pair;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
 
-MemFabric::Options reducing(uint64_t size, uint32_t iterations) {
+SimFabric::Options reducing(uint64_t size, uint32_t iterations) {
   CollectiveSpec spec;
   spec.hosts = {0, 1};
   spec.size = {size};
   spec.iterations = iterations;
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {spec};
   return options;
 }
 
-MemFabric::Options writing(uint64_t size, uint32_t count) {
+SimFabric::Options writing(uint64_t size, uint32_t count) {
   WriteSpec spec;
   spec.from = 0;
   spec.to = 1;
   spec.size = {size};
   spec.count = count;
   spec.depth = 2;
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {spec};
   return options;
 }
 
-uint64_t dropped(MemFabric& fabric, uint32_t host, DropCause cause) {
+uint64_t dropped(SimFabric& fabric, uint32_t host, DropCause cause) {
   return fabric.observer(host).packets[{Direction::kIngress, PacketEvent::kDropped, cause}];
 }
 
-void set_host_links(MemFabric& fabric, FabricTime at, uint32_t host, bool up) {
+void set_host_links(SimFabric& fabric, FabricTime at, uint32_t host, bool up) {
   const NodeSite& site = fabric.topology.node(fabric.topology.host(host));
   for (const Port& port : site.ports) fabric.set_link(at, port.link, up);
 }
@@ -57,7 +57,7 @@ void set_host_links(MemFabric& fabric, FabricTime at, uint32_t host, bool up) {
 }  // namespace
 
 TEST_CASE("a paused host's NIC goes on; its applications are told everything, in order, later") {
-  MemFabric fabric(pair(), reducing(64 << 10, 30));
+  SimFabric fabric(pair(), reducing(64 << 10, 30));
   const NodeId slow = fabric.topology.host(1);
   fabric.apply(us(20), HostState{slow, HostWork::kPaused});
   fabric.apply(us(150), HostState{slow, HostWork::kRunning});
@@ -80,7 +80,7 @@ TEST_CASE("a paused host's NIC goes on; its applications are told everything, in
 }
 
 TEST_CASE("one-sided writes to a paused host arrive, and are what was sent") {
-  MemFabric fabric(pair(), writing(16 << 10, 400));
+  SimFabric fabric(pair(), writing(16 << 10, 400));
   fabric.apply(us(10), HostState{fabric.topology.host(1), HostWork::kPaused});
   fabric.run_until(FabricTime::from_ms(5));
   CHECK(fabric.stats(0).writes_completed == 400);
@@ -89,7 +89,7 @@ TEST_CASE("one-sided writes to a paused host arrive, and are what was sent") {
 }
 
 TEST_CASE("a host that starts while it is paused starts its applications when it goes on") {
-  MemFabric fabric(pair(), writing(16 << 10, 10));
+  SimFabric fabric(pair(), writing(16 << 10, 10));
   fabric.apply(us(0), HostState{fabric.topology.host(0), HostWork::kPaused});
   fabric.apply(us(30), HostState{fabric.topology.host(0), HostWork::kRunning});
   fabric.run_until(us(29));
@@ -100,7 +100,7 @@ TEST_CASE("a host that starts while it is paused starts its applications when it
 }
 
 TEST_CASE("a host without power is silent, boots with an empty NIC, and holds nobody up") {
-  MemFabric fabric(pair(), reducing(256 << 10, 0));
+  SimFabric fabric(pair(), reducing(256 << 10, 0));
   fabric.stop_when_finished = false;
   const NodeId dead = fabric.topology.host(1);
   uint64_t sent_while_down = 0, sent_after = 0;
@@ -139,7 +139,7 @@ TEST_CASE("a host without power is silent, boots with an empty NIC, and holds no
 }
 
 TEST_CASE("what had arrived at a host when its power went is gone, though it is back at once") {
-  MemFabric fabric(pair(), reducing(256 << 10, 0));
+  SimFabric fabric(pair(), reducing(256 << 10, 0));
   const NodeId dead = fabric.topology.host(1);
   fabric.apply(us(50), HostState{dead, HostWork::kDown});
   fabric.apply(us(50) + FabricTime::from_ps(1), HostState{dead, HostWork::kRunning});
@@ -154,9 +154,9 @@ TEST_CASE("a burst is so many datagrams over all ports and paths, and the other 
   const Topology topology = build_topology(test::shape_of("burst", 2, 2, 3, 1));
   for (const bool alone : {true, false}) {
     CAPTURE(alone);
-    MemFabric::Options options = writing(256 << 10, 4);
+    SimFabric::Options options = writing(256 << 10, 4);
     if (alone) options.workloads.clear();
-    MemFabric fabric(topology, options);
+    SimFabric fabric(topology, options);
     fabric.stop_when_finished = false;
     std::map<std::pair<uint32_t, std::string>, uint64_t> paths;
     std::map<uint32_t, std::string> order;
@@ -188,7 +188,7 @@ TEST_CASE("a burst is so many datagrams over all ports and paths, and the other 
 }
 
 TEST_CASE("a burst avoids ports that the NIC avoids, and ends with the power") {
-  MemFabric fabric(pair(), {});
+  SimFabric fabric(pair(), {});
   fabric.stop_when_finished = false;
   const NodeId from = fabric.topology.host(0);
   fabric.set_link(us(1), fabric.link_of("h0:p0"), false);
@@ -203,7 +203,7 @@ TEST_CASE("a burst avoids ports that the NIC avoids, and ends with the power") {
 }
 
 TEST_CASE("what a wire duplicates, delays and hits with errors arrives once, whole and in place") {
-  MemFabric fabric(pair(), writing(256 << 10, 8));
+  SimFabric fabric(pair(), writing(256 << 10, 8));
   const WireId wire = fabric.topology.port({fabric.topology.host(0), PortId{0}}).out;
   const Probability third{Probability::kOne / 3};
   fabric.apply(us(0), WireDuplicates{wire, third});

@@ -11,13 +11,13 @@
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
 using mrclab::test::pair;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -39,14 +39,14 @@ WriteSpec write(uint32_t from, uint32_t to, uint64_t size, uint32_t count) {
   return spec;
 }
 
-MemFabric::Options seeded(WorkloadSpec spec, uint64_t seed = 1) {
-  MemFabric::Options o;
+SimFabric::Options seeded(WorkloadSpec spec, uint64_t seed = 1) {
+  SimFabric::Options o;
   o.seed = seed;
   o.workloads = {std::move(spec)};
   return o;
 }
 
-HostStats total(const MemFabric& fabric) {
+HostStats total(const SimFabric& fabric) {
   HostStats sum;
   for (uint32_t h = 0; h < fabric.topology.host_count(); ++h) {
     const HostStats s = fabric.stats(h);
@@ -69,7 +69,7 @@ HostStats total(const MemFabric& fabric) {
 }
 
 /// Everything was moved and verified, and nothing is wrong.
-void check_reduced(MemFabric& fabric, uint64_t size, uint32_t iterations) {
+void check_reduced(SimFabric& fabric, uint64_t size, uint32_t iterations) {
   const uint32_t hosts = fabric.topology.host_count();
   const HostStats sum = total(fabric);
   CHECK(sum.collectives_completed == uint64_t{hosts} * iterations);
@@ -83,7 +83,7 @@ void check_reduced(MemFabric& fabric, uint64_t size, uint32_t iterations) {
 
 TEST_CASE("a lossless all-reduce is right on every host and sends every byte once") {
   for (const uint32_t iterations : {1u, 4u}) {
-    MemFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, iterations)));
+    SimFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, iterations)));
     fabric.run_until(us(2000));
     check_reduced(fabric, 1 << 20, iterations);
     CHECK(total(fabric).retransmissions == 0);
@@ -95,14 +95,14 @@ TEST_CASE("a lossless all-reduce is right on every host and sends every byte onc
 TEST_CASE("an all-reduce of odd sizes over three hosts is right") {
   const Topology three = build_topology(test::shape_of("three", 2, 1, 0, 3));
   for (const uint64_t size : {12u, 4 * 10'001u, 4 * 300'007u}) {
-    MemFabric fabric(three, seeded(all_reduce(three, size, 3)));
+    SimFabric fabric(three, seeded(all_reduce(three, size, 3)));
     fabric.run_until(us(3000));
     check_reduced(fabric, size, 3);
   }
 }
 
 TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rate") {
-  MemFabric fabric(test::octet(), seeded(all_reduce(test::octet(), 4 << 20, 2)));
+  SimFabric fabric(test::octet(), seeded(all_reduce(test::octet(), 4 << 20, 2)));
   fabric.run_until(us(1000));
   check_reduced(fabric, 4 << 20, 2);
   const HostStats h0 = fabric.stats(0);
@@ -116,7 +116,7 @@ TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rat
 }
 
 TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
-  MemFabric fabric(pair(), seeded(all_reduce(pair(), 2 << 20, 2)));
+  SimFabric fabric(pair(), seeded(all_reduce(pair(), 2 << 20, 2)));
   fabric.apply(us(0), random_loss(fabric.topology.wires_list[0].id, {10'000'000}));
   fabric.run_until(us(20'000));
   check_reduced(fabric, 2 << 20, 2);
@@ -127,7 +127,7 @@ TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
 
 TEST_CASE("with loss on every wire in both directions everything completes and verifies") {
   for (const uint64_t seed : {1u, 2u, 3u}) {
-    MemFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, 2), seed));
+    SimFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, 2), seed));
     for (const Wire& wire : fabric.topology.wires_list) {
       fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
@@ -137,7 +137,7 @@ TEST_CASE("with loss on every wire in both directions everything completes and v
 }
 
 TEST_CASE("a silent link failure: its values are assumed bad, traffic moves, and returns after") {
-  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
+  SimFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   const LinkId link = fabric.link_of("h1:p0");
   fabric.set_wires(us(500), link, false);
   fabric.set_wires(us(1500), link, true);
@@ -166,7 +166,7 @@ TEST_CASE("a silent link failure: its values are assumed bad, traffic moves, and
 }
 
 TEST_CASE("a local port down is avoided at once, peers are told, and both use it again at once") {
-  MemFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
+  SimFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
   const LinkId link = fabric.link_of("h0:p1");
   fabric.set_link(us(500), link, false);
   fabric.set_link(us(900), link, true);
@@ -195,7 +195,7 @@ TEST_CASE("a local port down is avoided at once, peers are told, and both use it
 }
 
 TEST_CASE("a port status is repeated until answered, even if all its first copies are lost") {
-  MemFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
+  SimFabric fabric(pair(), seeded(write(1, 0, 1 << 20, 64)));
   const LinkId down = fabric.link_of("h0:p1");
   const WireId other = fabric.topology.port({NodeId{0}, PortId{0}}).out;
   fabric.set_link(us(500), down, false);
@@ -212,7 +212,7 @@ TEST_CASE("a NIC that notices late gives frames to the dead port until it notice
   Topology slow = pair();
   slow.nic.port_down_delay = us(20);
   slow.nic.port_up_delay = us(5);
-  MemFabric fabric(slow, seeded(write(0, 1, 1 << 20, 64)));
+  SimFabric fabric(slow, seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_link(us(500), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(800), fabric.link_of("h0:p0"), true);
   fabric.run_until(us(8000));
@@ -235,7 +235,7 @@ TEST_CASE("a NIC that notices late gives frames to the dead port until it notice
 TEST_CASE("a flap that is shorter than the NIC's delay is never noticed by it") {
   Topology slow = pair();
   slow.nic.port_down_delay = us(20);
-  MemFabric fabric(slow, seeded(write(0, 1, 1 << 20, 16)));
+  SimFabric fabric(slow, seeded(write(0, 1, 1 << 20, 16)));
   fabric.set_link(us(100), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(110), fabric.link_of("h0:p0"), true);
   fabric.run_until(us(8000));
@@ -244,7 +244,7 @@ TEST_CASE("a flap that is shorter than the NIC's delay is never noticed by it") 
 }
 
 TEST_CASE("with all paths silently down the queue pair fails with Retry Counter Exceeded") {
-  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
+  SimFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_wires(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_wires(us(300), fabric.link_of("h0:p1"), false);
   fabric.run_until(us(10'000));
@@ -259,7 +259,7 @@ TEST_CASE("with all paths silently down the queue pair fails with Retry Counter 
 }
 
 TEST_CASE("all ports of a NIC down: the queue pair fails too") {
-  MemFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
+  SimFabric fabric(pair(), seeded(write(0, 1, 1 << 20, 64)));
   fabric.set_link(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(300), fabric.link_of("h0:p1"), false);
   fabric.run_until(us(10'000));
@@ -267,7 +267,7 @@ TEST_CASE("all ports of a NIC down: the queue pair fails too") {
 }
 
 TEST_CASE("a T0-T1 link down in one plane costs the cross-T1 pair one value, not a plane") {
-  MemFabric fabric(test::octet(), seeded(write(0, 4, 1 << 20, 48)));
+  SimFabric fabric(test::octet(), seeded(write(0, 4, 1 << 20, 48)));
   fabric.set_wires(us(100), fabric.link_of("p3.t0-0:u1"), false);
   fabric.run_until(us(3000));
   CHECK(fabric.stats(0).writes_completed == 48);
@@ -280,9 +280,9 @@ TEST_CASE("a T0-T1 link down in one plane costs the cross-T1 pair one value, not
 
 TEST_CASE("an incast is trimmed, retransmitted and verified, and no path stays blamed") {
   const Topology octet = test::octet();
-  MemFabric::Options o;
+  SimFabric::Options o;
   for (uint32_t h = 1; h < 4; ++h) o.workloads.emplace_back(write(h, 0, 1 << 20, 4));
-  MemFabric fabric(octet, o);
+  SimFabric fabric(octet, o);
   fabric.run_until(us(5000));
   const HostStats sum = total(fabric);
   CHECK(fabric.stats(0).bytes_verified == 12 << 20);
@@ -297,7 +297,7 @@ TEST_CASE("an incast is trimmed, retransmitted and verified, and no path stays b
 }
 
 TEST_CASE("a cross-T1 incast is marked on the way, and marks cost turns, not paths") {
-  MemFabric::Options o;
+  SimFabric::Options o;
   for (uint32_t h = 4; h < 8; ++h) o.workloads.emplace_back(write(h, 0, 1 << 20, 4));
   // A window that reacts to nothing and is too small to queue packets for a reorder window.
   Topology early_marks = test::octet();
@@ -306,7 +306,7 @@ TEST_CASE("a cross-T1 incast is marked on the way, and marks cost turns, not pat
   o.profile = make_profile("lab", early_marks);
   o.profile->congestion_control = CongestionAlgorithm::kFixed;
   o.profile->window_percent = 50;
-  MemFabric fabric(early_marks, o);
+  SimFabric fabric(early_marks, o);
   fabric.run_until(us(5000));
   CHECK(fabric.stats(0).ce_marks_seen > 0);
   CHECK(fabric.stats(0).bytes_verified == 16 << 20);
@@ -323,7 +323,7 @@ TEST_CASE("a permutation at 90 % load delivers what it offers, verified") {
   spec.shift = 4;
   auto o = seeded(spec);
   o.end = us(200);
-  MemFabric fabric(octet, o);
+  SimFabric fabric(octet, o);
   fabric.run_until(us(230));
   const HostStats sum = total(fabric);
   CHECK(sum.bytes_mismatched == 0);
@@ -338,7 +338,7 @@ TEST_CASE("a PSN that wraps in mid-transfer changes nothing") {
   TransportProfile p = make_profile("lab", pair());
   p.first_psn = Psn{0xFFFF80};
   o.profile = p;
-  MemFabric fabric(pair(), o);
+  SimFabric fabric(pair(), o);
   fabric.apply(us(0), random_loss(fabric.topology.wires_list[0].id, {20'000'000}));
   fabric.run_until(us(5000));
   CHECK(fabric.stats(0).writes_completed == 2);
@@ -351,7 +351,7 @@ TEST_CASE("without ICRC the bytes are the same") {
   TransportProfile p = make_profile("lab", pair());
   p.icrc = false;
   o.profile = p;
-  MemFabric fabric(pair(), o);
+  SimFabric fabric(pair(), o);
   fabric.run_until(us(2000));
   check_reduced(fabric, 1 << 20, 1);
 }
@@ -360,7 +360,7 @@ TEST_CASE("the order of calls changes nothing: same records, same events, byte f
   const auto run = [](uint32_t shuffle, uint64_t seed) {
     auto o = seeded(all_reduce(pair(), 1 << 20, 2), seed);
     o.shuffle = shuffle;
-    MemFabric fabric(pair(), o);
+    SimFabric fabric(pair(), o);
     fabric.set_link(us(30), fabric.link_of("h0:p0"), false);
     fabric.set_link(us(90), fabric.link_of("h0:p0"), true);
     fabric.apply(us(0), random_loss(fabric.topology.wires_list[2].id, {10'000'000}));
@@ -376,7 +376,7 @@ TEST_CASE("the order of calls changes nothing: same records, same events, byte f
 }
 
 TEST_CASE("every frame that a host sends is one that the parser accepts, with a right ICRC") {
-  MemFabric fabric(pair(), seeded(write(0, 1, 100'000, 3)));
+  SimFabric fabric(pair(), seeded(write(0, 1, 100'000, 3)));
   uint64_t seen = 0;
   for (uint32_t h = 0; h < 2; ++h) {
     fabric.observer(h).on_packet = [&](const PacketRecord& r) {

@@ -21,9 +21,9 @@ using namespace mrclab::endpoint;
 using mrclab::test::check_clean;
 using mrclab::test::endless;
 using mrclab::test::first_event;
-using mrclab::test::MemFabric;
 using mrclab::test::received;
 using mrclab::test::side_by_side;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -34,7 +34,7 @@ Topology rows(uint32_t uplinks) { return build_topology(test::shape_of("rows", 2
 
 TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stays within 1 %") {
   const auto run = [](bool lossy) {
-    auto fabric = std::make_unique<MemFabric>(test::octet(), side_by_side({endless(0, 4)}));
+    auto fabric = std::make_unique<SimFabric>(test::octet(), side_by_side({endless(0, 4)}));
     const LinkId link = fabric->link_of("p3.t0-0:u1");
     if (lossy) {
       fabric->apply(us(100), random_loss(fabric->topology.link(link).a_to_b, {200'000'000}));
@@ -66,7 +66,7 @@ TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stay
 TEST_CASE("a T1 that stops forwarding costs its paths, not throughput, and is used again after") {
   const auto run = [](bool dead) {
     auto fabric =
-        std::make_unique<MemFabric>(test::octet(), side_by_side({endless(0, 4), endless(5, 1)}));
+        std::make_unique<SimFabric>(test::octet(), side_by_side({endless(0, 4), endless(5, 1)}));
     for (const Port& port : fabric->topology.node(fabric->topology.t1(2, 1)).ports) {
       if (dead) fabric->set_wires(us(100), port.link, false);
       if (dead) fabric->set_wires(us(500), port.link, true);
@@ -92,7 +92,7 @@ TEST_CASE("a T1 that stops forwarding costs its paths, not throughput, and is us
 
 TEST_CASE("a link that keeps flapping is taken back ever more rarely" *
           doctest::test_suite(test::kWholeRun)) {
-  MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
+  SimFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
   const LinkId link = fabric.link_of("p1.t0-0:u2");
   constexpr int kFlaps = 12;
   for (int i = 0; i < kFlaps; ++i) {
@@ -111,7 +111,7 @@ TEST_CASE("a lost active value is replaced by a backup of its plane") {
   auto o = side_by_side({endless(0, 4)});
   o.profile = make_profile("lab", test::octet());
   o.profile->active_evs = 16;
-  MemFabric fabric(test::octet(), o);
+  SimFabric fabric(test::octet(), o);
   std::set<EntropyValue> used;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
     MrcPacket packet;
@@ -144,7 +144,7 @@ TEST_CASE("a lost active value is replaced by a backup of its plane") {
 }
 
 TEST_CASE("what a controller denies is not used from that instant, and only it undoes it") {
-  MemFabric fabric(test::octet(), side_by_side({endless(0, 4), endless(0, 5), endless(4, 0)}));
+  SimFabric fabric(test::octet(), side_by_side({endless(0, 4), endless(0, 5), endless(4, 0)}));
   const EntropyValue ev = ev_of({2, 1});
   std::set<uint32_t> used_toward;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
@@ -189,7 +189,7 @@ TEST_CASE("what a controller denies is not used from that instant, and only it u
 
 TEST_CASE("one direction of a plane that is silently dead stops SACKs for no more than a few RTT") {
   for (const uint32_t uplinks : {1u, 4u}) {
-    MemFabric fabric(rows(uplinks), side_by_side({endless(0, 1)}));
+    SimFabric fabric(rows(uplinks), side_by_side({endless(0, 1)}));
     // From h1 towards its T0 in plane 0: data comes in, nothing gets out.
     fabric.apply(us(200), WireState{fabric.topology.port({NodeId{1}, PortId{0}}).out, false});
     fabric.stop_when_finished = false;

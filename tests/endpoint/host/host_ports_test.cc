@@ -22,10 +22,10 @@ using namespace mrclab::endpoint;
 using mrclab::test::check_clean;
 using mrclab::test::endless;
 using mrclab::test::first_event;
-using mrclab::test::MemFabric;
 using mrclab::test::pair;
 using mrclab::test::received;
 using mrclab::test::side_by_side;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -42,7 +42,7 @@ Topology dual_homed() {
 TEST_CASE("with k of 8 NIC ports down, at either end, goodput is (8 - k) / 8 within 3 %" *
           doctest::test_suite(test::kWholeRun)) {
   const auto goodput = [](const std::string& host, uint32_t down) {
-    MemFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
+    SimFabric fabric(test::octet(), side_by_side({endless(0, 4)}));
     for (uint32_t p = 0; p < down; ++p) {
       fabric.set_link(us(50), fabric.link_of(host + ":p" + std::to_string(p)), false);
     }
@@ -69,9 +69,9 @@ TEST_CASE(
   std::vector<WorkloadSpec> workloads{endless(0, 1)};
   SUBCASE("h1 sends, too") { workloads.push_back(endless(1, 0)); }
   SUBCASE("h1 only answers, and probes its way back") {}
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = workloads;
-  MemFabric fabric(dual_homed(), options);
+  SimFabric fabric(dual_homed(), options);
   const Topology& t = fabric.topology;
   uint64_t to_dead_port = 0;  // at the switch in front of it
   fabric.observers[t.find_node("leaf3")->value].on_packet = [&](const PacketRecord& r) {
@@ -120,7 +120,7 @@ TEST_CASE(
 
 TEST_CASE("two ports at either end that are told at the same time, each to the other's dead one") {
   // Both ends live on port 0 and have it from each other; then both change to port 1 in one instant.
-  MemFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
+  SimFabric fabric(dual_homed(), side_by_side({endless(0, 1), endless(1, 0)}));
   for (const char* host : {"h0", "h1"}) {
     fabric.set_link(us(50), fabric.link_of(std::string(host) + ":p1"), false);
     fabric.set_link(us(100), fabric.link_of(std::string(host) + ":p1"), true);
@@ -139,7 +139,7 @@ TEST_CASE("with the mask in SACKs a peer that no Port Status Update reaches stil
     o.profile = make_profile("lab", pair());
     o.profile->sack_port_mask = in_sacks;
     o.profile->port_status_interval = us(2000);  // the first copy is lost, the next comes late
-    MemFabric fabric(pair(), o);
+    SimFabric fabric(pair(), o);
     const WireId other = fabric.topology.port({NodeId{1}, PortId{1}}).out;
     fabric.apply(us(199), WireState{other, false});
     fabric.apply(us(215), WireState{other, true});
@@ -159,7 +159,7 @@ TEST_CASE("ports of both ends that flap against each other end with every plane 
     auto o = side_by_side({endless(0, 4), endless(4, 0)});
     o.profile = make_profile("lab", test::octet());
     o.profile->sack_port_mask = in_sacks;
-    MemFabric fabric(test::octet(), o);
+    SimFabric fabric(test::octet(), o);
     for (int i = 0; i < 12; ++i) {
       const std::string plane = ":p" + std::to_string(i % 3);
       fabric.set_link(us(100 + 7 * i), fabric.link_of("h0" + plane), false);
@@ -179,7 +179,7 @@ TEST_CASE("a cx8 NIC sends nothing for just as long as its profile says, at fail
   slow.nic = cx8_profile(8000);  // 0.2 to 1.6 s are 25 to 200 us, 0.2 to 0.5 s 25 to 62.5 us
   slow.nic.remap_down.min = slow.nic.remap_down.max;  // the longest gap that was seen
   slow.nic.remap_up.min = slow.nic.remap_up.max;
-  MemFabric fabric(slow, side_by_side({endless(0, 1), endless(1, 0)}));
+  SimFabric fabric(slow, side_by_side({endless(0, 1), endless(1, 0)}));
   fabric.set_link(us(300), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(900), fabric.link_of("h0:p0"), true);
   struct Gap {

@@ -14,27 +14,27 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/mrc_frames.h"
 #include "tests/support/nightly.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::endless;
-using mrclab::test::MemFabric;
 using mrclab::test::pair;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
 
-MemFabric::Options writes(uint64_t size, uint32_t count) {
+SimFabric::Options writes(uint64_t size, uint32_t count) {
   WriteSpec spec;
   spec.from = 0;
   spec.to = 1;
   spec.size = {size};
   spec.count = count;
-  MemFabric::Options o;
+  SimFabric::Options o;
   o.workloads = {spec};
   o.profile = make_profile("lab", pair());
   return o;
@@ -44,7 +44,7 @@ MemFabric::Options writes(uint64_t size, uint32_t count) {
 
 TEST_CASE("a host whose ports are all dead before it sends anything ends in an error as well") {
   for (const std::string_view host : {"h0", "h1"}) {
-    MemFabric fabric(pair(), writes(1 << 20, 4));
+    SimFabric fabric(pair(), writes(1 << 20, 4));
     for (const std::string_view port : {":p0", ":p1"}) {
       fabric.set_link(us(0), fabric.link_of(std::string(host) + std::string(port)), false);
     }
@@ -60,7 +60,7 @@ TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfe
     o.profile->first_psn = Psn{0xFFFF00};
     o.profile->first_msn = first_msn;
     o.profile->max_immediates = 4;
-    MemFabric fabric(pair(), o);
+    SimFabric fabric(pair(), o);
     for (const Wire& wire : fabric.topology.wires_list) {
       fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
@@ -91,7 +91,7 @@ TEST_CASE(
   const FabricTime rtt = pair().base_rtt;
   // The only other timers of the queue pair run for so long that no probe would be waiting for one of them.
   o.profile->tail_probe = o.profile->ack_timeout = rtt * 100;
-  MemFabric fabric(pair(), o);
+  SimFabric fabric(pair(), o);
   fabric.set_wires(us(300), fabric.link_of("h1:p0"), false);
   std::optional<FabricTime> probed;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
@@ -111,13 +111,13 @@ TEST_CASE(
 }
 
 TEST_CASE("queue pairs of one pair of hosts have entropy values of their own") {
-  MemFabric::Options o;
+  SimFabric::Options o;
   WriteSpec spec = endless(0, 4);
   spec.qps = 7;  // not 8: queue pairs and ports in turn would make a queue pair meet one port only
   o.workloads = {spec};
   o.profile = make_profile("lab", test::octet());
   o.profile->ev_limit = 8;  // of 32: one of four uplinks in each plane
-  MemFabric fabric(test::octet(), o);
+  SimFabric fabric(test::octet(), o);
   std::map<uint32_t, std::set<EntropyValue>> used;  // by queue pair
   fabric.observer(0).on_packet = [&](const PacketRecord& record) {
     MrcPacket packet;
@@ -139,7 +139,7 @@ TEST_CASE("two queue pairs to one destination share its window fairly") {
   auto o = writes(256 * 1024, 0);
   o.workloads.push_back(o.workloads[0]);
   o.end = us(300);
-  MemFabric fabric(pair(), o);
+  SimFabric fabric(pair(), o);
   std::map<uint32_t, uint64_t> packets;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
     MrcPacket packet;
@@ -159,7 +159,7 @@ TEST_CASE("two queue pairs to one destination share its window fairly") {
 TEST_CASE("a queue pair that fails gives its share of the window back and disturbs no other") {
   auto o = writes(256 * 1024, 40);
   o.workloads.push_back(o.workloads[0]);
-  MemFabric fabric(pair(), o);
+  SimFabric fabric(pair(), o);
   const auto plan = plan_connections(fabric.topology, o.workloads, 1);
   fabric.stop_when_finished = false;
   fabric.run_until(us(40));
@@ -188,7 +188,7 @@ TEST_CASE("a queue pair that fails gives its share of the window back and distur
   write_mrc_headers(nak, bytes);
   finish_mrc_frame(bytes);
   Arrival arrival;
-  arrival.frame = fabric.frames.copy(bytes);
+  arrival.frame = fabric.frames().copy(bytes);
   arrival.start = arrival.arrival = fabric.now();
   arrival.sequence = 1'000'000;
   fabric.host(0).receive(PortId{0}, std::move(arrival));
@@ -210,7 +210,7 @@ TEST_CASE("without trim NACKs data is not trimmed, and congestion is recovered a
   o.profile->congestion_control = CongestionAlgorithm::kFixed;
   o.workloads.push_back(o.workloads[0]);
   std::get<WriteSpec>(o.workloads[1]).from = 2;
-  MemFabric fabric(three, o);
+  SimFabric fabric(three, o);
   fabric.run_until(us(20'000));
   CHECK(fabric.stats(1).bytes_verified == 8 << 20);
   CHECK(fabric.stats(1).trims_seen == 0);
@@ -222,7 +222,7 @@ TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is 
           doctest::test_suite(test::kWholeRun)) {
   // Four senders across T1 with a fixed window of 3 BDP each queue for several round trips.
   const auto run = [](bool adaptive) {
-    MemFabric::Options o;
+    SimFabric::Options o;
     for (uint32_t h = 4; h < 8; ++h) {
       WriteSpec spec;
       spec.from = h;
@@ -235,7 +235,7 @@ TEST_CASE("slow paths are not bad paths: what queues delay beyond the window is 
     o.profile->congestion_control = CongestionAlgorithm::kFixed;
     o.profile->window_percent = 300;
     if (!adaptive) o.profile->reorder_window_max = o.profile->reorder_window;
-    MemFabric fabric(test::octet(), o);
+    SimFabric fabric(test::octet(), o);
     fabric.stop_when_finished = false;  // the last value may be on probation when the work is done
     fabric.run_until(us(5000));
     CHECK(fabric.stats(0).bytes_verified == 64 << 20);
@@ -276,7 +276,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
       auto o = writes(256 * 1024, 8);
       (*o.profile).*row.mechanism = on;
       o.profile->tail_probe = us(5'000);  // no probes but those of entropy values
-      MemFabric fabric(two_uplinks(), o);
+      SimFabric fabric(two_uplinks(), o);
       fabric.stop_when_finished = false;
       for (const Wire& wire : fabric.topology.wires_list) {
         if (wire.from.node == NodeId{0} && wire.from.port == PortId{0}) {
@@ -306,7 +306,7 @@ TEST_CASE("without selective acknowledgements losses are found by timeouts, and 
   for (const bool selective : {true, false}) {
     auto o = writes(256 * 1024, 8);
     o.profile->selective_acks = selective;
-    MemFabric fabric(pair(), o);
+    SimFabric fabric(pair(), o);
     for (const Wire& wire : fabric.topology.wires_list) {
       fabric.apply(us(0), random_loss(wire.id, {10'000'000}));
     }
@@ -320,10 +320,10 @@ TEST_CASE("without selective acknowledgements losses are found by timeouts, and 
 TEST_CASE(
     "between hosts on one T0 a lossy plane stays in use, as it is all of a plane, a dead one not" *
     doctest::test_suite(test::kWholeRun)) {
-  MemFabric::Options o;
+  SimFabric::Options o;
   o.workloads = {test::endless(0, 1)};
   const auto goodput = [&](uint32_t per_million) {
-    MemFabric fabric(test::pair(), o);
+    SimFabric fabric(test::pair(), o);
     fabric.stop_when_finished = false;
     for (const Wire& wire : fabric.topology.wires_list) {
       if (per_million != 0) fabric.apply(us(0), random_loss(wire.id, {per_million * 1'000}));
@@ -337,7 +337,7 @@ TEST_CASE(
   CHECK(goodput(1'000) > 0.98 * clean);
   CHECK(goodput(10'000) > 0.9 * clean);
 
-  MemFabric dead(test::pair(), o);
+  SimFabric dead(test::pair(), o);
   dead.stop_when_finished = false;
   dead.set_wires(us(100), dead.link_of("h0:p0"), false);
   dead.run_until(us(200));
@@ -348,10 +348,10 @@ TEST_CASE(
 TEST_CASE("where the NICs' own links lose, no path is left for long, as none is better" *
           doctest::test_suite(test::kWholeRun)) {
   // Four pairs across T1s fill the fabric: a path that is left without need has no substitute.
-  MemFabric::Options o;
+  SimFabric::Options o;
   for (uint32_t h = 0; h < 4; ++h) o.workloads.push_back(test::endless(h, h + 4));
   const auto goodput = [&](uint32_t per_million) {
-    MemFabric fabric(build_topology(test::shape_of("full", 2, 2, 4, 4)), o);
+    SimFabric fabric(build_topology(test::shape_of("full", 2, 2, 4, 4)), o);
     fabric.stop_when_finished = false;
     for (const Wire& wire : fabric.topology.wires_list) {
       const bool from_host = fabric.topology.node(wire.from.node).role == NodeRole::kHost;

@@ -14,13 +14,13 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/mrc_frames.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -32,13 +32,13 @@ struct Attack {
     plan = plan_connections(fabric.topology, options().workloads, 1).at(0);
     fabric.stop_when_finished = false;
   }
-  static MemFabric::Options options(std::optional<TransportProfile> profile = {}) {
+  static SimFabric::Options options(std::optional<TransportProfile> profile = {}) {
     WriteSpec spec;
     spec.from = 0;
     spec.to = 1;
     spec.size = {1 << 20};
     spec.count = 4;
-    MemFabric::Options o;
+    SimFabric::Options o;
     o.workloads = {spec};
     o.profile = std::move(profile);
     return o;
@@ -76,7 +76,7 @@ struct Attack {
   /// `ago`: so long has it been in the host already.
   void inject(uint32_t host, std::span<const uint8_t> frame, FabricTime ago = {}) {
     Arrival arrival;
-    arrival.frame = fabric.frames.copy(frame);
+    arrival.frame = fabric.frames().copy(frame);
     arrival.start = arrival.arrival = fabric.now() - ago;
     arrival.sequence = 1'000'000 + injected++;
     fabric.host(host).receive(PortId{0}, std::move(arrival));
@@ -92,7 +92,7 @@ struct Attack {
     CHECK(fabric.stats(0).qps_in_error + fabric.stats(1).qps_in_error == 0);
   }
 
-  MemFabric fabric;
+  SimFabric fabric;
   ConnectionPlan plan;
   uint64_t injected = 0;
 };

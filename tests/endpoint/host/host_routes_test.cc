@@ -14,12 +14,12 @@
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -33,7 +33,7 @@ Topology planes_of(NicRoutes nics, Spray spray = Spray::kPacket) {
   return build_topology(shape);
 }
 
-std::string weights(MemFabric& fabric, uint32_t from, uint32_t to) {
+std::string weights(SimFabric& fabric, uint32_t from, uint32_t to) {
   std::string text;
   for (const uint32_t weight : fabric.host(from).routes()->plane_weights(to)) {
     text += std::to_string(weight);
@@ -41,7 +41,7 @@ std::string weights(MemFabric& fabric, uint32_t from, uint32_t to) {
   return text;
 }
 
-size_t prefixes(MemFabric& fabric, uint32_t host) {
+size_t prefixes(SimFabric& fabric, uint32_t host) {
   return fabric.host(host).routes()->speaker().table().size();
 }
 
@@ -56,8 +56,8 @@ IncastSpec stream(uint32_t from, uint32_t to, uint32_t percent) {
 }
 
 /// Four queue pairs of RC from host 0 to host 5.
-MemFabric::Options four_flows(const Topology& topology) {
-  MemFabric::Options options;
+SimFabric::Options four_flows(const Topology& topology) {
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   IncastSpec spec = stream(0, 5, 30);
   spec.qps = 4;
@@ -65,7 +65,7 @@ MemFabric::Options four_flows(const Topology& topology) {
   return options;
 }
 
-void set_rate(MemFabric& fabric, FabricTime at, const std::string& port, BitRate rate) {
+void set_rate(SimFabric& fabric, FabricTime at, const std::string& port, BitRate rate) {
   const Link& link = fabric.topology.link(fabric.link_of(port));
   fabric.apply(at, WireRate{link.a_to_b, rate});
   fabric.apply(at, WireRate{link.b_to_a, rate});
@@ -74,7 +74,7 @@ void set_rate(MemFabric& fabric, FabricTime at, const std::string& port, BitRate
 /// Data packets that a host sends, by plane.
 class Counts {
  public:
-  Counts(MemFabric& fabric, uint32_t host) {
+  Counts(SimFabric& fabric, uint32_t host) {
     fabric.observer(host).on_packet = [this](const PacketRecord& r) {
       const bool data = r.queue == QueueClass::kData || r.queue == QueueClass::kLossless;
       if (r.direction == Direction::kEgress && r.event == PacketEvent::kPassed && data) {
@@ -100,7 +100,7 @@ double part(const std::vector<uint64_t>& counts, size_t plane) {
 TEST_CASE("each NIC port has a session with its leaf, and a NIC knows every host by all planes") {
   for (const NicRoutes nics : {NicRoutes::kAll, NicRoutes::kAggregates}) {
     CAPTURE(name_of(nics));
-    MemFabric fabric(planes_of(nics), {});
+    SimFabric fabric(planes_of(nics), {});
     fabric.stop_when_finished = false;
     fabric.run_until(fare_ready(fabric.topology) / 2);
     for (uint32_t host = 0; host < 6; ++host) {
@@ -116,9 +116,9 @@ TEST_CASE("each NIC port has a session with its leaf, and a NIC knows every host
 
 TEST_CASE(
     "a NIC that asks for its partners is told of no other, by a filter that each leaf applies") {
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {stream(0, 5, 10)};
-  MemFabric fabric(planes_of(NicRoutes::kWanted), options);
+  SimFabric fabric(planes_of(NicRoutes::kWanted), options);
   fabric.stop_when_finished = false;
   fabric.run_until(fare_ready(fabric.topology) / 2);
   CHECK(weights(fabric, 0, 5) == "1111");
@@ -132,9 +132,9 @@ TEST_CASE(
     "a plane that has lost a host is left for that host alone, and used again when it is back") {
   for (const NicRoutes nics : {NicRoutes::kAll, NicRoutes::kAggregates, NicRoutes::kWanted}) {
     CAPTURE(name_of(nics));
-    MemFabric::Options options;
+    SimFabric::Options options;
     options.workloads = {stream(0, 5, 10), stream(0, 4, 10)};
-    MemFabric fabric(planes_of(nics), options);
+    SimFabric fabric(planes_of(nics), options);
     fabric.stop_when_finished = false;
     const FabricTime ready = fare_ready(fabric.topology);
     fabric.run_until(ready);
@@ -159,7 +159,7 @@ TEST_CASE(
     "a leaf without uplinks takes its plane from all hosts behind it, and none from the others") {
   for (const NicRoutes nics : {NicRoutes::kAll, NicRoutes::kAggregates}) {
     CAPTURE(name_of(nics));
-    MemFabric fabric(planes_of(nics), {});
+    SimFabric fabric(planes_of(nics), {});
     fabric.stop_when_finished = false;
     const FabricTime ready = fare_ready(fabric.topology);
     fabric.set_link(ready, fabric.link_of("p2.t0-2:u0"), false);
@@ -177,9 +177,9 @@ TEST_CASE(
 
 TEST_CASE(
     "a queue pair of MRC does not use a plane without a route, and does again when there is one") {
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {stream(0, 4, 40)};
-  MemFabric fabric(planes_of(NicRoutes::kAll), options);
+  SimFabric fabric(planes_of(NicRoutes::kAll), options);
   fabric.stop_when_finished = false;
   Counts counts(fabric, 0);
   const auto told = [&](std::string_view cause) {
@@ -210,9 +210,9 @@ TEST_CASE(
 }
 
 TEST_CASE("a NIC port at half rate gets half of what the others get, packet by packet") {
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {stream(0, 5, 40)};
-  MemFabric fabric(planes_of(NicRoutes::kAll), options);
+  SimFabric fabric(planes_of(NicRoutes::kAll), options);
   fabric.stop_when_finished = false;
   Counts counts(fabric, 0);
   const FabricTime ready = fare_ready(fabric.topology);
@@ -237,7 +237,7 @@ TEST_CASE("a NIC port at half rate gets half of what the others get, packet by p
 
 TEST_CASE("flows of RC have a plane each, leave the one that lost their peer, and come back") {
   const Topology topology = planes_of(NicRoutes::kAggregates, Spray::kFlow);
-  MemFabric fabric(topology, four_flows(topology));
+  SimFabric fabric(topology, four_flows(topology));
   fabric.stop_when_finished = false;
   Counts counts(fabric, 0);
   const FabricTime ready = fare_ready(fabric.topology);
@@ -262,7 +262,7 @@ TEST_CASE("flows of RC have a plane each, leave the one that lost their peer, an
 
 TEST_CASE("flows whose ends have chosen different planes go on") {
   const Topology topology = planes_of(NicRoutes::kAll, Spray::kFlow);
-  MemFabric fabric(topology, four_flows(topology));
+  SimFabric fabric(topology, four_flows(topology));
   fabric.stop_when_finished = false;
   Counts counts(fabric, 0);
   const FabricTime ready = fare_ready(fabric.topology);
@@ -282,7 +282,7 @@ TEST_CASE("flows whose ends have chosen different planes go on") {
 
 TEST_CASE("other weights move no flow that sends") {
   const Topology topology = planes_of(NicRoutes::kAll, Spray::kFlow);
-  MemFabric fabric(topology, four_flows(topology));
+  SimFabric fabric(topology, four_flows(topology));
   fabric.stop_when_finished = false;
   Counts counts(fabric, 0);
   const FabricTime ready = fare_ready(fabric.topology);
@@ -298,7 +298,7 @@ TEST_CASE("other weights move no flow that sends") {
 }
 
 TEST_CASE("a host that loses its power is gone from all tables, and speaks again when it is back") {
-  MemFabric fabric(planes_of(NicRoutes::kAll), {});
+  SimFabric fabric(planes_of(NicRoutes::kAll), {});
   fabric.stop_when_finished = false;
   const FabricTime ready = fare_ready(fabric.topology);
   const NodeId host = fabric.topology.host(5);
@@ -320,7 +320,7 @@ TEST_CASE("a host that loses its power is gone from all tables, and speaks again
 
 TEST_CASE(
     "a host says its routes: which planes lead to whom, its sessions and the size of its table") {
-  MemFabric fabric(planes_of(NicRoutes::kAggregates), {});
+  SimFabric fabric(planes_of(NicRoutes::kAggregates), {});
   fabric.stop_when_finished = false;
   const FabricTime ready = fare_ready(fabric.topology);
   fabric.set_link(ready, fabric.link_of("h5:p0"), false);
@@ -332,7 +332,7 @@ TEST_CASE(
   CHECK(said.at("speaker").at("prefixes") == 5);
   CHECK(said.at("speaker").at("sessions").size() == 4);
   CHECK(said.at("speaker").at("sessions")[0].at("with") == "p0.t0-0");
-  MemFabric silent(planes_of(NicRoutes::kOff), {});
+  SimFabric silent(planes_of(NicRoutes::kOff), {});
   CHECK(table_json(silent.topology, silent.host(0)).is_null());
 }
 

@@ -9,12 +9,12 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/packet/pause_frame.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -244,12 +244,12 @@ struct PausedRun {
 
 PausedRun run_slow(const HostDrain& drain, FabricTime until, FabricTime end) {
   const Topology topology = with_pauses();
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   options.profile->dcqcn = DcqcnChoice::kOff;
   options.profile->receive_buffer = 256 * 1024;
   options.workloads.emplace_back(roce_write(1 << 20, 8));
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   PausedRun run;
   for (uint32_t node = 0; node < 3; ++node) {
     fabric.node_observer(NodeId{node}).on_packet = [&run, node](const PacketRecord& r) {
@@ -298,12 +298,12 @@ TEST_CASE(
     "without pauses the same slow memory loses packets, which go-back-N brings all the same") {
   Topology topology = with_pauses();
   topology.lossless.pfc = false;
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   options.profile->dcqcn = DcqcnChoice::kOff;
   options.profile->receive_buffer = 256 * 1024;
   options.workloads.emplace_back(roce_write(1 << 20, 2));
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   fabric.apply(us(5), HostDrain{NodeId{1}, DrainKind::kSlow, BitRate::from_gbps(20)});
   fabric.run_until(us(6'000));
   CHECK(fabric.stats(1).refused_for(Refusal::kNoPacketBuffer) > 0);
@@ -314,13 +314,13 @@ TEST_CASE(
 
 TEST_CASE("a storm at the receiver stops RoCE's data of its sender, and MRC's not") {
   const Topology topology = with_pauses();
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   options.workloads.emplace_back(roce_write(1 << 20, 16));
   WriteSpec mrc = roce_write(1 << 20, 16);
   mrc.transport = TransportKind::kMrc;
   options.workloads.emplace_back(mrc);
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   std::vector<FabricTime> data, lossless;
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
     if (r.direction != Direction::kEgress) return;

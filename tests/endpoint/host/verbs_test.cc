@@ -10,8 +10,8 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/path.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/pair_fabric.h"
+#include "tests/support/sim_fabric.h"
 
 namespace mrclab::endpoint {
 namespace {

@@ -9,12 +9,12 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/build_topology.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -37,8 +37,8 @@ WriteSpec roce_writes(uint32_t from, uint32_t to, uint32_t count, uint32_t qps) 
   return spec;
 }
 
-MemFabric::Options roce_options(const Topology& topology, std::vector<WorkloadSpec> workloads) {
-  MemFabric::Options options;
+SimFabric::Options roce_options(const Topology& topology, std::vector<WorkloadSpec> workloads) {
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   options.workloads = std::move(workloads);
   return options;
@@ -49,7 +49,7 @@ MemFabric::Options roce_options(const Topology& topology, std::vector<WorkloadSp
 TEST_CASE(
     "one fat port: sixteen queue pairs are sixteen flows over one NIC port, spread over uplinks") {
   const Topology topology = roce_fabric(1, 800);
-  MemFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 64, 16)}));
+  SimFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 64, 16)}));
   std::set<uint16_t> flows;  // UDP source ports
   fabric.observer(0).on_packet = [&](const PacketRecord& r) {
     MrcPacket packet;
@@ -77,7 +77,7 @@ TEST_CASE("one port of several planes: each queue pair has one, and sixteen shar
   uint32_t qps = 16;
   SUBCASE("sixteen use all ports") {}
   SUBCASE("one uses one") { qps = 1; }
-  MemFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 64, qps)}));
+  SimFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 64, qps)}));
   fabric.run_until(us(20'000));
   const HostStats sender = fabric.stats(0);
   CHECK(sender.writes_completed == 64);
@@ -99,7 +99,7 @@ TEST_CASE("collectives stripe each message over all queue pairs, and verify over
   spec.qps = 4;
   for (const CollectiveKind kind : {CollectiveKind::kAllReduce, CollectiveKind::kAllToAll}) {
     spec.kind = kind;
-    MemFabric fabric(topology, roce_options(topology, {spec}));
+    SimFabric fabric(topology, roce_options(topology, {spec}));
     fabric.run_until(us(20'000));
     for (uint32_t host = 0; host < 4; ++host) {
       const HostStats stats = fabric.stats(host);
@@ -113,8 +113,8 @@ TEST_CASE("collectives stripe each message over all queue pairs, and verify over
 
 TEST_CASE("a path that dies takes its queue pair with it, and no other") {
   const Topology topology = roce_fabric(4);
-  MemFabric::Options options = roce_options(topology, {roce_writes(0, 2, 400, 4)});
-  MemFabric fabric(topology, options);
+  SimFabric::Options options = roce_options(topology, {roce_writes(0, 2, 400, 4)});
+  SimFabric fabric(topology, options);
   fabric.set_wires(us(50), fabric.link_of("h0:p2"), false);
   fabric.run_until(us(30'000));
   const HostStats sender = fabric.stats(0);
@@ -129,7 +129,7 @@ TEST_CASE("a path that dies takes its queue pair with it, and no other") {
 
 TEST_CASE("a flap that is shorter than the retries costs time, not the queue pair") {
   const Topology topology = roce_fabric(1);
-  MemFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 40, 1)}));
+  SimFabric fabric(topology, roce_options(topology, {roce_writes(0, 2, 40, 1)}));
   fabric.set_link(us(50), fabric.link_of("h0:p0"), false);
   fabric.set_link(us(1'000), fabric.link_of("h0:p0"), true);
   fabric.run_until(us(30'000));
@@ -143,9 +143,9 @@ TEST_CASE("a flap that is shorter than the retries costs time, not the queue pai
 TEST_CASE("marks become CNPs at most once in the interval, and rates fall where queues are long") {
   const Topology topology = roce_fabric(1);
   // Both hosts of one row to one of the other: two to one.
-  MemFabric::Options options =
+  SimFabric::Options options =
       roce_options(topology, {roce_writes(0, 2, 60, 1), roce_writes(1, 2, 60, 1)});
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   std::map<uint32_t, std::vector<FabricTime>> cnps;  // by queue pair
   fabric.observer(2).on_packet = [&](const PacketRecord& r) {
     MrcPacket packet;
@@ -182,9 +182,9 @@ TEST_CASE("MRC and RC side by side: each queue pair speaks its own, and all byte
   WriteSpec mrc = roce_writes(0, 2, 40, 2), roce = roce_writes(1, 2, 40, 2);
   mrc.transport = TransportKind::kMrc;
   roce.transport = TransportKind::kRoce;
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.workloads = {mrc, roce};
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   fabric.run_until(us(30'000));
   CHECK(fabric.stats(0).writes_completed == 40);
   CHECK(fabric.stats(0).sacks_received > 0);
@@ -197,10 +197,10 @@ TEST_CASE("the order in which the nodes are asked changes nothing in a lossy RC 
   const Topology topology = roce_fabric(2);
   uint64_t hashes[2];
   for (uint32_t shuffle = 0; shuffle < 2; ++shuffle) {
-    MemFabric::Options options =
+    SimFabric::Options options =
         roce_options(topology, {roce_writes(0, 2, 40, 4), roce_writes(3, 0, 40, 4)});
     options.shuffle = shuffle * 7;
-    MemFabric fabric(topology, options);
+    SimFabric fabric(topology, options);
     fabric.stop_when_finished = false;
     for (const Wire& wire : topology.wires_list) {
       fabric.apply(FabricTime::zero(), random_loss(wire.id, {2'000'000}));

@@ -10,7 +10,7 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
@@ -65,7 +65,7 @@ class RcPrograms {
     return all;
   }
 
-  test::MemFabric fabric;
+  test::SimFabric fabric;
   std::vector<uint8_t> inbox, data = std::vector<uint8_t>(50'000);
   CqHandle cqs[2];
   Qpn qpns[2];

@@ -14,13 +14,13 @@
 #include "fabric/packet/pause_frame.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
 #include "tests/support/programs.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -33,7 +33,7 @@ std::vector<FrameBytes> roce_frames() {
   shape.routing.by_default = Routing::kEcmp;
   shape.lossless.pfc = true;
   const Topology topology = build_topology(shape);
-  MemFabric::Options options;
+  SimFabric::Options options;
   options.profile = make_profile("roce", topology);
   for (const uint32_t from : {0u, 1u}) {
     WriteSpec write;
@@ -47,7 +47,7 @@ std::vector<FrameBytes> roce_frames() {
     write.count = 70;
     options.workloads.emplace_back(write);
   }
-  MemFabric fabric(topology, options);
+  SimFabric fabric(topology, options);
   for (const Wire& wire : topology.wires_list) {
     fabric.apply(FabricTime::zero(), random_loss(wire.id, {5'000'000}));
   }

@@ -9,13 +9,13 @@
 #include "fabric/topology/build_topology.h"
 #include "tests/endpoint/workload/collective_kinds.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/mem_fabric.h"
+#include "tests/support/sim_fabric.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
 using mrclab::test::kCollectiveKinds;
-using mrclab::test::MemFabric;
+using mrclab::test::SimFabric;
 using mrclab::test::us;
 
 namespace {
@@ -31,8 +31,8 @@ CollectiveSpec collective(CollectiveKind kind, const Topology& topology, uint64_
   return spec;
 }
 
-MemFabric::Options ending(WorkloadSpec spec, FabricTime end = FabricTime::never()) {
-  MemFabric::Options o;
+SimFabric::Options ending(WorkloadSpec spec, FabricTime end = FabricTime::never()) {
+  SimFabric::Options o;
   o.workloads = {std::move(spec)};
   o.end = end;
   return o;
@@ -50,7 +50,7 @@ uint64_t results(CollectiveKind kind, uint64_t size, uint64_t hosts) {
   return 0;
 }
 
-void check_collective(MemFabric& fabric, const CollectiveSpec& spec) {
+void check_collective(SimFabric& fabric, const CollectiveSpec& spec) {
   uint64_t verified = 0, wrong = 0, errors = 0;
   const uint64_t hosts = fabric.topology.host_count();
   for (uint32_t h = 0; h < hosts; ++h) {
@@ -71,7 +71,7 @@ void check_collective(MemFabric& fabric, const CollectiveSpec& spec) {
 
 /// Every wire of a host's first two planes loses one frame in a hundred: loss, and with it far more
 /// reordering than spraying makes.
-void make_lossy(MemFabric& fabric, uint32_t host) {
+void make_lossy(SimFabric& fabric, uint32_t host) {
   for (const char* port : {":p0", ":p1"}) {
     const LinkId link = fabric.link_of("h" + std::to_string(host) + port);
     fabric.apply(us(0), random_loss(fabric.topology.link(link).a_to_b, {10'000'000}));
@@ -87,7 +87,7 @@ TEST_CASE("every collective verifies every byte on the octet while wires lose an
       CAPTURE(name_of(kind));
       CAPTURE(qps);
       const CollectiveSpec spec = collective(kind, test::octet(), 512 << 10, qps);
-      MemFabric fabric(test::octet(), ending(spec));
+      SimFabric fabric(test::octet(), ending(spec));
       make_lossy(fabric, 2);
       make_lossy(fabric, 5);
       fabric.run_until(us(20'000));
@@ -103,7 +103,7 @@ TEST_CASE("every collective is right over three hosts with sizes that three does
       CAPTURE(name_of(kind));
       CAPTURE(elements);
       const CollectiveSpec spec = collective(kind, three, 4 * elements, 1);
-      MemFabric fabric(three, ending(spec));
+      SimFabric fabric(three, ending(spec));
       make_lossy(fabric, 1);
       fabric.run_until(us(20'000));
       check_collective(fabric, spec);
@@ -115,7 +115,7 @@ TEST_CASE("a vector of one element is padded to one for each host") {
   for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
     CollectiveSpec spec = collective(kind, test::octet(), 4, 4);
-    MemFabric fabric(test::octet(), ending(spec));
+    SimFabric fabric(test::octet(), ending(spec));
     fabric.run_until(us(2000));
     if (kind != CollectiveKind::kSendRecv) spec.size = {4 * 8};
     check_collective(fabric, spec);
@@ -128,7 +128,7 @@ TEST_CASE("four queue pairs of a connection share its writes and one window") {
   spec.size = {64 << 10};
   spec.count = 202;
   spec.qps = 4;
-  MemFabric fabric(test::octet(), ending(spec));
+  SimFabric fabric(test::octet(), ending(spec));
   fabric.run_until(us(5000));
   CHECK(fabric.stats(0).qps == 4);
   CHECK(fabric.stats(5).bytes_verified == 202u * (64 << 10));
@@ -150,7 +150,7 @@ TEST_CASE("a depth of one posts the next write when the last one is acknowledged
   spec.size = {4096};
   spec.count = 5;
   spec.depth = 1;
-  MemFabric fabric(test::octet(), ending(spec));
+  SimFabric fabric(test::octet(), ending(spec));
   fabric.run_until(us(1000));
   const WorkReport work = fabric.host(0).work().at(0);
   REQUIRE(work.samples.size() == 5);
@@ -170,7 +170,7 @@ TEST_CASE("a workload starts at its time, with an offered load too") {
   permutation.message = {4096};
   permutation.qps = 2;
   permutation.at = us(30);
-  MemFabric::Options both = ending(write, us(50));
+  SimFabric::Options both = ending(write, us(50));
   both.workloads.emplace_back(permutation);
   PingPongSpec ping;
   ping.from = 4;
@@ -178,7 +178,7 @@ TEST_CASE("a workload starts at its time, with an offered load too") {
   ping.size = {8};
   ping.at = us(11);
   both.workloads.emplace_back(ping);
-  MemFabric fabric(test::octet(), both);
+  SimFabric fabric(test::octet(), both);
   fabric.stop_when_finished = false;
   fabric.run_until(us(60));
   CHECK(fabric.host(0).work().at(0).first == us(7));
@@ -200,7 +200,7 @@ TEST_CASE("a ping-pong takes what the wires, switches and hosts take, twice") {
   spec.count = 20;
   const FabricShape shape = test::shape_of("octet", 8, 2, 4, 4);
   const Topology octet = build_topology(shape);
-  MemFabric fabric(octet, ending(spec));
+  SimFabric fabric(octet, ending(spec));
   fabric.run_until(us(1000));
   const std::vector<WorkReport> work = fabric.host(0).work();
   REQUIRE(work.size() == 1);
@@ -222,7 +222,7 @@ TEST_CASE("a ping-pong of many packets survives loss and stays right") {
   spec.to = 6;
   spec.size = {100'001};
   spec.count = 30;
-  MemFabric fabric(test::octet(), ending(spec));
+  SimFabric fabric(test::octet(), ending(spec));
   make_lossy(fabric, 0);
   fabric.run_until(us(20'000));
   CHECK(fabric.host(0).work().at(0).done == 30);
@@ -239,7 +239,7 @@ TEST_CASE("an incast has a flow from every sender, and one of the victim") {
   spec.victim = IncastSpec::Flow{5, 1};
   spec.load = {200'000'000};
   spec.message = {16 << 10};
-  MemFabric fabric(test::octet(), ending(spec, us(100)));
+  SimFabric fabric(test::octet(), ending(spec, us(100)));
   fabric.stop_when_finished = false;
   fabric.run_until(us(130));
   for (const uint32_t from : {1u, 2u, 3u, 5u}) {

@@ -1,11 +1,9 @@
 #pragma once
-// A whole fabric in one test process: real HostNodes and SwitchNodes, wires in memory, fabric time
-// driven conservatively. No trailer, no kernel: a Transmission becomes the peer's Arrival.
+// A whole fabric in the simulated world (sim/sim_world.h): real HostNodes and SwitchNodes, each with an observer that
+// keeps what it recorded.
 //
-//   next = earliest event of all nodes; every node may run until next + (smallest lookahead) - 1
-//   ps, since nothing that starts from `next` on can be processed anywhere before that.
-//
-// `shuffle` delivers and runs in a random order of calls, which must change nothing.
+// With `shuffle` a node gets what arrives in a random order of calls, and no sooner than it must, which must change
+// nothing.
 
 #include <algorithm>
 #include <functional>
@@ -18,6 +16,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "fabric/node/node.h"
+#include "sim/sim_world.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::test {
@@ -80,7 +79,34 @@ inline endpoint::WriteSpec endless(uint32_t from, uint32_t to) {
   return spec;
 }
 
-class MemFabric {
+/// Hands its node what has arrived when the node is run, in a random order.
+class ShuffledNode : public Node {
+ public:
+  ShuffledNode(std::unique_ptr<Node> node, uint32_t seed) : node_(std::move(node)), random_(seed) {}
+
+  void receive(PortId port, Arrival&& arrival) override {
+    waiting_.emplace_back(port, std::move(arrival));
+  }
+  void apply(const ScheduledEffect& effect) override { node_->apply(effect); }
+  FabricTime next_event() const override {
+    FabricTime next = node_->next_event();
+    for (const auto& [port, arrival] : waiting_) next = std::min(next, arrival.arrival);
+    return next;
+  }
+  void run_until(FabricTime committed, FrameSink& out) override {
+    std::shuffle(waiting_.begin(), waiting_.end(), random_);
+    for (auto& [port, arrival] : waiting_) node_->receive(port, std::move(arrival));
+    waiting_.clear();
+    node_->run_until(committed, out);
+  }
+
+ private:
+  std::unique_ptr<Node> node_;
+  std::mt19937 random_;
+  std::vector<std::pair<PortId, Arrival>> waiting_;
+};
+
+class SimFabric {
  public:
   struct Options {
     uint64_t seed = 1;
@@ -92,45 +118,26 @@ class MemFabric {
     uint32_t shuffle = 0;  ///< not 0: seed of a random order of calls
   };
 
-  MemFabric(Topology of, Options options)
+  SimFabric(Topology of, Options options)
       : topology(std::move(of)),
         observers(topology.nodes.size()),
         options_(std::move(options)),
-        random_(options_.shuffle) {
-    sequences_.resize(topology.wires_list.size());
-    lookahead_ = FabricTime::never();
-    for (const Wire& wire : topology.wires_list) {
-      lookahead_ = std::min(lookahead_, topology.lookahead(wire.id));
-    }
-    endpoint::HostConfig config;
-    const endpoint::TransportProfile common =
-        options_.profile.value_or(endpoint::make_profile("lab", topology));
-    config.workloads = options_.workloads;
-    config.end = options_.end;
-    for (const NodeSite& site : topology.nodes) {
-      const NodeEnvironment environment{topology, site.id, options_.seed, frames,
-                                        observers[site.id.value]};
-      if (site.role == NodeRole::kHost) {
-        const auto own = options_.host_profiles.find(site.index);
-        config.transport = own != options_.host_profiles.end() ? own->second : common;
-        auto host = std::make_unique<endpoint::HostNode>(environment, config);
-        hosts_.push_back(host.get());
-        nodes_.push_back(std::move(host));
-      } else {
-        nodes_.push_back(std::make_unique<switchd::SwitchNode>(environment));
-      }
-    }
-  }
+        common_(options_.profile.value_or(endpoint::make_profile("lab", topology))),
+        world_(
+            topology, {.seed = options_.seed},
+            [this](const NodeEnvironment& environment) { return make_node(environment); },
+            [this](NodeId node) -> NodeObserver& { return observers[node.value]; }) {}
 
   endpoint::HostNode& host(uint32_t index) { return *hosts_[index]; }
   endpoint::HostStats stats(uint32_t index) const { return hosts_[index]->stats(); }
   RecordingObserver& observer(uint32_t host_index) { return observers[host_index]; }
   RecordingObserver& node_observer(NodeId node) { return observers[node.value]; }
+  FramePool& frames() { return *frames_; }
 
   /// Goes to the nodes, which pick out what concerns them.
   void apply(FabricTime at, const Effect& effect) {
     const ScheduledEffect scheduled{at, effect, next_effect_++, 0, false};
-    for (auto& node : nodes_) node->apply(scheduled);
+    for (Node* node : nodes_) node->apply(scheduled);
   }
   /// Both wires and both carriers of a link.
   void set_link(FabricTime at, LinkId id, bool up) {
@@ -151,81 +158,53 @@ class MemFabric {
 
   /// Runs until `until`, or until every host has finished its work.
   void run_until(FabricTime until) {
-    std::vector<size_t> order(nodes_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    while (true) {
-      FabricTime next = FabricTime::never();
-      for (const auto& node : nodes_) next = std::min(next, node->next_event());
-      if (next > until) break;
-      const FabricTime horizon = std::min(until, next + lookahead_ - FabricTime::from_ps(1));
-      if (options_.shuffle != 0) std::shuffle(order.begin(), order.end(), random_);
-      for (const size_t i : order) {
-        if (nodes_[i]->next_event() > horizon) continue;
-        Sink sink(*this, NodeId{static_cast<uint32_t>(i)});
-        nodes_[i]->run_until(horizon, sink);
-      }
-      if (options_.shuffle != 0) {
-        std::shuffle(in_flight_.begin(), in_flight_.end(), random_);
-        for (auto& [ref, arrival] : in_flight_) {
-          nodes_[ref.node.value]->receive(ref.port, std::move(arrival));
-        }
-        in_flight_.clear();
-      }
-      now_ = horizon;
-      if (stop_when_finished &&
-          std::all_of(hosts_.begin(), hosts_.end(), [](auto* h) { return h->finished(); })) {
-        break;
-      }
-    }
+    world_.run_until(until, [this](FabricTime) {
+      return !stop_when_finished ||
+             !std::all_of(hosts_.begin(), hosts_.end(), [](auto* h) { return h->finished(); });
+    });
   }
-  FabricTime now() const { return now_; }
+  FabricTime now() const { return world_.now(); }
   uint64_t hash() const {
     uint64_t h = 0;
     for (const RecordingObserver& o : observers) h = h * 31 + o.hash();
     return h;
   }
-  uint64_t delivered() const { return delivered_; }
 
   Topology topology;
-  FramePool frames;
   std::vector<RecordingObserver> observers;
   bool stop_when_finished = true;
 
  private:
-  class Sink : public FrameSink {
-   public:
-    Sink(MemFabric& fabric, NodeId node) : fabric_(fabric), node_(node) {}
-    void transmit(Transmission&& t) override {
-      const Port& port = fabric_.topology.port({node_, t.port});
-      Arrival arrival;
-      arrival.start = t.start;
-      arrival.arrival = t.end + t.flight;
-      arrival.sequence = fabric_.sequences_[port.out.value]++;
-      arrival.lost = t.lost;
-      arrival.frame = std::move(t.frame);
-      ++fabric_.delivered_;
-      if (fabric_.options_.shuffle != 0) {
-        fabric_.in_flight_.emplace_back(port.peer, std::move(arrival));
-      } else {
-        fabric_.nodes_[port.peer.node.value]->receive(port.peer.port, std::move(arrival));
-      }
+  std::unique_ptr<Node> make_node(const NodeEnvironment& environment) {
+    frames_ = &environment.frames;
+    const NodeSite& site = topology.node(environment.self);
+    std::unique_ptr<Node> node;
+    if (site.role == NodeRole::kHost) {
+      endpoint::HostConfig config;
+      config.workloads = options_.workloads;
+      config.end = options_.end;
+      const auto own = options_.host_profiles.find(site.index);
+      config.transport = own != options_.host_profiles.end() ? own->second : common_;
+      auto host = std::make_unique<endpoint::HostNode>(environment, config);
+      hosts_.push_back(host.get());
+      node = std::move(host);
+    } else {
+      node = std::make_unique<switchd::SwitchNode>(environment);
     }
-
-   private:
-    MemFabric& fabric_;
-    NodeId node_;
-  };
+    if (options_.shuffle != 0) {
+      node = std::make_unique<ShuffledNode>(std::move(node), options_.shuffle + site.id.value);
+    }
+    nodes_.push_back(node.get());
+    return node;
+  }
 
   Options options_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  endpoint::TransportProfile common_;
+  FramePool* frames_ = nullptr;
+  std::vector<Node*> nodes_;
   std::vector<endpoint::HostNode*> hosts_;
-  std::vector<uint64_t> sequences_;
-  std::vector<std::pair<PortRef, Arrival>> in_flight_;
-  std::mt19937 random_;
-  FabricTime lookahead_;
-  FabricTime now_;
   uint64_t next_effect_ = 0;
-  uint64_t delivered_ = 0;
+  lab::SimWorld world_;
 };
 
 }  // namespace mrclab::test
