@@ -255,8 +255,8 @@ std::string fare_text(const Json& fare) {
     }
   }
   return text +
-         "\nSHARE: of what the sender puts into the plane. RATE: Gb/s that the neighbour has\n"
-         "announced for the receiver: what it has, divided by its ways out, or its link's rate.\n";
+         "\nSHARE: of what the sender puts into the plane. RATE: Gb/s that the neighbour\n"
+         "announced for the receiver: its own over its ways out, or its link's rate.\n";
 }
 
 }  // namespace mrclab::lab
