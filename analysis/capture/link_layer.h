@@ -19,11 +19,14 @@ enum class WireEnd : uint8_t { kLeaving, kArriving, kUnknown };
 
 class LinkLayer {
  public:
-  /// The frame as Ethernet without tags, valid until the next call; it is empty where the record is
-  /// shorter than its link header. Nothing for a link type that is not read. Where the header has
-  /// the direction, `end` is set.
-  std::optional<std::span<const uint8_t>> as_ethernet(std::span<const uint8_t> bytes,
+  /// The record's frame as Ethernet without tags, valid until the next call; it is empty where the
+  /// record is shorter than its link header. Nothing for a link type that is not read. `end` is set
+  /// where the record or the header has the direction.
+  std::optional<std::span<const uint8_t>> as_ethernet(const CaptureRecord& record,
                                                       uint16_t link_type, WireEnd& end) {
+    const std::span<const uint8_t> bytes = record.bytes;
+    if (record.direction == CaptureDirection::kOutbound) end = WireEnd::kLeaving;
+    if (record.direction == CaptureDirection::kInbound) end = WireEnd::kArriving;
     const bool ready = link_type == kLinkTypeEthernet && bytes.size() >= kEthernetBytes &&
                        !is_tag(load_be<uint16_t>(&bytes[kEthernetBytes - 2]));
     return ready ? bytes : converted(bytes, link_type, end);  // nearly every frame is

@@ -137,10 +137,10 @@ bool PcapngReader::next(CaptureRecord& record) {
     switch (type) {
       case kSectionHeader: break;
       case kInterfaceDescription: describe_interface(body); break;
-      case kEnhancedPacket: step = enhanced_packet(body, record); break;
+      case kEnhancedPacket: step = timed_packet(body, true, record); break;
       case kSimplePacket: step = simple_packet(body, record); break;
       case kInterfaceStatistics: read_seal(body); break;
-      case kObsoletePacket: step = obsolete_packet(body, record); break;
+      case kObsoletePacket: step = timed_packet(body, false, record); break;
       default: ++counters_.unknown_blocks;
     }
     if (step == Step::kRecord) {
@@ -260,12 +260,12 @@ bool PcapngReader::read_packet_options(std::span<const uint8_t> options, Capture
   return !malformed;
 }
 
-PcapngReader::Step PcapngReader::enhanced_packet(std::span<const uint8_t> body,
-                                                 CaptureRecord& record) {
+PcapngReader::Step PcapngReader::timed_packet(std::span<const uint8_t> body, bool enhanced,
+                                              CaptureRecord& record) {
   constexpr size_t kFixed = 20;
   const size_t captured = body.size() < kFixed ? 0 : u32(body.data() + 12);
-  if (body.size() < kFixed || captured > body.size() - kFixed ||
-      padded(captured) > body.size() - kFixed) {
+  const size_t kept = enhanced ? padded(captured) : captured;
+  if (body.size() < kFixed || kept > body.size() - kFixed) {
     ++counters_.malformed_blocks;
     return Step::kSkipped;
   }
@@ -273,28 +273,12 @@ PcapngReader::Step PcapngReader::enhanced_packet(std::span<const uint8_t> body,
   record.original_length = u32(body.data() + 16);
   record.direction = CaptureDirection::kUnknown;
   record.comment = {};
-  if (!read_packet_options(body.subspan(kFixed + padded(captured)), record)) {
+  if (enhanced && !read_packet_options(body.subspan(kFixed + kept), record)) {
     ++counters_.malformed_blocks;
     return Step::kSkipped;
   }
   const uint64_t units = uint64_t{u32(body.data() + 4)} << 32 | u32(body.data() + 8);
-  return packet_at(u32(body.data()), units, record);
-}
-
-PcapngReader::Step PcapngReader::obsolete_packet(std::span<const uint8_t> body,
-                                                 CaptureRecord& record) {
-  constexpr size_t kFixed = 20;
-  const size_t captured = body.size() < kFixed ? 0 : u32(body.data() + 12);
-  if (body.size() < kFixed || captured > body.size() - kFixed) {
-    ++counters_.malformed_blocks;
-    return Step::kSkipped;
-  }
-  record.bytes = body.subspan(kFixed, captured);
-  record.original_length = u32(body.data() + 16);
-  record.direction = CaptureDirection::kUnknown;
-  record.comment = {};
-  const uint64_t units = uint64_t{u32(body.data() + 4)} << 32 | u32(body.data() + 8);
-  return packet_at(u16(body.data()), units, record);
+  return packet_at(enhanced ? u32(body.data()) : u16(body.data()), units, record);
 }
 
 PcapngReader::Step PcapngReader::simple_packet(std::span<const uint8_t> body,

@@ -42,8 +42,8 @@ class PcapngReader final : public CaptureReader {
   void read_seal(std::span<const uint8_t> statistics);
   void describe_interface(std::span<const uint8_t> body);
   void read_interface_option(const Option& option, CaptureInterface& interface) const;
-  Step enhanced_packet(std::span<const uint8_t> body, CaptureRecord& record);
-  Step obsolete_packet(std::span<const uint8_t> body, CaptureRecord& record);
+  /// An enhanced packet block, or the obsolete one, whose interface is shorter and whose options are not read.
+  Step timed_packet(std::span<const uint8_t> body, bool enhanced, CaptureRecord& record);
   Step simple_packet(std::span<const uint8_t> body, CaptureRecord& record);
   Step packet_at(uint32_t section_interface, uint64_t units, CaptureRecord& record);
   bool read_packet_options(std::span<const uint8_t> options, CaptureRecord& record);

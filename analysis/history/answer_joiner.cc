@@ -21,7 +21,7 @@ bool AnswerJoiner::arrived_on(uint32_t packet, EntropyValue ev) const {
 }
 
 void AnswerJoiner::arrives(const Sighting& s) {
-  if (const auto path = built_path(topology_, s.source, s.destination, {s.ev})) {
+  if (const auto path = built_path(topology_, s.source, s.destination, s.ev)) {
     tables_.control.push_back({s.t, s.source, s.destination, *path, s.probe});
   }
   if (s.probe) ++tables_.counters.probes;
@@ -31,24 +31,25 @@ void AnswerJoiner::arrives(const Sighting& s) {
   }
   if (s.detail == kNone) return;
   const SeenAnswer& answer = answers_[s.detail];
-  if (answer.is_ack) return take_ack(s, answer);
-  if (answer.is_rc) {
+  if (answer.kind == SeenAnswer::Kind::kAck) return take_ack(s, answer);
+  if (answer.is_rc()) {
     ++tables_.counters.rc_acks;
-    if (answer.is_nak) {
+    if (answer.is_rc_nak()) {
       ++tables_.counters.rc_naks;
       rc_answers_[flow_key(s.source, s.destination, s.qp)].naks.push_back(
-          {s.t, answer.cumulative + 1, answer.is_not_ready});
+          {s.t, answer.cumulative + 1, answer.kind == SeenAnswer::Kind::kRcNotReady});
     }
     if (const std::optional<uint32_t> flow = flow_answered_by(s, answer)) {
       take_answer(*flow, answer, s.t);
-    } else if (!answer.is_nak) {
+    } else if (!answer.is_rc_nak()) {
       ++tables_.counters.acks_without_flow;
     }
     return;
   }
-  ++(answer.is_nack ? tables_.counters.nacks : tables_.counters.sacks);
+  const bool is_nack = answer.kind == SeenAnswer::Kind::kNack;
+  ++(is_nack ? tables_.counters.nacks : tables_.counters.sacks);
   constexpr auto kFatal = static_cast<uint8_t>(NackReason::kUnexpectedEvent);
-  if (answer.is_nack && answer.nack_reason == kFatal) ++tables_.counters.fatal_nacks;
+  if (is_nack && answer.nack_reason == kFatal) ++tables_.counters.fatal_nacks;
   if (const std::optional<uint32_t> flow = flow_answered_by(s, answer)) {
     take_answer(*flow, answer, s.t);
   } else {
@@ -112,7 +113,7 @@ bool AnswerJoiner::arrived_up_to(uint32_t flow, int64_t unwrapped) {
 }
 
 void AnswerJoiner::take_answer(uint32_t flow, const SeenAnswer& answer, FabricTime t) {
-  if (answer.is_nack) {
+  if (answer.kind == SeenAnswer::Kind::kNack) {
     const uint32_t packet = flows_.packet_at(flow, answer.trigger);
     if (packet != kNone && tables_.packets[packet].nacks < UINT16_MAX)
       ++tables_.packets[packet].nacks;
@@ -121,7 +122,7 @@ void AnswerJoiner::take_answer(uint32_t flow, const SeenAnswer& answer, FabricTi
   FlowTable::State& state = flows_[flow];
   const Psn highest{static_cast<uint32_t>(state.highest & Psn::kMask)};
   const int64_t cumulative = std::min(state.highest + (answer.cumulative - highest), state.highest);
-  if ((answer.is_ack || answer.is_rc) && !arrived_up_to(flow, cumulative))
+  if ((answer.kind == SeenAnswer::Kind::kAck || answer.is_rc()) && !arrived_up_to(flow, cumulative))
     ++tables_.counters.acks_ahead;
   while (state.acknowledged < cumulative) {
     ++state.acknowledged;

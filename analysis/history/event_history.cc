@@ -14,8 +14,6 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr std::string_view kKindKey = R"("kind":")";
-
 /// Checks need these events of hosts, and these of switches.
 constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
                                   event_kind::kCollectiveDone};
@@ -26,11 +24,9 @@ bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
 }
 
 /// False for most lines of a file, which need not be parsed.
-bool may_be_kept(const std::string& line) {
-  const auto has = [&line](std::string_view word) { return line.find(word) != std::string::npos; };
-  return std::any_of(kKeptOfHosts.begin(), kKeptOfHosts.end(), has) ||
-         std::any_of(kKeptOfSwitches.begin(), kKeptOfSwitches.end(), has) ||
-         has(event_kind::kWindow);
+bool may_be_kept(std::string_view kind) {
+  return is_one_of(kind, kKeptOfHosts) || is_one_of(kind, kKeptOfSwitches) ||
+         kind == event_kind::kWindow || kind == event_kind::kWindowsLeftOut;
 }
 
 PathWord word_of(std::string_view cause) {
@@ -53,6 +49,14 @@ void sort_by_time(auto& list) {
 }
 
 }  // namespace
+
+std::string_view kind_in(std::string_view line) {
+  constexpr std::string_view kKey = R"("kind":")";
+  const size_t at = line.find(kKey);  // within a text its quotes would be escaped
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + kKey.size());
+  return line.substr(0, line.find('"'));
+}
 
 void EventHistory::add(NodeId node, const EventRecord& record) {
   const bool host_says = topology_.node(node).role == NodeRole::kHost;
@@ -79,10 +83,11 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
   } else if (!record.port || (!record.ev && record.detail.empty())) {
     ++malformed_;  // ev_state names a path, or a plane and in `detail` whose port of it went down
   } else {
+    const PathWord word = word_of(record.cause);
     const bool usable =
-        record.cause == "good" || record.cause == "skip" || record.cause == "port_up";
+        word == PathWord::kGood || word == PathWord::kSkip || word == PathWord::kPortUp;
     paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
-                      record.cause == "denied", word_of(record.cause), record.detail == "local"});
+                      word == PathWord::kDenied, word, record.detail == "local"});
   }
 }
 
@@ -104,12 +109,9 @@ std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& 
   while (lines.next(line)) {
     seal = parse_seal_line(line, before);
     before = checksum(checksum(before, line), "\n");
-    if (line.find(kKindKey) == std::string::npos) {
-      ++malformed_;
-      continue;
-    }
-    // Most lines are of no concern: parse those that may be.
-    if (may_be_kept(line)) add_line(line);
+    const std::string_view kind = kind_in(line);
+    if (kind.empty()) ++malformed_;
+    if (may_be_kept(kind)) add_line(line);
   }
   return seal;
 }

@@ -72,6 +72,10 @@ struct WindowNews {
   WindowRecord said;
 };
 
+/// The kind that a line of events.jsonl names, before any of it is read: most lines are of no concern to who looks for
+/// some kinds. Empty if it names none.
+std::string_view kind_in(std::string_view line);
+
 /// Not thread-safe; add everything, then finish() once, then read. All lists are in order of time.
 class EventHistory {
  public:

@@ -32,7 +32,7 @@ PacketTables begun_with(Sightings& seen) {
 void skip_refused_answers(const Topology& topology, std::vector<Sighting>& frames) {
   using Refused = std::tuple<FabricTime, PortRef, uint32_t, uint32_t, Opcode>;
   const auto refused_as = [](const Sighting& s, FabricTime arrival) {
-    return Refused{arrival, s.where, s.qp, s.psn, s.opcode};
+    return Refused{arrival, s.where, s.qp, s.psn.value(), s.opcode};
   };
   std::set<Refused> refused;
   for (const Sighting& s : frames) {

@@ -105,7 +105,7 @@ void PartJoiner::join(const Sighting& s) {
 /// The packet of a sighting, made if it is new; kNone (counted) beyond the limits.
 uint32_t PartJoiner::packet_of(const Sighting& s) {
   const uint32_t flow = flows_.find_or_add(s.source, s.destination, s.qp, is_rc_request(s.opcode));
-  uint32_t* slot = flows_.slot_of(flow, Psn{s.psn}, true);
+  uint32_t* slot = flows_.slot_of(flow, s.psn, true);
   if (slot == nullptr) {
     ++tables_.counters.over_limit;
     tables_.complete_until = std::min(tables_.complete_until, s.t);
@@ -115,7 +115,7 @@ uint32_t PartJoiner::packet_of(const Sighting& s) {
     *slot = static_cast<uint32_t>(tables_.packets.size());
     Packet packet;
     packet.flow = flow;
-    packet.psn = Psn{s.psn};
+    packet.psn = s.psn;
     packet.payload = s.payload;
     tables_.packets.push_back(packet);
   }
@@ -127,8 +127,8 @@ uint32_t PartJoiner::add_attempt(const Sighting& s, uint32_t packet) {
   Attempt t;
   t.start = s.start;
   t.ended = FabricTime::never();
-  t.ev = EntropyValue{s.ev};
-  t.rtx = s.rtx;
+  t.ev = s.ev;
+  t.rtx = s.retransmission;
   t.timed = s.timed;
   t.timestamp = s.timestamp;
   t.packet = packet;
@@ -170,7 +170,7 @@ void PartJoiner::leaves(const Sighting& s) {
   }
   const Attempt& t = tables_.attempts[add_attempt(s, packet)];
   if (t.attempt > 0) ++tables_.counters.retransmissions;
-  if (is_write(s.opcode) && (t.attempt > 0) != s.rtx) ++tables_.counters.rtx_bit_wrong;
+  if (is_write(s.opcode) && (t.attempt > 0) != s.retransmission) ++tables_.counters.rtx_bit_wrong;
   if (tables_.packets[packet].placement == kNone) tables_.packets[packet].placement = s.detail;
 }
 
@@ -214,7 +214,7 @@ void PartJoiner::arrives_first(const Sighting& s, Attempt& t) {
   t.fate = s.trimmed ? Fate::kTrimmed : Fate::kDelivered;
   if (!t.trimmed) t.where = s.where;
   t.trimmed = t.trimmed || s.trimmed;
-  t.marked = s.marked;
+  t.marked = s.marked();
   t.cause = DropCause::kNone;
   ++(s.trimmed ? t.headers : t.whole);
   if (s.trimmed) return;
@@ -316,7 +316,7 @@ std::optional<uint32_t> PartJoiner::last_to_queue(const Sighting& s, uint32_t pa
 /// The least time from the first bit leaving a host until a frame has come to the place of this sighting. Where the
 /// path is not known that is no time.
 FabricTime PartJoiner::shortest_way_to(const Sighting& s) const {
-  const auto path = built_path(topology_, s.source, s.destination, EntropyValue{s.ev});
+  const auto path = built_path(topology_, s.source, s.destination, s.ev);
   FabricTime way;
   if (!path) return way;
   for (const WireId id : wires_of(topology_, s.source, s.destination, *path)) {

@@ -1,4 +1,4 @@
-// What SightingReader keeps of a frame beside its sighting: the fields of an answer, the place of a payload.
+// What SightingReader keeps of a frame beside its sighting: where its payload goes.
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,6 @@
 
 namespace mrclab::analysis {
 namespace {
-
-/// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK.
-bool is_ack(const Aeth& aeth) { return aeth.syndrome >> 5 == 0; }
 
 /// Enough to distinguish payloads that are not made to collide. At most kPayloadSample bytes.
 uint32_t sample_of(std::span<const uint8_t> bytes) {
@@ -29,41 +26,6 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
 }
 
 }  // namespace
-
-uint32_t SightingReader::keep_answer(const FrameView& packet, const Extension& extension) {
-  SeenAnswer fields;
-  if (const auto* sack = std::get_if<Seth>(&extension)) {
-    fields.ev = sack->entropy;
-    fields.cumulative = sack->cumulative;
-    fields.bitmap_offset = sack->sack_offset;
-    fields.bitmap = sack->bitmap;
-    fields.trigger = sack->probe_response
-                         ? sack->cumulative
-                         : sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id);
-  } else if (const auto* nack = std::get_if<Neth>(&extension)) {
-    fields.ev = nack->entropy;
-    fields.trigger = nack->psn;
-    fields.nack_reason = nack->reason;
-    fields.is_nack = true;
-  } else if (const auto* rc = std::get_if<Aeth>(&extension);
-             rc && packet.opcode() == Opcode::kRcAcknowledge) {
-    // An ACK covers its PSN, a NAK and "receiver not ready" what is before theirs. The way back has the
-    // source port of the data's.
-    fields.ev = packet.entropy();
-    fields.is_nak = !is_ack(*rc);
-    fields.is_not_ready = rc->syndrome >> 5 == 1;
-    fields.cumulative = packet.psn() + (fields.is_nak ? -1 : 0);
-    fields.trigger = fields.cumulative;
-    fields.is_rc = true;
-  } else if (const auto* ack = std::get_if<Aeth>(&extension); ack && is_ack(*ack)) {
-    fields.cumulative = packet.psn();
-    fields.is_ack = true;
-  } else {
-    return Attempt::kNone;
-  }
-  seen_.answers.push_back(fields);
-  return static_cast<uint32_t>(seen_.answers.size() - 1);
-}
 
 uint32_t SightingReader::keep_placement(const CutFrame& kept, const Sighting& s) {
   const FrameView& packet = kept.view();

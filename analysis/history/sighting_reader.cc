@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/capture/capture_frame.h"
 #include "analysis/capture/open_capture.h"
 #include "analysis/capture/record_batches.h"
 #include "fabric/packet/pause_frame.h"
@@ -11,7 +10,6 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr std::string_view kDropSuffix = ":drop";
 constexpr size_t kMaxNotes = 32;
 /// What a record of one of our captures takes in its file: to make room at once, not again and again.
 constexpr uintmax_t kUsualRecordBytes = 200;
@@ -46,18 +44,18 @@ std::optional<EvidenceSeal> SightingReader::add_file(const std::filesystem::path
 }
 
 void SightingReader::add(CaptureReader& reader, const SideBySide& side_by_side) {
-  std::vector<Port> ports;
+  std::vector<CapturePlace> places;
   const auto count_skipped = [&] { seen_.counters.capture_skipped += reader.counters().skipped(); };
   const auto take = [&](const CaptureRecord& record, std::span<const CaptureInterface> interfaces) {
-    while (ports.size() <= record.interface) {
-      ports.push_back(resolve_interface(interfaces[ports.size()].name));
+    while (places.size() <= record.interface) {
+      places.push_back(place_named(topology_, interfaces[places.size()].name));
     }
     ++seen_.counters.records;
     if (interfaces[record.interface].link_type != kLinkTypeEthernet) {
       ++seen_.counters.unknown_interface;
       return;
     }
-    read_record(record, ports[record.interface]);
+    read_record(record, places[record.interface]);
   };
   try {
     for_each_record(reader, side_by_side, take);
@@ -68,54 +66,40 @@ void SightingReader::add(CaptureReader& reader, const SideBySide& side_by_side) 
   count_skipped();
 }
 
-SightingReader::Port SightingReader::resolve_interface(const std::string& name) const {
-  if (name.ends_with(kDropSuffix)) {
-    const auto node = topology_.find_node(name.substr(0, name.size() - kDropSuffix.size()));
-    if (!node) return {};
-    return {Port::Use::kDrop, {*node, PortId{}}};
-  }
-  const std::optional<PortRef> port = topology_.find_port(name);
-  if (!port) return {};
-  const bool host = topology_.node(port->node).role == NodeRole::kHost;
-  return {host ? Port::Use::kHostPort : Port::Use::kSwitchPort, *port};
-}
-
-std::optional<Sighting::Kind> SightingReader::kind_of(const CaptureRecord& record, const Port& port,
-                                                      uint32_t source) const {
-  const bool from_here = port.ref.node == topology_.host(source);
+Sighting::Kind SightingReader::kind_of(const CaptureRecord& record, const CapturePlace& place,
+                                       const RecordNote& note, uint32_t source) const {
+  if (place.kind == CapturePlace::Kind::kSwitchPort) return Kind::kTrimmedHere;
   bool outbound = record.direction == CaptureDirection::kOutbound;
-  if (record.direction == CaptureDirection::kUnknown) outbound = from_here;
-  switch (port.use) {
-    case Port::Use::kHostPort: return outbound ? Kind::kEgress : Kind::kIngress;
-    case Port::Use::kDrop: return outbound ? Kind::kDropOut : Kind::kDropIn;
-    case Port::Use::kSwitchPort:
-      if (record.comment.starts_with("trimmed")) return Kind::kTrimmedHere;
-      return std::nullopt;
-    case Port::Use::kUnknown: break;
+  if (record.direction == CaptureDirection::kUnknown) {
+    outbound = place.port.node == topology_.host(source);
   }
-  return std::nullopt;
+  if (place.kind == CapturePlace::Kind::kHostPort) return outbound ? Kind::kEgress : Kind::kIngress;
+  if (note.side) outbound = *note.side == Direction::kEgress;
+  return outbound ? Kind::kDropOut : Kind::kDropIn;
 }
 
-void SightingReader::read_record(const CaptureRecord& record, const Port& port) {
-  if (port.use == Port::Use::kUnknown) {
+void SightingReader::read_record(const CaptureRecord& record, const CapturePlace& place) {
+  if (place.kind == CapturePlace::Kind::kUnknown) {
     ++seen_.counters.unknown_interface;
     return;
   }
+  const bool drops = place.kind == CapturePlace::Kind::kDrops;
   if (is_mac_control(record.bytes)) {
     bool inbound = record.direction == CaptureDirection::kInbound;
     if (record.direction == CaptureDirection::kUnknown && record.bytes.size() >= 12) {
       MacAddress source;
       std::copy_n(record.bytes.begin() + 6, source.size(), source.begin());
-      inbound = port.use != Port::Use::kDrop && source != topology_.port(port.ref).mac;
+      inbound = !drops && source != topology_.port(place.port).mac;
     }
-    if (inbound && port.use != Port::Use::kDrop) keep_pause(port.ref, record.t, record.bytes);
+    if (inbound && !drops) keep_pause(place.port, record.t, record.bytes);
     return;
   }
+  const RecordNote note = note_of(record);
   // The common case of full captures, before any parsing.
-  if (port.use == Port::Use::kSwitchPort && !record.comment.starts_with("trimmed")) {
+  if (place.kind == CapturePlace::Kind::kSwitchPort && note.event != PacketEvent::kTrimmed) {
     ++seen_.counters.passing;
     if (record.direction == CaptureDirection::kOutbound) {
-      keep_crossing(port.ref, record.t, record.bytes);
+      keep_crossing(place.port, record.t, record.bytes);
     }
     return;
   }
@@ -123,27 +107,21 @@ void SightingReader::read_record(const CaptureRecord& record, const Port& port) 
   if (const ParseError error = kept.open(record.bytes); error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
     const bool leaves = record.direction != CaptureDirection::kInbound;
-    if (error == ParseError::kNotMrcPort && port.use == Port::Use::kHostPort && leaves) {
-      keep_datagram(kept, port.ref.node, record.t, record.original_length);
+    if (error == ParseError::kNotMrcPort && place.kind == CapturePlace::Kind::kHostPort && leaves) {
+      keep_datagram(kept, place.port.node, record.t, record.original_length);
     }
     return;
   }
   const std::optional<Hosts> hosts = hosts_of(kept.view());
-  const auto kind = hosts ? kind_of(record, port, hosts->source) : std::nullopt;
-  if (!kind) {
+  if (!hosts) {
     ++seen_.counters.unknown_host;
     return;
   }
   Sighting s;
   s.t = record.t;
-  s.where = port.ref;
-  s.kind = *kind;
-  if (port.use == Port::Use::kDrop) {
-    const DropComment drop = read_drop_comment(topology_, s.where.node, record.comment);
-    s.cause = drop.cause;
-    if (drop.side) s.kind = *drop.side == Direction::kEgress ? Kind::kDropOut : Kind::kDropIn;
-    if (drop.port) s.where.port = *drop.port;
-  }
+  s.where = drops ? dropped_at(topology_, place.port.node, note) : place.port;
+  s.kind = kind_of(record, place, note, hosts->source);
+  if (drops) s.cause = note.cause;
   keep(kept, *hosts, s, record.original_length);
 }
 
@@ -308,8 +286,7 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
-  s.opcode = packet.opcode();
-  const bool data = carries_data(s.opcode);
+  const bool data = carries_data(packet.opcode());
   if (!data && s.kind == Kind::kEgress) return;
   if (seen_.frames.size() >= kMaxSightings) {
     ++seen_.counters.over_limit;
@@ -320,28 +297,22 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
   s.source = hosts.source;
   s.destination = hosts.destination;
   s.qp = packet.destination_qp().value;
-  s.psn = packet.psn().value();
-  s.ev = packet.entropy().value;
-  s.payload = static_cast<uint32_t>(packet.payload_length());
-  s.rtx = packet.retransmission();
-  s.trimmed = packet.trimmed();
-  s.marked = (packet.traffic_class() & 3) == kEcnCe;
+  static_cast<SeenHeaders&>(s) = headers_of(packet);
   if (s.kind == Kind::kEgress) {
     const Link& link = topology_.link(topology_.port(s.where).link);
     s.start = s.t - serialization_time(wire_length({original_length}), link.rate);
   }
-  if (is_write(s.opcode) && packet.has_tseth()) {
-    s.timed = true;
-    s.timestamp = packet.tseth().tx_timestamp;
-  }
   if (data && (s.kind == Kind::kEgress || s.kind == Kind::kIngress)) {
     s.detail = keep_placement(kept, s);
   } else if (s.kind == Kind::kIngress) {
-    Extension extension;
-    packet.read_extension(extension);
-    const auto* sack = std::get_if<Seth>(&extension);
-    s.probe = s.opcode == Opcode::kProbeRequest || (sack != nullptr && sack->probe_response);
-    s.detail = keep_answer(packet, extension);
+    const SeenAnswer answer = answer_in(packet);
+    const bool to_host =
+        s.opcode == Opcode::kEndpointRequest || s.opcode == Opcode::kEndpointResponse;
+    s.probe = answer.probe && !to_host;
+    if (answer.kind != SeenAnswer::Kind::kNone) {
+      s.detail = static_cast<uint32_t>(seen_.answers.size());
+      seen_.answers.push_back(answer);
+    }
   }
   seen_.frames.push_back(s);
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/capture/capture_reader.h"
 #include "analysis/capture/cut_frame.h"
+#include "analysis/capture/record_words.h"
 #include "analysis/capture/side_by_side.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
@@ -47,24 +48,19 @@ class SightingReader {
 
  private:
   using Kind = Sighting::Kind;
-  struct Port {
-    enum class Use : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrop } use = Use::kUnknown;
-    PortRef ref;  // for kDrop only the node is set
-  };
-
   struct Hosts {
     uint32_t source, destination;
   };
 
-  Port resolve_interface(const std::string& name) const;
-  std::optional<Kind> kind_of(const CaptureRecord& record, const Port& port, uint32_t source) const;
-  void read_record(const CaptureRecord& record, const Port& port);
+  /// Of a frame that is kept: of those at a switch's port the trimmed ones are.
+  Kind kind_of(const CaptureRecord& record, const CapturePlace& place, const RecordNote& note,
+               uint32_t source) const;
+  void read_record(const CaptureRecord& record, const CapturePlace& place);
   std::optional<Hosts> hosts_of(const FrameView& packet);
   std::optional<uint32_t> host_of(const Ipv6Address& address);
   void keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length);
   void keep_datagram(const CutFrame& kept, NodeId node, FabricTime t, uint64_t original_length);
   void add_burst(const DatagramBurst& part);
-  uint32_t keep_answer(const FrameView& packet, const Extension& extension);
   uint32_t keep_placement(const CutFrame& kept, const Sighting& s);
   void keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame);
   void keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame);

@@ -11,11 +11,11 @@ namespace {
 
 using Wanted = std::vector<PacketToLookAt*>;
 
-bool shows(const Topology& topology, const MrcPacket& packet, const PacketToLookAt& wanted) {
-  if (!std::holds_alternative<WriteHeaders>(packet.extension)) return false;
-  if (packet.bth.destination_qp != wanted.qp || packet.bth.psn != wanted.psn) return false;
-  const auto source = host_of_address(topology, packet.inner.source);
-  const auto destination = host_of_address(topology, packet.inner.destination);
+bool shows(const Topology& topology, const FrameView& packet, const PacketToLookAt& wanted) {
+  if (!is_write(packet.opcode())) return false;
+  if (packet.destination_qp() != wanted.qp || packet.psn() != wanted.psn) return false;
+  const auto source = host_of_address(topology, packet.source());
+  const auto destination = host_of_address(topology, packet.destination());
   const auto name = [&](uint32_t host) { return topology.node(topology.host(host)).name; };
   return source && destination && name(*source) == wanted.source &&
          name(*destination) == wanted.destination;
@@ -31,10 +31,10 @@ void look_through(const Topology& topology, const std::filesystem::path& path, W
     const bool may_be = record.direction != CaptureDirection::kInbound &&
                         std::any_of(wanted.begin(), wanted.end(),
                                     [&](const PacketToLookAt* w) { return w->source == host; });
-    MrcPacket packet;
-    if (!may_be || parse_cut_frame(record.bytes, packet) != ParseError::kNone) continue;
+    CutFrame kept;
+    if (!may_be || kept.open(record.bytes) != ParseError::kNone) continue;
     std::erase_if(wanted, [&](PacketToLookAt* w) {
-      if (w->source != host || !shows(topology, packet, *w)) return false;
+      if (w->source != host || !shows(topology, kept.view(), *w)) return false;
       w->file = path.filename().string();
       w->frame = reader->counters().records + reader->counters().skipped();
       return true;

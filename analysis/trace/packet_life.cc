@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "analysis/capture/capture_frame.h"
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/open_capture.h"
+#include "analysis/history/event_history.h"
 #include "analysis/history/history_file.h"
+#include "fabric/history/event_text.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/visible_text.h"
@@ -17,69 +19,39 @@
 namespace mrclab::analysis {
 namespace {
 
-constexpr std::string_view kDropInterface = ":drop";
 constexpr size_t kMaxSearchNotes = 32;
 /// How far a PSN may be from one that an answer names: MRC's window (specification table 7-4).
 constexpr int32_t kWindow = 32'640;
-/// AETH syndrome of a NAK "PSN sequence error" (InfiniBand specification, table 47).
-constexpr uint8_t kSequenceNak = 0x60;
 
 /// What an answer reports of one PSN; nothing if it names none near it.
-std::optional<Answer> answer_about(const MrcPacket& packet, Psn psn) {
+std::optional<Answer> answer_about(const SeenAnswer& seen, Psn psn) {
+  using AnswerKind = SeenAnswer::Kind;
   Answer answer;
-  answer.opcode = packet.bth.opcode;
-  answer.qp = packet.bth.destination_qp;
-  if (const auto* nack = std::get_if<Neth>(&packet.extension)) {
-    answer.reflected = nack->entropy;
-    answer.reason = static_cast<NackReason>(nack->reason);
-    answer.triggered = nack->psn == psn;
-    if (!answer.triggered) return std::nullopt;
-    return answer;
+  if (!seen.is_rc()) answer.reflected = seen.ev;
+  const int32_t from_cumulative = psn - seen.cumulative;
+  if (seen.kind == AnswerKind::kNack) {
+    answer.reason = static_cast<NackReason>(seen.nack_reason);
+    answer.triggered = seen.trigger == psn;
+  } else if (seen.kind == AnswerKind::kAck || seen.is_rc()) {
+    answer.covers = from_cumulative <= 0 && from_cumulative > -kWindow;
+    answer.gap = seen.kind == AnswerKind::kRcSequenceNak && from_cumulative == 1;
+  } else if (seen.kind == AnswerKind::kSack && from_cumulative > -kWindow &&
+             from_cumulative < kWindow) {
+    const int32_t bit = from_cumulative - seen.bitmap_offset;
+    const bool in_bitmap = bit >= 0 && bit < 64;
+    answer.covers = from_cumulative <= 0 || (in_bitmap && (seen.bitmap >> bit & 1) != 0);
+    answer.triggered = !seen.probe && seen.trigger == psn;
+    const uint64_t behind = bit < 0 ? seen.bitmap : bit >= 63 ? 0 : seen.bitmap >> (bit + 1);
+    answer.gap = !answer.covers && behind != 0;
   }
-  if (const auto* ack = std::get_if<Aeth>(&packet.extension)) {
-    const bool rc = packet.bth.opcode == Opcode::kRcAcknowledge;
-    const bool positive = ack->syndrome >> 5 == 0;
-    // A NAK of RC, and its "receiver not ready", cover what is before theirs.
-    const int32_t behind = packet.bth.psn - psn - (rc && !positive ? 1 : 0);
-    answer.covers = (positive || rc) && behind >= 0 && behind < kWindow;
-    answer.gap = rc && ack->syndrome == kSequenceNak && packet.bth.psn == psn;
-    if (!answer.covers && !answer.gap) return std::nullopt;
-    return answer;
-  }
-  const auto* sack = std::get_if<Seth>(&packet.extension);
-  if (sack == nullptr) return std::nullopt;
-  const int32_t from_cumulative = psn - sack->cumulative;
-  if (from_cumulative <= -kWindow || from_cumulative >= kWindow) return std::nullopt;
-  const int32_t bit = from_cumulative - sack->sack_offset;
-  const bool in_bitmap = bit >= 0 && bit < 64;
-  answer.reflected = sack->entropy;
-  answer.covers = from_cumulative <= 0 || (in_bitmap && (sack->bitmap >> bit & 1) != 0);
-  answer.triggered = !sack->probe_response &&
-                     sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id) == psn;
-  const uint64_t behind = bit < 0 ? sack->bitmap : bit >= 63 ? 0 : sack->bitmap >> (bit + 1);
-  answer.gap = !answer.covers && behind != 0;
   if (!answer.covers && !answer.gap && !answer.triggered) return std::nullopt;
   return answer;
 }
 
-/// For a void frame (fabric/packet/trailer.h) the headers of the frame that was lost; else the bytes
-/// themselves.
-std::span<const uint8_t> frame_in(std::span<const uint8_t> bytes) {
-  constexpr size_t kVoidHead = kEthernetBytes + 2;
-  if (bytes.size() < kVoidHead || bytes[12] != kVoidEthertype >> 8 ||
-      bytes[13] != (kVoidEthertype & 0xFF)) {
-    return bytes;
-  }
-  const size_t count = static_cast<size_t>(bytes[kEthernetBytes]) << 8 | bytes[kEthernetBytes + 1];
-  return bytes.subspan(kVoidHead, std::min(count, bytes.size() - kVoidHead));
-}
-
-std::optional<TimeTrailer> trailer_of(const Topology& topology, std::span<const uint8_t> bytes) {
-  const std::optional<size_t> offset = trailer_offset(bytes);
-  if (!offset || *offset + kTrailerBytes > bytes.size()) return std::nullopt;
-  const auto trailer = parse_trailer(bytes.subspan(*offset));
-  if (!trailer || trailer->wire.value >= topology.wires_list.size()) return std::nullopt;
-  return trailer;
+/// The trailer of a frame of this fabric.
+std::optional<TimeTrailer> trailer_in(const Topology& topology, std::span<const uint8_t> frame) {
+  const std::optional<TimeTrailer> trailer = trailer_of(frame);
+  return trailer && trailer->wire.value < topology.wires_list.size() ? trailer : std::nullopt;
 }
 
 }  // namespace
@@ -87,31 +59,24 @@ std::optional<TimeTrailer> trailer_of(const Topology& topology, std::span<const 
 PacketSearch::PacketSearch(const Topology& topology, std::set<uint32_t> destination_qps, Psn psn)
     : topology_(topology), qps_(std::move(destination_qps)), psn_(psn) {}
 
-PacketSearch::Place PacketSearch::place_of(const std::string& interface) {
-  Place place;
-  if (interface.ends_with(kDropInterface)) {
-    const auto node = topology_.find_node(
-        std::string_view(interface).substr(0, interface.size() - kDropInterface.size()));
-    if (!node) return place;
-    captured_drops_.insert(*node);
-    return {true, PortRef{*node, PortId{}}};
+void PacketSearch::note_captured(const CapturePlace& place) {
+  using PlaceKind = CapturePlace::Kind;
+  if (place.kind == PlaceKind::kDrops) captured_drops_.insert(place.port.node);
+  if (place.kind == PlaceKind::kHostPort || place.kind == PlaceKind::kSwitchPort) {
+    captured_ports_.insert(place.port);
   }
-  place.port = topology_.find_port(interface);
-  if (place.port) {
-    captured_ports_.insert(*place.port);
-    if (topology_.node(place.port->node).role != NodeRole::kHost) switches_captured_ = true;
-  }
-  return place;
+  if (place.kind == PlaceKind::kSwitchPort) switches_captured_ = true;
 }
 
 void PacketSearch::add_capture(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = open_capture(path);
-  std::vector<Place> places;
+  std::vector<CapturePlace> places;
   CaptureRecord record;
   try {
     while (reader->next(record)) {
       while (places.size() <= record.interface) {
-        places.push_back(place_of(reader->interfaces()[places.size()].name));
+        places.push_back(place_named(topology_, reader->interfaces()[places.size()].name));
+        note_captured(places.back());
       }
       const CaptureInterface& interface = reader->interfaces()[record.interface];
       if (interface.link_type == kLinkTypeEthernet) {
@@ -125,18 +90,20 @@ void PacketSearch::add_capture(const std::filesystem::path& path) {
   }
 }
 
-void PacketSearch::take(const CaptureRecord& record, const Place& place) {
-  MrcPacket packet;
-  if (parse_cut_frame(frame_in(record.bytes), packet) != ParseError::kNone) return;
-  const bool data = carries_data(packet.bth.opcode);
-  if (data && !qps_.contains(packet.bth.destination_qp.value)) return;
-  const auto source = host_of_address(topology_, packet.inner.source);
-  const auto destination = host_of_address(topology_, packet.inner.destination);
+void PacketSearch::take(const CaptureRecord& record, const CapturePlace& place) {
+  CutFrame kept;
+  if (kept.open(without_void(record.bytes)) != ParseError::kNone) return;
+  const FrameView& packet = kept.view();
+  const uint32_t qp = packet.destination_qp().value;
+  const bool data = carries_data(packet.opcode());
+  if (data && !qps_.contains(qp)) return;
+  const auto source = host_of_address(topology_, packet.source());
+  const auto destination = host_of_address(topology_, packet.destination());
   if (!source || !destination) {
     unplaced_.other_hosts += data ? 1 : 0;
     return;
   }
-  const FlowKey flow{*source, *destination, packet.bth.destination_qp.value};
+  const FlowKey flow{*source, *destination, qp};
   std::optional<LifeSighting> sighting = sighting_of(record, place, topology_.host(*source));
   if (!sighting) {
     unplaced_.no_port += data ? 1 : 0;
@@ -147,18 +114,19 @@ void PacketSearch::take(const CaptureRecord& record, const Place& place) {
 
 /// Where and when the packet was seen; empty for an interface that belongs to no port.
 std::optional<LifeSighting> PacketSearch::sighting_of(const CaptureRecord& record,
-                                                      const Place& place, NodeId source) const {
+                                                      const CapturePlace& place,
+                                                      NodeId source) const {
+  const RecordNote note = note_of(record);
   LifeSighting s;
   s.t = record.t;
-  s.trailer = trailer_of(topology_, record.bytes);
+  s.trailer = trailer_in(topology_, record.bytes);
   bool out = record.direction == CaptureDirection::kOutbound;
   s.wire_bytes = wire_length({record.original_length}).value;
-  if (place.drop) {
-    const DropComment drop = read_drop_comment(topology_, place.port->node, record.comment);
+  if (place.kind == CapturePlace::Kind::kDrops) {
     s.event = PacketEvent::kDropped;
-    s.cause = drop.cause;
-    out = drop.side ? *drop.side == Direction::kEgress : out;
-    s.where = {place.port->node, drop.port.value_or(PortId{})};
+    s.cause = note.cause;
+    out = note.side ? *note.side == Direction::kEgress : out;
+    s.where = dropped_at(topology_, place.port.node, note);
   } else if (s.trailer) {
     // Its trailer names the wire that it crossed, whatever the interface is called.
     const Wire& wire = topology_.wire(s.trailer->wire);
@@ -169,46 +137,41 @@ std::optional<LifeSighting> PacketSearch::sighting_of(const CaptureRecord& recor
       s.event = PacketEvent::kDropped;
       s.cause = s.trailer->lost;
     }
-  } else if (place.port) {
-    s.where = *place.port;
+  } else if (place.kind != CapturePlace::Kind::kUnknown) {
+    s.where = place.port;
     if (record.direction == CaptureDirection::kUnknown) out = s.where.node == source;
   } else {
     return std::nullopt;
   }
   s.side = out ? Direction::kEgress : Direction::kIngress;
-  if (record.comment.starts_with("trimmed")) s.event = PacketEvent::kTrimmed;
+  if (note.event == PacketEvent::kTrimmed) s.event = PacketEvent::kTrimmed;
   return s;
 }
 
-void PacketSearch::take_data(const MrcPacket& packet, FlowKey flow, LifeSighting s) {
-  const Psn psn = packet.bth.psn;
+void PacketSearch::take_data(const FrameView& packet, FlowKey flow, LifeSighting s) {
+  const Psn psn = packet.psn();
   if (!psns_seen_) psns_seen_ = {psn, psn};
   if (psn.before(psns_seen_->first)) psns_seen_->first = psn;
   if (psns_seen_->second.before(psn)) psns_seen_->second = psn;
   if (psn != psn_ || kept_ >= kMaxSightings) return;
   ++kept_;
-  s.ev = packet.entropy();
-  s.retransmission = packet.bth.retransmission;
-  s.carrier = packet.outer.destination;
-  s.traffic_class = packet.outer.traffic_class;
-  s.trimmed = packet.trimmed;
-  s.opcode = packet.bth.opcode;
-  s.payload = static_cast<uint32_t>(packet.payload_length);
-  if (const auto* write = std::get_if<WriteHeaders>(&packet.extension)) {
-    s.msn = write->meth.msn;
-    if (write->tseth) s.timestamp = write->tseth->tx_timestamp;
-  }
+  static_cast<SeenHeaders&>(s) = headers_of(packet);
+  s.carrier =
+      packet.encapsulation() == Encapsulation::kSrv6 ? packet.carrier() : packet.destination();
+  if (is_write(s.opcode)) s.msn = packet.meth().msn;
   sightings_[flow].push_back(std::move(s));
 }
 
-void PacketSearch::take_answer(const MrcPacket& packet, FlowKey flow, const LifeSighting& s) {
+void PacketSearch::take_answer(const FrameView& packet, FlowKey flow, const LifeSighting& s) {
   const auto [from, to, qp] = flow;
   const bool arrived = s.event == PacketEvent::kPassed && s.side == Direction::kIngress &&
                        s.where.node == topology_.host(to);
   if (!arrived || kept_ >= kMaxSightings) return;
-  std::optional<Answer> answer = answer_about(packet, psn_);
+  std::optional<Answer> answer = answer_about(answer_in(packet), psn_);
   if (!answer) return;
   ++kept_;
+  answer->opcode = packet.opcode();
+  answer->qp = packet.destination_qp();
   answer->t = s.t;
   answer->where = s.where;
   answers_[{to, from}].push_back(*answer);
@@ -255,17 +218,13 @@ void PacketSearch::add_records(const std::filesystem::path& path) {
 void PacketSearch::add_events(const std::filesystem::path& path) {
   LineFile lines(path);
   for (std::string line; lines.next(line);) {
-    if (line.find("\"loss_detected\"") == std::string::npos) continue;
-    const auto json = parse_json<nlohmann::json>(line);
+    if (kind_in(line) != event_kind::kLossDetected) continue;
     try {
-      if (json.at("psn").get<int64_t>() != psn_.value()) continue;
-      const auto node = topology_.find_node(json.at("node").get<std::string>());
-      if (!node || declared_.size() >= kMaxSightings) continue;
+      const auto event = parse_event(topology_, parse_json<nlohmann::json>(line));
+      const bool whole = event && event->node && event->qp && event->ev;
+      if (!whole || event->psn != psn_ || declared_.size() >= kMaxSightings) continue;
       declared_.push_back(
-          {*node,
-           Qpn{json.at("qp").get<uint32_t>()},
-           {FabricTime::from_ps(json.at("t_ps").get<int64_t>()),
-            EntropyValue{json.at("ev").get<uint32_t>()}, visible(json.value("cause", ""))}});
+          {*event->node, *event->qp, {event->t, *event->ev, visible(event->cause)}});
     } catch (const nlohmann::json::exception&) {
       continue;  // a line that is not ours
     }

@@ -22,39 +22,27 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/capture/attempt_match.h"
-#include "analysis/capture/capture_reader.h"
+#include "analysis/capture/record_words.h"
+#include "analysis/capture/seen_headers.h"
 #include "fabric/history/history_record.h"
-#include "fabric/node/node.h"
-#include "fabric/packet/headers.h"
-#include "fabric/packet/trailer.h"
 #include "fabric/topology/path.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
 
-/// One record of the packet at one side of one port.
-struct LifeSighting {
+/// One record of the packet at one side of one port. A packet record has no payload, timestamp and retransmission bit.
+struct LifeSighting : SeenHeaders {
   PortRef where;
   Direction side = Direction::kIngress;
   PacketEvent event = PacketEvent::kPassed;
   DropCause cause = DropCause::kNone;
   FabricTime t;              ///< when its last bit passed; for a drop, when it was dropped
   bool from_record = false;  ///< a packet record, not a capture
-  EntropyValue ev;
-  bool retransmission = false;         ///< captures only
-  std::optional<uint16_t> timestamp;   ///< the sender's (TSETH); of captures
   std::optional<Ipv6Address> carrier;  ///< the outer destination; of captures
-  uint8_t traffic_class = 0;           ///< from the outer header
-  bool trimmed = false;                ///< its payload is gone
   uint64_t wire_bytes = 0;             ///< as modelled
   std::optional<TimeTrailer> trailer;  ///< where the frame was captured whole
-  Opcode opcode = Opcode::kWriteOnly;
-  uint32_t payload = 0;  ///< bytes, by the headers; 0: not known
   std::optional<uint16_t> msn;
-  AttemptMark mark() const {
-    return {ev, retransmission, timestamp.has_value(), timestamp.value_or(0), from_record};
-  }
+  AttemptMark mark() const { return {ev, retransmission, timed, timestamp, from_record}; }
 };
 
 /// A SACK, NACK or ACK at the sender that concerns the packet.
@@ -129,18 +117,14 @@ class PacketSearch {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  struct Place {
-    bool drop = false;
-    std::optional<PortRef> port;  // for a drop interface only the node counts
-  };
   using FlowKey = std::tuple<uint32_t, uint32_t, uint32_t>;  // source, destination, its QP
 
-  void take(const CaptureRecord& record, const Place& place);
-  std::optional<LifeSighting> sighting_of(const CaptureRecord& record, const Place& place,
+  void take(const CaptureRecord& record, const CapturePlace& place);
+  std::optional<LifeSighting> sighting_of(const CaptureRecord& record, const CapturePlace& place,
                                           NodeId source) const;
-  void take_data(const MrcPacket& packet, FlowKey flow, LifeSighting sighting);
-  void take_answer(const MrcPacket& packet, FlowKey flow, const LifeSighting& sighting);
-  Place place_of(const std::string& interface);
+  void take_data(const FrameView& packet, FlowKey flow, LifeSighting sighting);
+  void take_answer(const FrameView& packet, FlowKey flow, const LifeSighting& sighting);
+  void note_captured(const CapturePlace& place);
   void add_answers(FoundPacket& packet, std::optional<Qpn> sender_qp) const;
 
   const Topology& topology_;

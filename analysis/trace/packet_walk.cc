@@ -200,8 +200,7 @@ class Walker {
       hop.seen = seen;
       hop.trimmed = seen->event == PacketEvent::kTrimmed;
       if (seen->carrier) carrier_ = seen->carrier;
-      const auto congested = [](const LifeSighting& s) { return (s.traffic_class & 3) == kEcnCe; };
-      hop.marked = congested(*seen) && last_seen_ != nullptr && !congested(*last_seen_);
+      hop.marked = seen->marked() && last_seen_ != nullptr && !last_seen_->marked();
       hop.waited = waited(attempt, *seen);
       if (seen->event == PacketEvent::kDropped) {
         attempt.fate = Fate::kDropped;
@@ -236,7 +235,7 @@ class Walker {
       const LifeSighting& first = *attempt.hops.front().seen;
       const auto same =
           std::find_if(originals.begin(), originals.end(), [&](const LifeSighting* s) {
-            const bool known = !s->from_record && !first.from_record && s->timestamp;
+            const bool known = !s->from_record && !first.from_record && s->timed;
             return known && s->mark().agrees(first.mark());
           });
       attempt.copy = same != originals.end();

@@ -123,26 +123,23 @@ class QlogWriter {
   /// Written in the trace of the host whose packet it answers.
   void answer(const Moment& moment) {
     const RunAnswer& answer = trace_.answers.list[moment.index];
-    const EntropyValue ev = answer.is_nack ? answer.nack.entropy : answer.sack.entropy;
+    const SeenAnswer& said = answer.said;
     Json data{
-        {"node", trace_.topology.node(answer.node).name}, {"qp", answer.qp}, {"ev", ev.value}};
-    if (const auto path = path_of(ev)) data["path"] = to_string(*path);
-    if (answer.is_nack) {
-      data["psn"] = answer.nack.psn.value();
-      data["reason"] = mrclab::name_of(static_cast<NackReason>(answer.nack.reason));
+        {"node", trace_.topology.node(answer.node).name}, {"qp", answer.qp}, {"ev", said.ev.value}};
+    if (const auto path = path_of(said.ev)) data["path"] = to_string(*path);
+    if (said.kind == SeenAnswer::Kind::kNack) {
+      data["psn"] = said.trigger.value();
+      data["reason"] = mrclab::name_of(static_cast<NackReason>(said.nack_reason));
       return put(moment.t, "mrc:nack_received", std::move(data));
     }
-    const Seth& sack = answer.sack;
-    data["cumulative"] = sack.cumulative.value();
-    data["bitmap_from"] = (sack.cumulative + sack.sack_offset).value();
+    data["cumulative"] = said.cumulative.value();
+    data["bitmap_from"] = (said.cumulative + said.bitmap_offset).value();
     std::array<char, 20> bitmap{};
     std::snprintf(bitmap.data(), bitmap.size(), "0x%016llx",
-                  static_cast<unsigned long long>(sack.bitmap));
+                  static_cast<unsigned long long>(said.bitmap));
     data["bitmap"] = bitmap.data();
-    data["out_of_order"] = sack.out_of_order;
-    if (sack.mark != SackMark::kNone) {
-      data["mark"] = sack.mark == SackMark::kSkipOnce ? "skip_once" : "always_skip";
-    }
+    data["out_of_order"] = said.out_of_order;
+    if (said.mark != SackMark::kNone) data["mark"] = mrclab::name_of(said.mark);
     put(moment.t, "mrc:sack_received", std::move(data));
   }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/capture/cut_frame.h"
 #include "analysis/capture/open_capture.h"
+#include "analysis/capture/record_words.h"
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/window_text.h"
 #include "fabric/node/event_kind.h"
@@ -67,27 +69,26 @@ RunEvents read_run_events(const std::filesystem::path& file) {
 void add_answers(const Topology& topology, const std::filesystem::path& capture,
                  RunAnswers& answers) {
   const auto reader = open_capture(capture);
-  std::vector<std::optional<NodeId>> hosts;  // by interface: the host whose port it is
+  std::vector<CapturePlace> places;  // by interface
   CaptureRecord record;
-  MrcPacket packet;
+  CutFrame kept;
   while (reader->next(record)) {
-    while (hosts.size() <= record.interface) {
-      const auto port = topology.find_port(reader->interfaces()[hosts.size()].name);
-      const bool host = port && topology.node(port->node).role == NodeRole::kHost;
-      hosts.push_back(host ? std::optional(port->node) : std::nullopt);
+    while (places.size() <= record.interface) {
+      places.push_back(place_named(topology, reader->interfaces()[places.size()].name));
     }
-    if (!hosts[record.interface] || record.direction != CaptureDirection::kInbound) continue;
-    if (parse_mrc_frame(record.bytes, packet, {.allow_cut = true}) != ParseError::kNone) continue;
-    const auto* sack = std::get_if<Seth>(&packet.extension);
-    const auto* nack = std::get_if<Neth>(&packet.extension);
-    if ((sack == nullptr || sack->probe_response) && nack == nullptr) continue;
+    const CapturePlace& place = places[record.interface];
+    const bool arrives = record.direction == CaptureDirection::kInbound;
+    if (place.kind != CapturePlace::Kind::kHostPort || !arrives) continue;
+    if (kept.open(record.bytes) != ParseError::kNone) continue;
+    const Opcode opcode = kept.view().opcode();
+    if (opcode != Opcode::kSack && opcode != Opcode::kNack) continue;
+    const SeenAnswer said = answer_in(kept.view());
+    if (said.probe) continue;
     if (answers.list.size() == RunAnswers::kMax) {
       ++answers.left_out;
       continue;
     }
-    answers.list.push_back({record.t, *hosts[record.interface], packet.bth.destination_qp.value,
-                            sack != nullptr ? *sack : Seth{}, nack != nullptr ? *nack : Neth{},
-                            nack != nullptr});
+    answers.list.push_back({record.t, place.port.node, kept.view().destination_qp().value, said});
   }
 }
 

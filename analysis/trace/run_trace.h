@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/capture/seen_headers.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/measure/queue_depth.h"
-#include "fabric/packet/headers.h"
 
 namespace mrclab::analysis {
 
@@ -39,9 +39,7 @@ struct RunAnswer {
   FabricTime t;
   NodeId node;
   uint32_t qp = 0;  ///< queue pair of the host that it reaches
-  Seth sack;        ///< SACKs only
-  Neth nack;        ///< NACKs only
-  bool is_nack = false;
+  SeenAnswer said;
 };
 
 struct RunAnswers {

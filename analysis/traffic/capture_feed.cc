@@ -56,9 +56,8 @@ void CaptureFeed::decode(const CaptureRecord& record, FrameBatch& batch) {
                   batch.foreign.empty() ? none_ : batch.foreign[at]);
   batch.drop_port_of[at] = FrameBatch::kNone;
   if (frame.decoded == Decoded::kPause) batch.pauses.push_back(decoder_.pause());
-  if (frame.sighting.kind != TrafficSighting::Kind::kDropped) return;
-  const std::string_view port = port_in_drop(record.comment);
-  if (port.empty()) return;
+  const std::string_view port = decoder_.note().port;
+  if (port.empty() || frame.sighting.event != PacketEvent::kDropped) return;
   batch.drop_port_of[at] = static_cast<uint32_t>(batch.drop_ports.size());
   batch.drop_ports.emplace_back(port);
 }

@@ -4,8 +4,8 @@
 
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/link_layer.h"
+#include "analysis/capture/seen_headers.h"
 #include "analysis/traffic/roce_port.h"
-#include "analysis/traffic/traffic_sighting.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -39,10 +39,8 @@ FileKind FirstLook::at(const OpenCapture& open) {
       }
       kind.any = true;
       WireEnd end = WireEnd::kUnknown;
-      if (record.direction == CaptureDirection::kOutbound) end = WireEnd::kLeaving;
-      if (record.direction == CaptureDirection::kInbound) end = WireEnd::kArriving;
       const uint16_t type = reader->interfaces()[record.interface].link_type;
-      const auto frame = link.as_ethernet(record.bytes, type, end);
+      const auto frame = link.as_ethernet(record, type, end);
       if (!frame) break;
       const bool carried = trailer_of(*frame).has_value();
       const bool fixed = ip_checksum_of(*frame) != IpChecksum::kRight;

@@ -1,23 +1,10 @@
 #include "analysis/traffic/frame_decoder.h"
 
-#include "analysis/capture/cut_frame.h"
 #include "fabric/base/byte_order.h"
 #include "fabric/packet/ibta_opcodes.h"
 
 namespace mrclab::analysis {
 namespace {
-
-constexpr std::string_view kDropWord = "drop:";
-
-DropCause cause_of(std::string_view comment) {
-  constexpr std::string_view kStart = "drop: ";
-  comment.remove_prefix(std::min(kStart.size(), comment.size()));
-  const std::string_view word = comment.substr(0, comment.find(' '));
-  for (uint8_t i = 1; i < kDropCauses; ++i) {
-    if (name_of(static_cast<DropCause>(i)) == word) return static_cast<DropCause>(i);
-  }
-  return DropCause::kMalformed;
-}
 
 /// The stage of a packet without a carrier. An IPv4 address does not contain its host's row.
 Stage stage_by_hops(const FrameView& packet) {
@@ -44,68 +31,11 @@ Stage stage_by_headers(const FrameView& packet) {
              : stage_by_hops(packet);
 }
 
-/// The fields of an answer or a probe, which is all that is read of an extension header but a timestamp.
-void fill_answer(const FrameView& packet, TrafficSighting& s) {
-  Extension extension;
-  packet.read_extension(extension);
-  AnswerFields& a = s.answer;
-  if (const auto* sack = std::get_if<Seth>(&extension)) {
-    s.probe = sack->probe_response;
-    a.bitmap = sack->bitmap;
-    a.ev = sack->entropy;
-    a.trigger = a.cumulative = sack->cumulative;
-    a.bitmap_offset = sack->sack_offset;
-    a.out_of_order = sack->out_of_order;
-    a.timestamp = sack->tx_timestamp;
-    a.near_id = sack->spdcid;
-    a.far_id = sack->dpdcid;
-    a.mark = sack->mark;
-    if (s.probe) {
-      a.probe_id = sack->psn_offset_or_probe_id;
-    } else {
-      a.trigger = sack->cumulative + static_cast<int16_t>(sack->psn_offset_or_probe_id);
-    }
-  } else if (const auto* nack = std::get_if<Neth>(&extension)) {
-    a.ev = nack->entropy;
-    a.trigger = nack->psn;
-    a.timestamp = nack->tx_timestamp;
-    a.nack_reason = nack->reason;
-    a.near_id = nack->spdcid;
-    a.far_id = nack->dpdcid;
-  } else if (const auto* peth = std::get_if<Peth>(&extension)) {
-    s.probe = true;
-    a.probe_id = peth->probe_id;
-  } else if (const auto* erth = std::get_if<Erth>(&extension)) {
-    s.probe = erth->op == EndpointOp::kEvProbe;
-  } else if (const auto* eeth = std::get_if<Eeth>(&extension)) {
-    s.probe = eeth->op == EndpointOp::kEvProbe;
-  } else {
-    a.cumulative = s.psn;
-  }
-}
-
-void fill(const FrameView& packet, TrafficSighting& s) {
-  const uint8_t traffic_class = packet.traffic_class();
-  s.psn = packet.psn();
-  s.payload = static_cast<uint32_t>(packet.payload_length());
-  s.opcode = packet.opcode();
-  s.dscp = traffic_class >> 2;
-  s.ecn = traffic_class & 3;
-  s.retransmission = packet.retransmission();
-  s.trimmed = packet.trimmed();
-  if (!is_write(s.opcode)) return fill_answer(packet, s);
-  s.has_timestamp = packet.has_tseth();
-  if (!s.has_timestamp) return;
-  const Tseth tseth = packet.tseth();
-  s.timestamp = tseth.tx_timestamp;
-  s.coarse_timestamp = tseth.one_microsecond_units;
-}
-
 void fill_as_ours(const FrameView& packet, TrafficSighting& s) {
-  s.ev = s.path = packet.entropy();
-  // IPv4 reflects half of an entropy value, the half that determines the rest. (A SACK for a packet with a
+  s.path = s.ev;
+  // IPv4 reflects half of an entropy value, the half that says the rest. (A SACK for a packet with a
   // carrier that comes back over IPv4 is mistaken for one; the same two hosts need both kinds for that.)
-  AnswerFields& a = s.answer;
+  SeenAnswer& a = s.answer;
   const bool half = packet.encapsulation() == Encapsulation::kIpv4 && a.ev.value >= 0xC000 &&
                     a.ev.value <= 0xFFFF;
   if (half) a.ev = hashed_ev_ipv4(static_cast<uint16_t>(a.ev.value));
@@ -121,20 +51,13 @@ void settle(const DecodedFrame& frame, TrafficSighting& s) {
 }
 
 /// Was it dropped, or trimmed, where it was seen?
-void note_fate(std::string_view comment, DropCause lost, bool is_void, TrafficSighting& s) {
-  if (lost != DropCause::kNone) {
-    s.kind = TrafficSighting::Kind::kDropped;
-    s.cause = lost;
-  } else if (is_void) {  // the trailer, which has the cause, was cut off
-    s.kind = TrafficSighting::Kind::kDropped;
-    s.cause = DropCause::kWireLoss;
-  } else if (comment.empty()) {  // which nearly all are
-    return;
-  } else if (comment.starts_with(kDropWord)) {
-    s.kind = TrafficSighting::Kind::kDropped;
-    s.cause = cause_of(comment);
-  } else if (comment.starts_with("trimmed")) {
-    s.kind = TrafficSighting::Kind::kTrimmedHere;
+void fill_event(const RecordNote& note, DropCause lost, bool is_void, TrafficSighting& s) {
+  if (lost != DropCause::kNone || is_void) {
+    s.event = PacketEvent::kDropped;
+    s.cause = is_void && lost == DropCause::kNone ? DropCause::kWireLoss : lost;  // no trailer says
+  } else {
+    s.event = note.event;
+    if (s.event == PacketEvent::kDropped) s.cause = note.cause;
   }
 }
 
@@ -184,20 +107,13 @@ void FrameDecoder::decode(const CaptureRecord& record, uint16_t link_type, Place
 Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Place place,
                            DecodedFrame& out, ForeignFrame& foreign) {
   TrafficSighting& s = out.sighting;
-  if (record.direction == CaptureDirection::kOutbound) s.end = WireEnd::kLeaving;
-  if (record.direction == CaptureDirection::kInbound) s.end = WireEnd::kArriving;
-  const auto ethernet = link_.as_ethernet(record.bytes, link_type, s.end);
+  note_ = note_of(record);
+  const auto ethernet = link_.as_ethernet(record, link_type, s.end);
   if (!ethernet) return Decoded::kNotEthernet;
-  std::span<const uint8_t> frame = *ethernet;
-  const std::optional<TimeTrailer> trailer = place.carried ? trailer_of(frame) : std::nullopt;
+  const std::optional<TimeTrailer> trailer = place.carried ? trailer_of(*ethernet) : std::nullopt;
   if (place.carried && !trailer) return Decoded::kUntimed;
-  out.is_void =
-      frame.size() >= kEthernetBytes + 2 && load_be<uint16_t>(&frame[12]) == kVoidEthertype;
-  if (out.is_void) {
-    const size_t count = load_be<uint16_t>(&frame[kEthernetBytes]);
-    frame = frame.subspan(kEthernetBytes + 2);
-    frame = frame.first(std::min(frame.size(), count));
-  }
+  std::span<const uint8_t> frame = without_void(*ethernet);
+  out.is_void = frame.data() != ethernet->data();
   CutFrame kept;
   ParseError error = kept.open(frame);
   if (error == ParseError::kBadIpChecksum) {
@@ -215,19 +131,16 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   out.opcode = static_cast<uint8_t>(packet.opcode());
   // All senders of such a capture compute it, so a wire has flipped bits, of an address perhaps.
   if (place.carried && out.ip_checksum != IpChecksum::kRight) return Decoded::kBadChecksum;
-  if (packet.is_roce()) {
-    note_fate(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
-    return Decoded::kRoce;
-  }
+  fill_event(note_, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+  if (packet.is_roce()) return Decoded::kRoce;
   out.source = packet.source();
   out.destination = packet.destination();
   out.qp = packet.destination_qp();
-  bool host_port = place.host_port;
-  if (!record.comment.empty() && record.comment.starts_with(kDropWord)) {
-    host_port = names_host_port(port_in_drop(record.comment));
-  }
+  const bool host_port =
+      note_.event == PacketEvent::kDropped ? names_host_port(note_.port) : place.host_port;
   out.at_host_port = host_port && s.end != WireEnd::kUnknown;
-  fill(packet, s);
+  static_cast<SeenHeaders&>(s) = headers_of(packet);
+  if (!is_write(s.opcode)) s.answer = answer_in(packet);
   if (any_foreign()) fill_foreign(kept, place, s, foreign);
   fill_as_ours(packet, s);
   if (!out.at_host_port) s.stage = stage_by_headers(packet);
@@ -237,7 +150,6 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
     out.flight = trailer->flight;
   }
   settle(out, s);
-  note_fate(record.comment, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
   return Decoded::kSighting;
 }
 
@@ -278,7 +190,7 @@ Decoded ConversationJoiner::join(const DecodedFrame& frame, const ForeignFrame* 
     s.path = paths_.find_or_add(foreign->facts, foreign->stage, foreign->plane, format_.paths);
     settle(frame, s);
   }
-  if (s.kind != TrafficSighting::Kind::kPassing) return Decoded::kSighting;
+  if (s.event != PacketEvent::kPassed) return Decoded::kSighting;
   const bool data = is_write(s.opcode) || s.opcode == Opcode::kProbeRequest;
   Conversation::Vantage& vantage = data ? c.data : c.answers;
   vantage.sent = std::min(vantage.sent, sent_rank(s));

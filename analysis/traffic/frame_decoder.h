@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "analysis/capture/cut_frame.h"
+#include "analysis/capture/record_words.h"
 #include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/format_sample.h"
 #include "analysis/traffic/roce_port.h"
@@ -64,7 +65,7 @@ struct PauseSeenAt {
   PauseFrame frame;
 };
 
-/// Keeps nothing from one record to the next but what pause() returns.
+/// Keeps nothing from one record to the next but what pause() and note() return.
 class FrameDecoder {
  public:
   struct Place {
@@ -83,6 +84,8 @@ class FrameDecoder {
               ForeignFrame& foreign);
   /// What the frame that was decoded last asks for; only if it is kPause.
   const PauseSeenAt& pause() const { return pause_; }
+  /// What the comment of the record that was decoded last says; valid as long as the record.
+  const RecordNote& note() const { return note_; }
   bool any_foreign() const { return format_->foreign; }
 
  private:
@@ -96,6 +99,7 @@ class FrameDecoder {
   const LearnedFormat* format_;
   LinkLayer link_;
   PauseSeenAt pause_;
+  RecordNote note_;
   std::vector<uint8_t> with_checksum_;  // a frame that its sender left without one
   MrcPacket packet_;  // all of the frame, where its format may be another implementation's
 };

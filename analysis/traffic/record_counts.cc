@@ -21,7 +21,7 @@ void RecordCounts::add_unread(Decoded decoded, const DecodedFrame& frame) {
     case Decoded::kNotMrc: ++counters_.not_mrc; break;
     case Decoded::kRoce:
       ++counters_.roce;
-      if (frame.sighting.kind == TrafficSighting::Kind::kDropped) {
+      if (frame.sighting.event == PacketEvent::kDropped) {
         ++counters_.roce_drops[static_cast<size_t>(frame.sighting.cause)];
       }
       break;

@@ -86,13 +86,13 @@ void TrafficAnalyzer::add(const TrafficSighting& s) {
     ++point.records;
     ++point.at_stage[static_cast<size_t>(s.stage)];
     point.data += data ? 1 : 0;
-    point.marked += data && s.ecn == kEcnCe ? 1 : 0;
-    point.trimmed += s.kind == TrafficSighting::Kind::kTrimmedHere ? 1 : 0;
-    point.dropped += s.kind == TrafficSighting::Kind::kDropped ? 1 : 0;
+    point.marked += data && s.marked() ? 1 : 0;
+    point.trimmed += s.event == PacketEvent::kTrimmed ? 1 : 0;
+    point.dropped += s.event == PacketEvent::kDropped ? 1 : 0;
     point.first = std::min(point.first, s.t);
     point.last = std::max(point.last, s.t);
   }
-  if (s.kind == TrafficSighting::Kind::kDropped) {
+  if (s.event == PacketEvent::kDropped) {
     ++counters.drops[static_cast<size_t>(s.cause)];
     if (data) return on_drop(s);
     ++counters.dropped_control;
@@ -193,7 +193,7 @@ void TrafficAnalyzer::on_data(const TrafficSighting& s) {
   TrafficFlow& f = traffic_.flows[flow];
   f.first_seen = std::min(f.first_seen, s.t);
   f.last_seen = std::max(f.last_seen, s.t);
-  if (s.kind == TrafficSighting::Kind::kTrimmedHere) {
+  if (s.event == PacketEvent::kTrimmed) {
     PsnWindow& window = states_[flow].window;
     PsnSlot* slot = window.empty() ? nullptr : window.find(window.number_of(s.psn));
     const auto attempt = slot ? attempts_of(s, *slot).open() : std::nullopt;
@@ -201,7 +201,7 @@ void TrafficAnalyzer::on_data(const TrafficSighting& s) {
   }
   if (side.sent) on_sent(s, flow, path);
   if (side.arrived) on_arrived(s, flow, path);
-  if (s.ecn == kEcnCe || s.trimmed) note_place(s, flow);
+  if (s.marked() || s.trimmed) note_place(s, flow);
 }
 
 /// Where was it marked, or trimmed? Nearest to where it was first seen so.
@@ -213,7 +213,7 @@ void TrafficAnalyzer::note_place(const TrafficSighting& s, uint32_t flow) {
   if (!newest) return;
   TrafficAttempt* const attempt = *newest;
   CapturePoint& point = traffic_.points[s.point];
-  if (s.ecn == kEcnCe && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
+  if (s.marked() && !std::exchange(attempt->seen_marked, true)) ++point.first_marked;
   if (s.trimmed && !std::exchange(attempt->seen_trimmed, true)) ++point.first_trimmed;
 }
 
@@ -224,7 +224,7 @@ TrafficAttempt TrafficAnalyzer::attempt_of(const TrafficSighting& s, uint32_t pa
   attempt.ev = s.ev;
   attempt.packet_there = there;
   attempt.rtx = s.retransmission;
-  attempt.timed = s.has_timestamp;
+  attempt.timed = s.timed;
   attempt.timestamp = s.timestamp;
   attempt.path = path;
   return attempt;
@@ -239,7 +239,7 @@ bool TrafficAnalyzer::is_copy(const TrafficSighting& s, const PsnSlot& slot) {
 void TrafficAnalyzer::on_sent(const TrafficSighting& s, uint32_t flow, uint32_t path) {
   TrafficFlow& f = traffic_.flows[flow];
   FlowState& state = states_[flow];
-  if (s.has_timestamp && !s.trimmed) {
+  if (s.timed && !s.trimmed) {
     state.timestamp_unit_ps = s.coarse_timestamp ? 1'000'000 : 128'000;
     state.timestamp_offset =
         static_cast<uint16_t>(s.timestamp - s.t.ps() / state.timestamp_unit_ps);
@@ -317,7 +317,7 @@ void TrafficAnalyzer::on_arrived(const TrafficSighting& s, uint32_t flow, uint32
     // The carrier was whole where the packet left; here switches have taken part of it.
     path = attempt->path;
   }
-  if (s.ecn == kEcnCe) {
+  if (s.marked()) {
     ++traffic_.paths[path].marked;
     ++plane(traffic_.paths[path].plane).marked;
   }
@@ -369,8 +369,8 @@ void TrafficAnalyzer::on_trimmed(const TrafficSighting& s, uint32_t flow, uint32
   ++traffic_.flows[flow].trimmed;
   ++traffic_.paths[path].trimmed;
   ++plane(traffic_.paths[path].plane).trimmed;
-  ++(dscps_.is_trimmed_last_hop(s.dscp) ? traffic_.counters.trimmed_last_hop
-                                        : traffic_.counters.trimmed_inside);
+  ++(dscps_.is_trimmed_last_hop(s.dscp()) ? traffic_.counters.trimmed_last_hop
+                                          : traffic_.counters.trimmed_inside);
 }
 
 void TrafficAnalyzer::on_delivered(const TrafficSighting& s, uint32_t flow, uint32_t path,

@@ -71,7 +71,7 @@ void TrafficAnalyzer::take_answer(const TrafficSighting& s, uint32_t flow) {
     return;
   }
   const Side side = side_of(s, conversations_[s.conversation].answers, path);
-  if (side.sent && !s.probe && s.opcode == Opcode::kSack) {
+  if (side.sent && !s.answer.probe && s.opcode == Opcode::kSack) {
     PsnWindow& window = states_[flow].window;
     const PsnSlot* slot = window.find(window.number_of(s.answer.trigger));
     const bool seen = states_[flow].arrival_seen;
@@ -83,7 +83,7 @@ void TrafficAnalyzer::take_answer(const TrafficSighting& s, uint32_t flow) {
   const bool sender_captured = conversations_[s.conversation].answers.arrived > 0;
   if (sender_captured ? side.arrived : side.sent) {
     count_answer(s, traffic_.flows[flow]);
-    if (s.probe) {
+    if (s.answer.probe) {
       on_probe_answer(s, flow);
     } else if (side.arrived && s.opcode == Opcode::kSack) {
       take_rtt(s, flow);
@@ -96,7 +96,7 @@ void TrafficAnalyzer::take_answer(const TrafficSighting& s, uint32_t flow) {
 void TrafficAnalyzer::on_endpoint_answer(const TrafficSighting& s) {
   const Conversation& c = conversations_.all()[s.conversation];
   const uint32_t asked = conversations_.find(c.destination, c.source, kEndpointQpn);
-  if (!s.probe || asked == ConversationTable::kNone) return;
+  if (!s.answer.probe || asked == ConversationTable::kNone) return;
   const uint32_t flow = flow_of(asked);
   const uint32_t path = path_of_flow(flow, s), way = path_of_flow(flow | kAnswerPaths, s);
   if (path == kNone || way == kNone) {
@@ -179,7 +179,7 @@ void TrafficAnalyzer::on_probe(const TrafficSighting& s) {
   const Conversation& c = conversations_.all()[s.conversation];
   const bool request = s.opcode == Opcode::kEndpointRequest;
   if (!side_of(s, request ? c.answers : c.data, path).sent) return;
-  if (!s.probe) {
+  if (!s.answer.probe) {
     ++traffic_.counters.port_updates;
     return;
   }

@@ -68,7 +68,7 @@ void TrafficAnalyzer::learn_from_sack(const TrafficSighting& s, uint32_t flow) {
   FlowState& state = states_[flow];
   state.last_answer = s.t.ps();
   const int64_t cumulative = state.window.number_of(s.answer.cumulative);
-  if (!s.probe) {
+  if (!s.answer.probe) {
     // The packet that triggered the SACK has arrived, even if it is not clear with which attempt.
     PsnSlot* slot = state.window.find(state.window.number_of(s.answer.trigger));
     TrafficAttempt* attempt = slot != nullptr && slot->attempts > 0

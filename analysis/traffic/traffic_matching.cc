@@ -27,7 +27,7 @@ constexpr uint32_t kMaxAnswersTried = 1024;
 constexpr int kMaxRounds = 8;
 
 Psn answered_psn(const TrafficSighting& s) {
-  const bool cumulative = s.probe || s.opcode == Opcode::kAcknowledge;
+  const bool cumulative = s.answer.probe || s.opcode == Opcode::kAcknowledge;
   return cumulative ? s.answer.cumulative : s.answer.trigger;
 }
 

@@ -63,8 +63,8 @@ class TrafficOrder {
 
   static uint32_t rank_of(const TrafficSighting& s) {
     uint32_t rank = s.end == WireEnd::kArriving ? 2 : 0;
-    if (s.kind == TrafficSighting::Kind::kDropped) rank = 3;
-    if (s.kind == TrafficSighting::Kind::kTrimmedHere) rank = 1;
+    if (s.event == PacketEvent::kDropped) rank = 3;
+    if (s.event == PacketEvent::kTrimmed) rank = 1;
     return rank << 16 | s.feed;
   }
 

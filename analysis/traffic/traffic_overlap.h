@@ -40,8 +40,8 @@ class TrafficOverlap {
 
   static bool alike(const TrafficSighting& a, const TrafficSighting& b) {
     return a.conversation == b.conversation && a.psn == b.psn && a.ev == b.ev &&
-           a.opcode == b.opcode && a.kind == b.kind && a.stage == b.stage && a.end == b.end &&
-           a.dscp == b.dscp && a.ecn == b.ecn && a.retransmission == b.retransmission &&
+           a.opcode == b.opcode && a.event == b.event && a.stage == b.stage && a.end == b.end &&
+           a.traffic_class == b.traffic_class && a.retransmission == b.retransmission &&
            a.answer.trigger == b.answer.trigger && a.answer.bitmap == b.answer.bitmap &&
            a.answer.probe_id == b.answer.probe_id;
   }

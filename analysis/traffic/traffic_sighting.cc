@@ -53,31 +53,4 @@ uint32_t ConversationTable::find_or_add_by_key(const Ipv6Address& source,
   return is_between(c, source, destination, qp) ? found : kNone;
 }
 
-bool names_host_port(std::string_view interface) {
-  const auto digits = [&interface] {
-    const size_t end = std::min(interface.find_first_not_of("0123456789"), interface.size());
-    interface.remove_prefix(end);
-    return end > 0;
-  };
-  if (!interface.starts_with('h')) return false;
-  interface.remove_prefix(1);
-  if (!digits() || !interface.starts_with(":p")) return false;
-  interface.remove_prefix(2);
-  return digits() && interface.empty();
-}
-
-std::string_view port_in_drop(std::string_view comment) {
-  for (int i = 0; i < 2; ++i) {
-    const size_t space = comment.find(' ');
-    if (space == std::string_view::npos) return {};
-    comment.remove_prefix(space + 1);
-  }
-  return comment.substr(0, std::min(comment.find(' '), kMaxNameBytes));
-}
-
-std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame) {
-  const std::optional<size_t> offset = trailer_offset(ethernet_frame);
-  return offset ? parse_trailer(ethernet_frame.subspan(*offset)) : std::nullopt;
-}
-
 }  // namespace mrclab::analysis

@@ -11,16 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/capture/attempt_match.h"
-#include "analysis/capture/capture_reader.h"
 #include "analysis/capture/flat_index.h"
 #include "analysis/capture/link_layer.h"
+#include "analysis/capture/seen_headers.h"
 #include "analysis/traffic/path_format.h"
 #include "fabric/base/byte_order.h"
 #include "fabric/base/ids.h"
 #include "fabric/node/node.h"
-#include "fabric/packet/headers.h"
-#include "fabric/packet/trailer.h"
 #include "fabric/topology/path.h"
 #include "fabric/topology/same_address.h"
 
@@ -28,46 +25,21 @@ namespace mrclab::analysis {
 
 Stage stage_of(const Ipv6Address& carrier, EntropyValue ev);
 
-/// The fields of a SACK, NACK or transport ACK.
-struct AnswerFields {
-  uint64_t bitmap = 0;
-  EntropyValue ev;          ///< entropy value of the packet that is answered
-  Psn trigger, cumulative;  ///< cumulative: SACK and ACK
-  int16_t bitmap_offset = 0;
-  uint16_t out_of_order = 0;
-  uint16_t timestamp = 0;            ///< reflected
-  uint16_t probe_id = 0;             ///< id of a probe, or of the answer to one
-  uint16_t near_id = 0, far_id = 0;  ///< spdcid and dpdcid: ids of the answer's source, destination
-  uint8_t nack_reason = 0;
-  SackMark mark = SackMark::kNone;
-};
-
-struct TrafficSighting {
-  enum class Kind : uint8_t { kPassing, kTrimmedHere, kDropped };
+struct TrafficSighting : SeenHeaders {
   FabricTime t;
   uint32_t conversation = 0;  ///< index into ConversationTable
   uint32_t point = 0;         ///< capture interface, numbered over all files
-  Psn psn;
-  EntropyValue ev;           ///< as on the wire
-  EntropyValue path;         ///< the same, or a number of ForeignPaths
-  uint32_t payload = 0;      ///< bytes, also where they were trimmed or cut off
-  uint32_t frame_bytes = 0;  ///< as captured on the wire, without trailer
-  AnswerFields answer;
-  uint16_t timestamp = 0;
-  Kind kind = Kind::kPassing;
+  EntropyValue path;          ///< its `ev`, or a number of ForeignPaths
+  uint32_t frame_bytes = 0;   ///< as captured on the wire, without trailer
+  SeenAnswer answer;
+  PacketEvent event = PacketEvent::kPassed;  ///< where it was seen
   Stage stage = Stage::kUnknown;
   WireEnd end = WireEnd::kUnknown;
-  Opcode opcode = Opcode::kWriteOnly;
-  uint8_t dscp = 0, ecn = 0;
-  uint16_t feed = 0;   ///< which file
-  uint16_t ended = 0;  ///< so many files had been read to their ends by then
   DropCause cause = DropCause::kNone;
-  bool retransmission = false, trimmed = false, has_timestamp = false, coarse_timestamp = false;
-  bool probe = false;         ///< a probe, or the answer to one
-  bool foreign = false;       ///< in the format of another implementation
+  uint16_t feed = 0;          ///< which file
+  uint16_t ended = 0;         ///< so many files had been read to their ends by then
   uint16_t plane = kNoPlane;  ///< set if it is foreign
-
-  AttemptMark mark() const { return {ev, retransmission, has_timestamp, timestamp}; }
+  bool foreign = false;       ///< in the format of another implementation
 };
 
 /// Traffic of one direction to one QP: the data sent to it, and what is answered to its own data.
@@ -132,13 +104,5 @@ class ConversationTable {
   /// The one found last at each recent_place(), or kNone: comparing it takes less than hashing all 36 bytes.
   std::vector<uint32_t> recent_ = std::vector<uint32_t>(size_t{1} << kRecentBits, kNone);
 };
-
-/// Is this what our captures call a port of a host, "h3:p2"?
-bool names_host_port(std::string_view interface);
-/// The port in "drop: wire_loss p0.t0-0:d1 in".
-std::string_view port_in_drop(std::string_view comment);
-
-/// A record's trailer, if it has one and was not cut before it.
-std::optional<TimeTrailer> trailer_of(std::span<const uint8_t> ethernet_frame);
 
 }  // namespace mrclab::analysis

@@ -1,0 +1,43 @@
+#pragma once
+// What our own programs write beside a frame into a capture: the name of its interface, which says where it was
+// seen, and a comment, which says what became of it there.
+
+#include <optional>
+#include <string_view>
+
+#include "analysis/capture/capture_reader.h"
+#include "fabric/node/node.h"
+#include "fabric/topology/topology.h"
+
+namespace mrclab::analysis {
+
+/// Where the records of one interface were captured.
+struct CapturePlace {
+  enum class Kind : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrops } kind = Kind::kUnknown;
+  PortRef port;  ///< of kDrops, which holds what a node dropped, only the node is set
+};
+/// "h3:p2", "p0.t0-0:u1" or "h3:drop" in this fabric.
+CapturePlace place_named(const Topology& topology, std::string_view interface);
+/// The same where no fabric is known: is this what our captures call a port of a host, "h3:p2"?
+bool names_host_port(std::string_view interface);
+
+/// What a comment says: "trimmed", or "drop: wire_loss p0.t0-0:d1 in". Members that it leaves out, or that cannot
+/// be read, are empty.
+struct RecordNote {
+  PacketEvent event = PacketEvent::kPassed;
+  DropCause cause = DropCause::kMalformed;  ///< of a drop
+  std::string_view port;                    ///< likewise, part of the comment: the port's name
+  std::optional<Direction> side;            ///< likewise
+};
+RecordNote read_note(std::string_view comment);
+/// The note of a record; nearly all have none.
+inline RecordNote note_of(const CaptureRecord& record) {
+  return record.comment.empty() ? RecordNote{} : read_note(record.comment);
+}
+/// The place of a dropped frame: the port that the note names, if the node has it.
+inline PortRef dropped_at(const Topology& topology, NodeId node, const RecordNote& note) {
+  const std::optional<PortRef> port = topology.find_port(note.port);
+  return port && port->node == node ? *port : PortRef{node, PortId{}};
+}
+
+}  // namespace mrclab::analysis
