@@ -1,6 +1,7 @@
 # What `cmake --install` and the Debian package consist of. Programs lie together in lib/mrclab, where they look for
 # each other and from where they find ../../share/mrclab; bin/ holds links to those that people call.
-set(programs mrclab-cli mrclab-labd mrc-bgpd mrc-switchd mrc-endpointd mrc-endpoint)
+get_property(programs GLOBAL PROPERTY MRCLAB_PROGRAMS)
+list(REMOVE_ITEM programs mrc-pingpong)  # an example, of which the source is installed
 install(TARGETS ${programs} RUNTIME DESTINATION lib/mrclab)
 # What mpirun starts finds it beside the program; where MPI is not installed nothing else needs it.
 if(TARGET mrclab-mpi)

@@ -7,6 +7,7 @@
 #include "console/consent.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
+#include "lab/front/command_path.h"
 
 namespace mrclab::lab {
 namespace {
@@ -19,7 +20,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string usual_program(const Campaign& campaign) {
   const bool elsewhere = !campaign.machines.empty() || campaign.engine == Engine::kKubernetes;
-  return elsewhere ? "mrclab" : std::filesystem::read_symlink("/proc/self/exe").string();
+  return elsewhere ? "mrclab" : command_path().string();
 }
 
 Campaign consented(Campaign read, const CampaignChoice& choice) {

@@ -58,8 +58,6 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
 /// Runs it in the simulator, in memory, and blames.
 BlameScore score_scenario(const std::string& run, const Scenario& scenario);
 
-/// One paragraph in 80 columns: two spaces in, its further lines four.
-std::string indented_lines(const std::string& text);
 /// The table, what was wrong and missed, and the two figures; 80 columns.
 std::string blame_table(const BlameScore& score);
 nlohmann::ordered_json to_json(const BlameScore& score);

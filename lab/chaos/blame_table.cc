@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "console/terminal.h"
+#include "console/indented_lines.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
@@ -39,29 +39,6 @@ constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t Blame
      {"faint_named", &BlameCases::faint_named}});
 
 }  // namespace
-
-std::string indented_lines(const std::string& text) {
-  std::string out;
-  size_t column = 0;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find(' ', begin), text.size());
-    const size_t length = end - begin;
-    if (column == 0) {
-      out += "  ";
-      column = 2;
-    } else if (column + 1 + length > kTerminalColumns) {
-      out += "\n    ";
-      column = 4;
-    } else {
-      out += ' ';
-      ++column;
-    }
-    out.append(text, begin, length);
-    column += length;
-    begin = end + 1;
-  }
-  return out + "\n";
-}
 
 std::string blame_table(const BlameScore& score) {
   std::vector<std::vector<std::string>> rows{

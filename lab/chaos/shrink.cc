@@ -18,9 +18,9 @@
 #include "lab/run/scenario_run.h"
 #include "lab/run/watched_run.h"
 #include "netio/system/output_folder.h"
+#include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
-#include "recorded/run/recorded_run.h"
 
 namespace mrclab::lab {
 namespace {

@@ -30,28 +30,33 @@ std::string option_line(const CLI::Option& option) {
                      option.get_type_name());
 }
 
-void add_verb(const CLI::App& verb, const std::string& path, std::string& text) {
-  text += fmt::format("verb\t{}\t{}\n", path, verb.get_require_subcommand_min());
+/// Without those below it.
+std::string verb_text(const CLI::App& verb, const std::string& path) {
+  std::string text = fmt::format("verb\t{}\t{}\n", path, verb.get_require_subcommand_min());
   for (const CLI::Option* option : verb.get_options()) text += option_line(*option);
   // Not verb.help(), which is that of the verb that is just running.
   const std::string help = verb.get_formatter()->make_help(&verb, path, CLI::AppFormatMode::Normal);
   std::istringstream lines(fit_help(help, kHelpColumns));
   for (std::string line; std::getline(lines, line);) text += "|" + line + "\n";
-  for (const CLI::App* below : verb.get_subcommands([](const CLI::App*) { return true; })) {
-    add_verb(*below, path + " " + below->get_name(), text);
-  }
+  return text;
 }
 
 }  // namespace
 
-std::string words_file(const CLI::App& app) {
-  // Another CLI11 lays help out otherwise.
-  std::string text =
-      "# What mrclab answers without a build (packaging/answer_words), as CLI11 " CLI11_VERSION
-      " has it.\n"
-      "# Made by: build/mrclab-cli words > packaging/words.txt\n";
-  add_verb(app, app.get_name(), text);
+std::string words_of_verb(const CLI::App& verb, const std::string& path) {
+  std::string text = verb_text(verb, path);
+  for (const CLI::App* below : verb.get_subcommands([](const CLI::App*) { return true; })) {
+    text += words_of_verb(*below, path + " " + below->get_name());
+  }
   return text;
+}
+
+std::string words_file_head(const CLI::App& app) {
+  // Another CLI11 lays help out otherwise.
+  return "# What mrclab answers without a build (packaging/answer_words), as CLI11 " CLI11_VERSION
+         " has it.\n"
+         "# Made by: build/mrclab-cli words > packaging/words.txt\n" +
+         verb_text(app, app.get_name());
 }
 
 }  // namespace mrclab::lab

@@ -15,6 +15,10 @@ namespace mrclab::lab {
 ///   verb    path, how many verbs below it must follow
 ///   option  names, what it takes (flag, value, word, other), required, repeated, alone (no other option excludes or
 ///           needs it), its name and its type as messages have them
-std::string words_file(const CLI::App& app);
+/// Of one verb, which is called by `path`, and those below it:
+std::string words_of_verb(const CLI::App& verb, const std::string& path);
+
+/// What stands before the verbs: how the file is made, and the command itself.
+std::string words_file_head(const CLI::App& app);
 
 }  // namespace mrclab::lab

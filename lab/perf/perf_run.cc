@@ -10,7 +10,7 @@
 #include "endpoint/host/host_node.h"
 #include "fabric/node/event_kind.h"
 #include "fabric/text/yaml.h"
-#include "lab/run/process_reports.h"
+#include "live/world/process_reports.h"
 #include "sim/sim_world.h"
 #include "switchd/switch_node.h"
 

@@ -1,11 +1,12 @@
 #include "lab/ranks/join_ranks.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <stdexcept>
 #include <string>
+
+#include "lab/front/rank_count.h"
 
 namespace mrclab::lab {
 namespace {
@@ -13,20 +14,6 @@ namespace {
 /// MPI takes 20 ms to load and much of the system with it, so it is in a module that is opened only
 /// by a process that mpirun has started.
 constexpr const char* kModule = "mrclab-mpi.so";
-
-/// Variables in which Open MPI's mpirun, MPICH's mpiexec and `srun --mpi` pass the number of processes. Slurm sets
-/// its count in every job, also where one process runs alone, so it counts only beside PMIX_RANK, which srun sets.
-constexpr const char* kCounts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-constexpr const char* kSlurmsCount = "SLURM_NTASKS";
-
-bool is_one_of_many() {
-  for (const char* name : kCounts) {
-    const char* count = ::getenv(name);
-    if (count != nullptr) return std::string(count) != "1";
-  }
-  const char* const tasks = ::getenv(kSlurmsCount);
-  return ::getenv("PMIX_RANK") != nullptr && tasks != nullptr && std::string(tasks) != "1";
-}
 
 }  // namespace
 

@@ -6,8 +6,8 @@
 
 #include "fabric/history/report_json.h"
 #include "lab/resident/stepper.h"
-#include "lab/run/process_reports.h"
-#include "live/bringup/describe.h"
+#include "live/inspect/describe.h"
+#include "live/world/process_reports.h"
 #include "netio/system/system_error.h"
 #include "scenario/judging/world_outcome.h"
 #include "scenario/spec/queue_pairs.h"

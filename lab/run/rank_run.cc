@@ -2,14 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "console/version.h"
 #include "fabric/history/evidence_seal.h"
 #include "fabric/history/report_json.h"
-#include "lab/run/process_reports.h"
+#include "lab/ranks/join_ranks.h"
 #include "live/world/process_plan.h"
+#include "live/world/process_reports.h"
 #include "netio/system/file_descriptor.h"
 #include "scenario/simulation/simulation.h"
 
@@ -160,5 +163,26 @@ void take_rank_jobs(RankLink& ranks) {
 }
 
 void dismiss_ranks(RankLink& ranks) { ranks.gather(""); }
+
+JoinedRanks join_same_ranks() {
+  std::unique_ptr<RankLink> ranks = join_ranks();
+  const std::vector<std::string> versions =
+      ranks ? ranks->gather(std::string(version_text())) : std::vector<std::string>{};
+  for (size_t rank = 1; rank < versions.size(); ++rank) {
+    if (versions[rank] == versions[0]) continue;
+    throw std::runtime_error(fmt::format("rank {} is mrclab {}, rank 0 is mrclab {}: expected one",
+                                         rank, versions[rank], versions[0]));
+  }
+  return JoinedRanks(ranks.release(), [](RankLink* joined) {
+    const std::unique_ptr<RankLink> owned(joined);
+    if (owned->rank() == 0) dismiss_ranks(*owned);
+  });
+}
+
+int follow_first_rank(RankLink& ranks) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) std::signal(number, SIG_IGN);
+  take_rank_jobs(ranks);
+  return 0;
+}
 
 }  // namespace mrclab::lab

@@ -3,6 +3,8 @@
 // take its jobs: they simulate their part of the nodes, write the files of it into rank 0's run folder,
 // which they must see, too, and leave a report there, which rank 0 reads and removes.
 
+#include <memory>
+
 #include "lab/run/simulated_run.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/judging/world_outcome.h"
@@ -21,5 +23,13 @@ void take_rank_jobs(RankLink& ranks);
 
 /// Called by rank 0, once, when there are no more jobs.
 void dismiss_ranks(RankLink& ranks);
+
+/// What mpirun has started: rank 0, which runs the verb, and others, which take its jobs until it lets go of this. Null
+/// where mpirun has not. Throws std::runtime_error where they do not fit together.
+using JoinedRanks = std::unique_ptr<RankLink, void (*)(RankLink*)>;
+JoinedRanks join_same_ranks();
+
+/// `main` of the other ranks. mpirun sends its signals to every rank; rank 0 answers them for all.
+int follow_first_rank(RankLink& ranks);
 
 }  // namespace mrclab::lab

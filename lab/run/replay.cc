@@ -5,8 +5,8 @@
 #include "console/interrupt.h"
 #include "console/json_print.h"
 #include "console/root_rights.h"
-#include "recorded/run/recorded_run.h"
-#include "recorded/run/run_diff.h"
+#include "recorded/diff/recorded_run.h"
+#include "recorded/diff/run_diff.h"
 #include "scenario/spec/program_consent.h"
 
 namespace mrclab::lab {

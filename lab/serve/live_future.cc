@@ -8,8 +8,8 @@
 #include <chrono>
 
 #include "fabric/history/report_json.h"
-#include "lab/run/process_reports.h"
 #include "live/world/live_options.h"
+#include "live/world/process_reports.h"
 #include "netio/rpc/heartbeat.h"
 
 namespace mrclab::lab {

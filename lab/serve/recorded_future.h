@@ -2,7 +2,7 @@
 // A future that is over: the records of the nodes of a finished run. What is changed from there on is simulated,
 // and so are the answers of its hosts and switches, which do not run any more.
 
-#include "recorded/run/recorded_run.h"
+#include "recorded/diff/recorded_run.h"
 #include "session/simulated_future.h"
 
 namespace mrclab::lab {

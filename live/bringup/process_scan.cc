@@ -23,8 +23,8 @@ namespace {
 
 using netio::FileDescriptor;
 
-constexpr std::array<std::string_view, 5> kOurPrograms = {
-    "mrclab-cli", "mrclab-labd", "mrc-switchd", "mrc-endpointd", "mrc-bgpd"};
+constexpr std::array<std::string_view, 3> kOurDaemons = {"mrc-switchd", "mrc-endpointd",
+                                                         "mrc-bgpd"};
 /// A process in an uninterruptible wait ends late (a daemon's rings close one after the other, 12-24
 /// ms each); longer than this is worth a message.
 constexpr std::chrono::milliseconds kKillPatience{15000};
@@ -55,8 +55,10 @@ std::string program_of(pid_t pid) {
   return std::filesystem::path(path).filename();
 }
 
+/// The programs of verbs are called mrclab-run and the like.
 bool is_ours(std::string_view program) {
-  return std::find(kOurPrograms.begin(), kOurPrograms.end(), program) != kOurPrograms.end();
+  return program.starts_with("mrclab-") ||
+         std::find(kOurDaemons.begin(), kOurDaemons.end(), program) != kOurDaemons.end();
 }
 
 bool has_variable(pid_t pid, const std::string& variable) {

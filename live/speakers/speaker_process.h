@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "live/speakers/speaker_plan.h"
+#include "live/bgpd/speaker_plan.h"
 #include "netio/kernel/namespace.h"
 #include "netio/system/child_process.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "live/speakers/speaker_plan.h"
+#include "live/bgpd/speaker_plan.h"
 #include "live/translate/exported_fabric.h"
 
 namespace mrclab::lab {

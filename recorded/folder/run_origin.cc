@@ -5,12 +5,12 @@
 
 #include <ctime>
 
+#include "console/fabric_drawing.h"
 #include "console/shell_word.h"
 #include "console/version.h"
 #include "fabric/text/line_file.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
-#include "plan/fabric_drawing.h"
 
 namespace mrclab::lab {
 namespace {

@@ -7,9 +7,9 @@
 #include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
+#include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
-#include "recorded/run/recorded_run.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {

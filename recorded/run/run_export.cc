@@ -13,8 +13,8 @@
 #include "fabric/text/yaml.h"
 #include "netio/system/output_folder.h"
 #include "netio/system/system_error.h"
+#include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_manifest.h"
-#include "recorded/run/recorded_run.h"
 #include "scenario/judging/run_inputs.h"
 
 namespace mrclab::lab {

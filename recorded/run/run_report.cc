@@ -9,10 +9,10 @@
 #include "fabric/text/json_text.h"
 #include "fabric/text/line_file.h"
 #include "netio/system/file_descriptor.h"
+#include "recorded/diff/run_diff.h"
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
 #include "recorded/folder/run_origin.h"
-#include "recorded/run/run_diff.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/report/report.h"
-#include "recorded/run/recorded_run.h"
+#include "recorded/diff/recorded_run.h"
 
 namespace mrclab::lab {
 

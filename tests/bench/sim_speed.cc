@@ -24,12 +24,12 @@
 #include <thread>
 #include <vector>
 
-#include "console/huge_pages.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "fabric/history/history.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
+#include "lab/front/huge_pages.h"
 #include "sim/meeting_point.h"
 #include "sim/sim_world.h"
 #include "switchd/switch_node.h"

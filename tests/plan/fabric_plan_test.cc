@@ -15,8 +15,8 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "live/bringup/describe.h"
 #include "live/bringup/node_plan.h"
+#include "live/inspect/describe.h"
 #include "plan/fabric_plan_text.h"
 #include "plan/node_addresses.h"
 #include "scenario/spec/shipped_files.h"

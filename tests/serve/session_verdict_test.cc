@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "lab/serve/recorded_future.h"
-#include "recorded/run/recorded_run.h"
+#include "recorded/diff/recorded_run.h"
 #include "session/simulated_future.h"
 #include "tests/lab/support/temporary_runs.h"
 

@@ -1,4 +1,4 @@
-#include "live/speakers/line_budget.h"
+#include "live/bgpd/line_budget.h"
 
 #include <doctest/doctest.h>
 

@@ -17,7 +17,7 @@
 #include "lab/campaign/coverage.h"
 #include "lab/campaign/engines.h"
 #include "lab/chaos/chaos.h"
-#include "lab/verbs/cli_campaign.h"
+#include "lab/verbs/sweep/cli_campaign.h"
 #include "netio/system/file_descriptor.h"
 #include "tests/lab/support/temporary_runs.h"
 

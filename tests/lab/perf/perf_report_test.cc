@@ -8,7 +8,7 @@
 #include "lab/perf/flow_report.h"
 #include "lab/perf/nccl_report.h"
 #include "lab/perf/perftest_report.h"
-#include "lab/verbs/cli_perf.h"
+#include "lab/verbs/sweep/cli_perf.h"
 #include "tests/support/times.h"
 
 namespace mrclab::lab {

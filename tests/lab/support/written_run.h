@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "analysis/judge/analyze.h"
-#include "lab/run/process_reports.h"
 #include "lab/run/simulated_run.h"
 #include "live/world/live_lab.h"
+#include "live/world/process_reports.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/scenario.h"
 

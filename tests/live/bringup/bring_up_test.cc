@@ -14,7 +14,7 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "live/bringup/link_states.h"
+#include "live/inspect/link_states.h"
 #include "netio/kernel/link.h"
 #include "netio/system/child_process.h"
 #include "netio/system/file_descriptor.h"

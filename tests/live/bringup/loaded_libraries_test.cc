@@ -29,7 +29,8 @@ TEST_SUITE("bring-up") {
     return;  // such a build links all libraries as they are
 #endif
 #endif
-    for (const char* program : {"mrclab-cli", "mrclab-labd", "mrc-switchd", "mrc-endpointd"}) {
+    for (const char* program :
+         {"mrclab-cli", "mrclab-labs", "mrclab-labd", "mrc-switchd", "mrc-endpointd"}) {
       CAPTURE(program);
       const std::string libraries = libraries_of(program);
       CAPTURE(libraries);

@@ -16,7 +16,7 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "netio/system/file_descriptor.h"
-#include "recorded/run/run_diff.h"
+#include "recorded/diff/run_diff.h"
 #include "scenario/spec/shipped_files.h"
 #include "scenario/spec/transport_fit.h"
 #include "tests/lab/support/random_scenario.h"

@@ -9,8 +9,8 @@
 
 #include "fabric/text/yaml.h"
 #include "lab/run/replay.h"
+#include "recorded/diff/run_diff.h"
 #include "recorded/run/blame_run.h"
-#include "recorded/run/run_diff.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/named_transport.h"
 #include "tests/lab/support/run_readers.h"

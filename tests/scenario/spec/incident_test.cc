@@ -10,7 +10,7 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "netio/system/file_descriptor.h"
-#include "recorded/run/run_table.h"
+#include "recorded/diff/run_table.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/scenario.h"
 #include "scenario/spec/shipped_files.h"

@@ -1,0 +1,36 @@
+#include "lab/front/huge_pages.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace mrclab::lab {
+namespace {
+
+constexpr const char* kTunables = "GLIBC_TUNABLES";
+/// hugetlb=1: madvise(MADV_HUGEPAGE); the heap grows by 64 MiB, since in small steps no page of 2 MiB fits.
+constexpr const char* kHugePages = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+/// It says that the setting is ours, also where the system took kTunables away.
+constexpr const char* kAsked = "MRCLAB_HUGE_PAGES";
+
+}  // namespace
+
+void ask_for_huge_pages() {
+  if (::getenv(kTunables) != nullptr) return;
+  if (::setenv(kTunables, kHugePages, 1) == 0) ::setenv(kAsked, "1", 1);
+}
+
+bool take_huge_pages() {
+  if (::getenv(kAsked) == nullptr) return false;
+  ::unsetenv(kAsked);
+  ::unsetenv(kTunables);
+  return true;
+}
+
+void start_with_huge_pages(char** argv) {
+  if (take_huge_pages() || ::getenv(kTunables) != nullptr) return;
+  ask_for_huge_pages();
+  ::execv("/proc/self/exe", argv);
+  take_huge_pages();
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,105 @@
+// exec, shell.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+
+#include "console/root_rights.h"
+#include "console/terminal.h"
+#include "fabric/topology/fabric_file.h"
+#include "lab/resident/lab_choice.h"
+#include "lab/verbs/cli.h"
+#include "live/bringup/node_container_files.h"
+#include "live/inspect/ordinary_trace.h"
+#include "netio/kernel/node_container.h"
+#include "netio/system/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+struct NodeOptions {
+  std::string node;
+  std::optional<std::string> lab;
+  std::vector<std::string> command;
+};
+
+void require_node(const LabRecord& record, const std::string& node) {
+  if (std::find(record.nodes.begin(), record.nodes.end(), node) != record.nodes.end()) return;
+  throw InputError(fmt::format("lab '{}' has no node '{}'; its nodes are {} to {}", record.lab,
+                               node, record.nodes.front(), record.nodes.back()));
+}
+
+/// Prints at a terminal which paths the command's traffic takes to the host that it names.
+void print_ways(const LabRecord& record, const NodeOptions& options) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
+  const auto is_host = [&](const std::string& word) {
+    const std::optional<NodeId> node = topology.find_node(word);
+    return node && topology.node(*node).role == NodeRole::kHost;
+  };
+  const auto other =
+      std::find_if(options.command.begin(), options.command.end(),
+                   [&](const std::string& word) { return word != options.node && is_host(word); });
+  if (!is_host(options.node) || other == options.command.end()) return;
+  const auto ordinary = explain_ordinary(topology, options.node, *other, record);
+  const std::string line = fmt::format(
+      "{} to {}: {} ways, each flow over one of them (mrclab trace{} {} {})", options.node, *other,
+      ordinary.at("ways").size(), lab_option(record.lab), options.node, *other);
+  fmt::print(stderr, "{}\n", paint(line, Colour::kDim, stderr));
+}
+
+/// The user's shell. In bash's prompts \h ends at the first dot, and nodes are called p5.t0-0.
+std::vector<std::string> shell_in(const netio::NodeContainer& node) {
+  const char* preferred = std::getenv("SHELL");
+  const std::string shell = preferred != nullptr && *preferred != '\0' ? preferred : "/bin/sh";
+  if (!shell.ends_with("/bash")) return {shell};
+  netio::write_file(node.run_directory / "bashrc",
+                    "[[ -f ~/.bashrc ]] && . ~/.bashrc\n"
+                    "PS1=${PS1//\\\\h/\\\\H}\n"
+                    "[[ $PS1 == *\\\\H* ]] || PS1=\"(\\\\H) $PS1\"\n");
+  return {shell, "--rcfile", "/run/bashrc"};
+}
+
+/// Runs the command in a node, or a shell if there is none.
+int run_in_node(const NodeOptions& options, const std::string& verb) {
+  require_root(verb);
+  const LabRecord record = choose_lab(options.lab);
+  require_node(record, options.node);
+  // `down` ends what was started in a node, too.
+  const std::string variable = instance_variable(record.instance);
+  const size_t equals = variable.find('=');
+  ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  const auto ns = netio::NetworkNamespace::open(namespace_name(record.lab, options.node));
+  const netio::NodeContainer node =
+      node_container(LabPaths{}.lab_directory(record.lab), options.node);
+  print_ways(record, options);
+  return netio::exec_in_node(node, ns, options.command.empty() ? shell_in(node) : options.command);
+}
+
+}  // namespace
+
+void add_node_verbs(CLI::App& app, CliResult& result) {
+  auto run = std::make_shared<NodeOptions>();  // shared with the callback, which outlives this
+  CLI::App* exec = add_verb(app, "exec");
+  exec->add_option("NODE", run->node, "a node: h0, p2.t0-1")->required();
+  exec->add_option("COMMAND", run->command, "what to run, after --")->required();
+  exec->add_option("--lab", run->lab, "which lab (default: the only one)");
+  exec->footer(
+      "Ordinary traffic of two hosts uses all planes, a flow one of them; which: mrclab trace h0 "
+      "h5.\n"
+      "Example: sudo mrclab exec h0 -- ping -c 3 h5");
+  exec->callback([run, &result] { result.code = run_in_node(*run, "exec"); });
+
+  auto shell = std::make_shared<NodeOptions>();
+  CLI::App* sub = add_verb(app, "shell");
+  sub->add_option("NODE", shell->node, "a node: h0, p2.t0-1")->required();
+  sub->add_option("--lab", shell->lab, "which lab (default: the only one)");
+  sub->footer("Example: sudo mrclab shell p0.t0-0");
+  sub->callback([shell, &result] { result.code = run_in_node(*shell, "shell"); });
+}
+
+}  // namespace mrclab::lab
