@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "lab/cli/doctor.h"
+#include "lab/verbs/labs/doctor.h"
 #include "netio/system/child_process.h"
 #include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
@@ -99,6 +99,9 @@ TEST_CASE("the wrapper says that it waits for the build of another call") {
   const netio::test::TemporaryDirectory folder;
   fs::copy_file(std::string(MRCLAB_SOURCE_DIR) + "/mrclab", folder / "mrclab");
   std::ofstream(folder / "packages.txt") << "[build]\nbash\n";
+  fs::create_directories(folder / "lab/front");
+  fs::copy_file(std::string(MRCLAB_SOURCE_DIR) + "/lab/front/verb_rows.inc",
+                folder / "lab/front/verb_rows.inc");
   fs::create_directory(folder / "build");
   const auto lock = netio::FileDescriptor::open(folder / "build/.lock", O_RDWR | O_CREAT, 0644);
   REQUIRE(::flock(lock.get(), LOCK_EX) == 0);

@@ -55,14 +55,14 @@ CommandResult mrclab_in(const fs::path& folder, const std::string& words, uid_t 
                                sudo + " " + program("mrclab-cli") + " " + words + " < /dev/null"});
 }
 
-struct Verb {
+struct WritingVerb {
   /// Run in a folder with short.yaml, failing.yaml, log.csv and a run in done/latest.
   const char* words;
   const char* writes;  ///< the file or folder that it makes there
 };
 
 /// The verbs that write a file or a folder and need no lab.
-const Verb kWritingVerbs[] = {
+const WritingVerb kWritingVerbs[] = {
     {"run short.yaml --world sim", "runs"},
     {"run short.yaml --world sim --out deep/runs", "deep"},
     {"run short.yaml --world sim --out out", "out"},
@@ -96,7 +96,7 @@ struct Place {
 TEST_SUITE_BEGIN("root: folders of others");
 
 TEST_CASE("every verb that writes does so where nothing is in its way") {
-  for (const Verb& verb : kWritingVerbs) {
+  for (const WritingVerb& verb : kWritingVerbs) {
     CAPTURE(std::string(verb.words));
     const Place place;
     const CommandResult result = mrclab_in(place.path, verb.words);
@@ -113,7 +113,7 @@ TEST_CASE("no verb follows a link that another user laid where it writes") {
   };
   const Trap traps[] = {
       {"to a file", "precious"}, {"to a file to come", "new"}, {"to a folder", ""}};
-  for (const Verb& verb : kWritingVerbs) {
+  for (const WritingVerb& verb : kWritingVerbs) {
     const Place place;
     for (const Trap& trap : traps) {
       for (const uid_t caller : {uid_t{0}, kCaller}) {

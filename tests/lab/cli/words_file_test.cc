@@ -141,7 +141,8 @@ TEST_CASE(
   const netio::test::TemporaryDirectory clone;
   namespace fs = std::filesystem;
   const fs::path source = MRCLAB_SOURCE_DIR;
-  for (const char* file : {"mrclab", "packages.txt", "CMakeLists.txt"}) {
+  fs::create_directories(clone / "lab/front");
+  for (const char* file : {"mrclab", "packages.txt", "CMakeLists.txt", "lab/front/verb_rows.inc"}) {
     fs::copy_file(source / file, clone / file);
   }
   fs::copy(source / "packaging", clone / "packaging", fs::copy_options::recursive);
