@@ -79,7 +79,8 @@ bool FabricSession::look_after() {
 void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
   const Recording& recording = future_->recording();
   const FabricTime from = std::max(t - kAhead, FabricTime::zero());
-  if (recording.bin_of(from) >= recording.first_kept() || future_->world() != "sim") return;
+  if (recording.bin_of(from) >= recording.first_kept()) return;
+  if (future_->world() != FutureWorld::kSimulated) return;
   auto again = future_->another(scenario_);
   again->reach(t + kAhead, go_on);
   future_ = std::move(again);

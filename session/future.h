@@ -3,6 +3,7 @@
 // futures that are simulated (simulated_future.h), happen in namespaces now (live_future.h), or were recorded in
 // a run's folder (recorded_future.h). A page sees no difference but what cannot be done.
 
+#include <array>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,14 @@ struct RecordsCut {
   std::string why;  ///< a sentence that names the instant and the bound
 };
 
+/// What makes the records of a future.
+enum class FutureWorld : uint8_t { kSimulated, kLive, kRecorded };
+/// As the page has it: "sim", "live", "run".
+inline std::string_view name_of(FutureWorld world) {
+  constexpr std::array<std::string_view, 3> kWords{"sim", "live", "run"};
+  return kWords.at(static_cast<size_t>(world));
+}
+
 class Future {
  public:
   using GoOn = SimWorld::GoOn;
@@ -66,8 +75,7 @@ class Future {
   /// Where the records end for lack of room, and reach() with them; empty: no bound was met.
   virtual std::optional<RecordsCut> records_cut() const { return std::nullopt; }
 
-  /// "sim", "live", "run".
-  virtual std::string_view world() const = 0;
+  virtual FutureWorld world() const = 0;
   /// The lab whose namespaces it lives in; empty: it lives in none.
   virtual std::string lab() const { return {}; }
   /// Lets the world go on up to `until`, or until `go_on`, which is called every few milliseconds, returns false.

@@ -242,7 +242,7 @@ json future_json(const FabricSession& session) {
           {"future", session.number()},
           {"other", session.other() == nullptr ? json() : json(session.other_number())},
           {"forked_at_ps", session.forked_at().ps()},
-          {"world", session.future().world()},
+          {"world", name_of(session.future().world())},
           {"lab", session.future().lab()},
           {"transport", endpoint::to_yaml(scenario.transport)},
           {"faults", faults}};

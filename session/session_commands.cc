@@ -182,7 +182,7 @@ void PlayedSession::advance(int64_t wall_ns, const FabricSession::GoOn& go_on) {
   wall_ns = std::clamp<int64_t>(wall_ns, 0, kTenth);
   const auto passed = static_cast<__int128>(per_second.ps()) * wall_ns / kSecond;
   session().seek(session().at() + FabricTime::from_ps(static_cast<int64_t>(passed)), go_on);
-  const bool now = session().future().world() == "live";
+  const bool now = session().future().world() == FutureWorld::kLive;
   const int64_t ahead = now ? kAheadOfNowPerSecond : kAheadPerSecond;
   session().look_ahead(session().at() + per_second / ahead, go_on);
   const std::optional<RecordsCut> cut = session().future().records_cut();

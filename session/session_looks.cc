@@ -61,7 +61,7 @@ SessionAnswer packet(const Order& order) {
   (void)future.simulated(FabricTime::zero());  // throws if no simulation shows what happened
   json life = look_at_packet(future, name, order.go_on);
   life["say"] = "packet";
-  life["simulated"] = future.world() != "sim";
+  life["simulated"] = future.world() != FutureWorld::kSimulated;
   life["until_ps"] = future.reached().ps();
   return {std::move(life)};
 }
@@ -93,7 +93,9 @@ SessionAnswer sack(const Order& order) {
   const NodeId host = topology.host(number);
   const Recording& recording = future.simulated(at).recording();
   const SeenSack* found = recording.last_sack(host, Qpn{order.number("qp")}, at);
-  json answer{{"say", "sack"}, {"found", found != nullptr}, {"simulated", future.world() != "sim"}};
+  json answer{{"say", "sack"},
+              {"found", found != nullptr},
+              {"simulated", future.world() != FutureWorld::kSimulated}};
   if (const auto forgotten = recording.sacks_forgotten(host))
     answer["kept_from_ps"] = forgotten->ps();
   if (found == nullptr) return {std::move(answer)};
@@ -173,7 +175,7 @@ SessionAnswer yaml(const Order& order) {
 /// The digest of the history. A simulation goes on to its end for that; of another world it is computed
 /// as far as it went, beside that of the simulation of the same scenario.
 SessionAnswer history(const Order& order) {
-  if (const Future& now = order.session().future(); now.world() != "sim") {
+  if (const Future& now = order.session().future(); now.world() != FutureWorld::kSimulated) {
     return {{{"say", "history"},
              {"at_ps", now.reached().ps()},
              {"sha256", now.history_sha256()},

@@ -110,7 +110,7 @@ json verdict_of(const FabricSession& session, const std::string& expect,
                 const FabricSession::GoOn& go_on) {
   const Future& future = session.future();
   const std::string yaml = session.yaml();
-  if (future.world() == "sim") {
+  if (future.world() == FutureWorld::kSimulated) {
     if (!expect.empty()) return verdict_of(yaml, expect, go_on);
     return verdict_of(parse_scenario(read_yaml_text(yaml, "session")), go_on);
   }
@@ -125,7 +125,7 @@ json verdict_of(const FabricSession& session, const std::string& expect,
   } else {
     verdict = verdict_of(yaml, expect, go_on, until);
   }
-  verdict["world"] = future.world();
+  verdict["world"] = name_of(future.world());
   if (!why.empty()) make_inconclusive(verdict, why);
   return verdict;
 }

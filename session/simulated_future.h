@@ -13,7 +13,7 @@ class SimulatedFuture : public Future {
   /// (tested), and less is computed. Throws InputError for what cannot be simulated.
   explicit SimulatedFuture(Scenario scenario);
 
-  std::string_view world() const override { return "sim"; }
+  FutureWorld world() const override { return FutureWorld::kSimulated; }
   void reach(FabricTime until, const GoOn& go_on = {}) override;
   endpoint::HostAccount account(uint32_t host) const override { return simulation_->account(host); }
   SwitchWords words_of(const NodeSite& node) const override;

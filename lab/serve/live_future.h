@@ -24,7 +24,7 @@ class LiveFuture : public Future, private OpenFaults {
   /// Brings the lab up; its time stands at 0. Throws InputError, SystemError, Interrupted.
   LiveFuture(Scenario scenario, Options options);
 
-  std::string_view world() const override { return "live"; }
+  FutureWorld world() const override { return FutureWorld::kLive; }
   std::string lab() const override { return lab_.fabric().lab(); }
   /// Returns early when `go_on` returns false; the lab then goes on up to `until` by itself. It stops for good once
   /// packet records found no room.

@@ -12,7 +12,7 @@ class RecordedFuture : public Future {
   /// Reads history/*.bin and events.jsonl. Throws InputError for what is missing, wrong, or altered since the run.
   explicit RecordedFuture(const RecordedRun& run);
 
-  std::string_view world() const override { return "run"; }
+  FutureWorld world() const override { return FutureWorld::kRecorded; }
   /// All of it has happened; hosts and switches are shown at this instant from now on.
   void reach(FabricTime until, const GoOn& = {}) override { told_at_ = std::min(until, end()); }
   std::optional<RecordsCut> records_cut() const override { return cut_; }

@@ -76,9 +76,10 @@ PlayedSession session_of(const ServeCommandOptions& options, const IsInterrupted
 
 std::string manner_of(const PlayedSession& played) {
   const Future& future = played.session().future();
-  const std::string_view world = future.world();
-  if (world == "live") return fmt::format("in the namespaces mrclab-{}-*", future.lab());
-  if (world == "run") return "as it was recorded";
+  const FutureWorld world = future.world();
+  if (world == FutureWorld::kLive)
+    return fmt::format("in the namespaces mrclab-{}-*", future.lab());
+  if (world == FutureWorld::kRecorded) return "as it was recorded";
   return played.run ? "simulated again" : "simulated";
 }
 

@@ -39,7 +39,7 @@ TEST_SUITE_BEGIN("root: live page");
 
 TEST_CASE("a live session has the history of its scenario, through faults by hand") {
   FabricSession session = live_session();
-  CHECK(session.future().world() == "live");
+  CHECK(session.future().world() == FutureWorld::kLive);
   session.seek(FabricTime::from_us(60));
   check_twin(session);
 
@@ -63,14 +63,14 @@ TEST_CASE("a change in the past of a live session brings another lab up, which r
   const std::string lab = session.future().lab();
   session.seek(FabricTime::from_us(30));
   session.break_it(kLoss);
-  CHECK(session.future().world() == "live");
+  CHECK(session.future().world() == FutureWorld::kLive);
   CHECK(session.future().lab() != lab);
   CHECK(session.number() == 2);
   CHECK(session.at() == FabricTime::from_us(30));
   CHECK(session.faults().back().fault.at == FabricTime::from_us(30));
   check_twin(session);
   session.use_transport("oblivious");
-  CHECK(session.future().world() == "live");
+  CHECK(session.future().world() == FutureWorld::kLive);
   check_twin(session);
 }
 
@@ -79,15 +79,15 @@ TEST_CASE("what a fork leaves of a live session is simulated, and parts from it 
   session.seek(FabricTime::from_us(40));
   session.break_it(kLoss, true);
   REQUIRE(session.other() != nullptr);
-  CHECK(session.other()->world() == "sim");
-  CHECK(session.future().world() == "live");
+  CHECK(session.other()->world() == FutureWorld::kSimulated);
+  CHECK(session.future().world() == FutureWorld::kLive);
   session.seek(FabricTime::from_us(70));
   const auto difference = session.difference();
   REQUIRE(difference);
   CHECK(difference->t > session.forked_at());
   CHECK(difference->t < session.forked_at() + FabricTime::from_us(10));
   session.swap();
-  CHECK(session.future().world() == "sim");
+  CHECK(session.future().world() == FutureWorld::kSimulated);
   CHECK(session.faults().size() == 1);
   session.swap();
   CHECK(session.faults().size() == 2);

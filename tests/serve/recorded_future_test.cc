@@ -68,12 +68,12 @@ TEST_CASE("a change of a recorded run is simulated, and parts from it at the cha
   const Scenario scenario = docs_first();
   const RunResult run = runs.run(scenario);
   FabricSession session(scenario, std::make_unique<RecordedFuture>(read_run(run.folder.path)));
-  CHECK(session.future().world() == "run");
+  CHECK(session.future().world() == FutureWorld::kRecorded);
   session.seek(FabricTime::from_us(50));
   session.break_it({"wire_loss", {{"link", "p0.t0-0:u0"}, {"loss", "20%"}}, {}}, true);
-  CHECK(session.future().world() == "sim");
+  CHECK(session.future().world() == FutureWorld::kSimulated);
   REQUIRE(session.other() != nullptr);
-  CHECK(session.other()->world() == "run");
+  CHECK(session.other()->world() == FutureWorld::kRecorded);
   session.seek(FabricTime::from_us(90));
   const auto difference = session.difference();
   REQUIRE(difference);

@@ -21,7 +21,7 @@ class ShownWorld : public SimulatedFuture {
  public:
   ShownWorld(Scenario scenario, bool changed)
       : SimulatedFuture(std::move(scenario)), changed_(changed) {}
-  std::string_view world() const override { return "live"; }
+  FutureWorld world() const override { return FutureWorld::kLive; }
   std::string history_sha256() const override {
     return changed_ ? std::string(64, '0') : SimulatedFuture::history_sha256();
   }
