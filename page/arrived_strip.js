@@ -1,7 +1,8 @@
 // Which of a queue pair's latest packets have arrived, as records of packets at both hosts show: what the bitmap of
 // the next SACK will carry. A square is a PSN, the newest at the right below.
 
-import {el, note, sentence, sized} from "./dom.js";
+import {el, note} from "./common.js";
+import {sentence, sized} from "./dom.js";
 import {kAsking, kDropped, kTrimmed} from "./world.js";
 
 const kSpan = 24e6;    // ps of packets that it looks at: two base RTTs of the paper's fabric

@@ -1,29 +1,13 @@
-// Small things that every part of the page uses. Text is only ever set as text.
+// Small things that every part of the live page uses, beside common.js.
 
-export function el(tag, attributes, ...children) {
-  const e = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
-    else if (value === true) e.setAttribute(name, "");
-    else if (value !== undefined && value !== null && value !== false) e.setAttribute(name, value);
-  }
-  for (const child of children.flat(3)) if (child !== null && child !== undefined && child !== false) e.append(child);
-  return e;
-}
 export const $ = (id) => document.getElementById(id);
 export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(3).filter((c) => c !== null && c !== undefined && c !== false));
 }
-export const note = (...text) => el("p", {class: "note"}, ...text);
 /// A clause as a sentence: capital letter, full stop.
 export const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (/[.…]$/.test(text) ? "" : ".");
 /// "1 port", "2 ports".
 export const counted = (n, one, many = one + "s") => `${n} ${n === 1 ? one : many}`;
-export function table(head, rows, numeric = []) {
-  const cell = (tag) => (value, i) => el(tag, {class: numeric.includes(i) ? "n" : null}, value);
-  return el("table", {}, el("thead", {}, el("tr", {}, head.map(cell("th")))),
-            el("tbody", {}, rows.map((row) => el("tr", {}, row.map(cell("td"))))));
-}
 /// A canvas of the size that it has on the screen, cleared; its context and size.
 export function sized(canvas) {
   const box = canvas.getBoundingClientRect(), ratio = window.devicePixelRatio || 1;

@@ -1,8 +1,8 @@
 // The list of events around the instant: packets at every port, events of hosts, and faults, filtered by kind and by
 // words. A click goes to the event; the keys , and . go through what the filter leaves.
 
-import {el, note, sentence} from "./dom.js";
-import {time} from "./world.js";
+import {el, note, time} from "./common.js";
+import {sentence} from "./dom.js";
 import {isDatagram, kindOf, kKinds, kKindWords} from "./colours.js";
 
 const kBefore = 8, kAfter = 60;            // rows that are shown of what was and of what comes

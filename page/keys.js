@@ -1,7 +1,8 @@
 // Everything that can be done by name or by key: one table for the keyboard, the overlay of help and the palette.
 // Methods of the page (main.js). A command's id stays as it is: links have it (`do=`).
 
-import {$, el, fill} from "./dom.js";
+import {el} from "./common.js";
+import {$, fill} from "./dom.js";
 import {kTabs} from "./panels.js";
 import {kSituations} from "./situations.js";
 

@@ -1,7 +1,8 @@
 // Lessons: words, a question to answer before one tries, and tasks that are done when checks pass. The checks
 // are a scenario's expectations, judged by the server as any run is.
 
-import {$, el, fill, note} from "./dom.js";
+import {el, kSigns, note} from "./common.js";
+import {$, fill} from "./dom.js";
 
 export class Lessons {
   constructor(page) {
@@ -72,7 +73,7 @@ export class Lessons {
 
   result(task, verdict) {
     return [el("p", {class: verdict.result}, el("b", {}, verdict.result === "pass" ? "✓ done" : "not yet")),
-            verdict.checks.map((c) => el("div", {class: "check"}, el("b", {class: c.result}, {pass: "✓", fail: "✗"}[c.result] ?? "?"), c.text ?? c.name)),
+            verdict.checks.map((c) => el("div", {class: "check"}, el("b", {class: c.result}, kSigns[c.result] ?? "?"), c.text ?? c.name)),
             verdict.result === "pass" ? el("p", {}, code(verdict.why ?? "")) : note(code(task.hint))];
   }
 }

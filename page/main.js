@@ -1,8 +1,9 @@
 // The page: joins world, fabric, time line and panels, and turns keys and clicks into commands.
 
-import {$, copy, el, fill, sentence} from "./dom.js";
+import {el, time} from "./common.js";
+import {$, copy, fill, sentence} from "./dom.js";
 import {Link} from "./link.js";
-import {time, us, World} from "./world.js";
+import {us, World} from "./world.js";
 import {Colours, kKindWords} from "./colours.js";
 import {FabricView, legendItems} from "./fabric.js";
 import {TimeLine} from "./timeline.js";

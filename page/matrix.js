@@ -1,8 +1,8 @@
 // The matrix of entropy values: rows are flows, columns paths by plane; a cell shows how much data went that
 // way lately, what was lost there, and the state that the host reports.
 
-import {counted, el, note, sized} from "./dom.js";
-import {time} from "./world.js";
+import {el, note, time} from "./common.js";
+import {counted, sized} from "./dom.js";
 
 export const kMatrixSpan = 40e6;  // ps of packets that it looks at
 const kMaxFlows = 128;           // that it shows

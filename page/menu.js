@@ -1,7 +1,8 @@
 // Faults by context menu: which kinds apply to what was chosen, with their parameters, by the server's table
 // of faults. A click breaks it with the example's parameters; "…" asks for them.
 
-import {$, el, fill} from "./dom.js";
+import {el, shellWord} from "./common.js";
+import {$, fill} from "./dom.js";
 import {us} from "./world.js";
 
 /// The values of the table's example: "{link: "x", down: 100us}" -> {link: "x", down: "100us"}.
@@ -65,13 +66,12 @@ export function bodyOf(kind, target) {
   return body;
 }
 
-const word = (value) => /^[\w@%+=:,.\/-]+$/.test(value) ? value : "'" + value.replaceAll("'", "'\\''") + "'";
 const yamlValue = (value) => /^[\[{]/.test(value) || /^[\w.%\/-]+$/.test(value) ? value : JSON.stringify(value);
 
 /// What was done, as the command and as the line of a scenario that do the same.
 export function commandOf(kind, body, t) {
   const shell = (v) => v.startsWith("[") ? v.replace(/[[\]" ]/g, "") : v;
-  return `mrclab fault ${kind} ${Object.entries(body).map(([k, v]) => `${k}=${word(shell(v))}`).join(" ")}` +
+  return `mrclab fault ${kind} ${Object.entries(body).map(([k, v]) => `${k}=${shellWord(shell(v))}`).join(" ")}` +
       `     - {at: ${us(t)}, ${kind}: {${Object.entries(body).map(([k, v]) => `${k}: ${yamlValue(v)}`).join(", ")}}}`;
 }
 

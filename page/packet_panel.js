@@ -1,7 +1,7 @@
 // One packet: its way as a row of places, every header there, and what each hop changed.
 
-import {counted, el, note} from "./dom.js";
-import {time} from "./world.js";
+import {el, note, time} from "./common.js";
+import {counted} from "./dom.js";
 
 /// The uSIDs of a carrier, with the active one marked.
 function carrierOf(place) {

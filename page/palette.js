@@ -1,7 +1,7 @@
 // The palette: commands, things of the fabric, queue pairs, lessons and instants, found by name.
 
-import {$, el, fill, note} from "./dom.js";
-import {time} from "./world.js";
+import {el, note, time} from "./common.js";
+import {$, fill} from "./dom.js";
 import {kCommands, keyWords} from "./keys.js";
 
 const kMost = 40;  // rows that are shown

@@ -1,8 +1,9 @@
 // The tabs beside the fabric: story, entropy values, one queue pair, one packet, one switch or host, faults
 // and futures. Each is drawn from what is known at the instant that is shown.
 
-import {counted, el, fill, note, sentence, sized, table} from "./dom.js";
-import {bytes, time, us} from "./world.js";
+import {el, kSigns, note, table, time} from "./common.js";
+import {counted, fill, sentence, sized} from "./dom.js";
+import {bytes, us} from "./world.js";
 import {kMatrixSpan, matrixPanel} from "./matrix.js";
 import {packetPanel} from "./packet_panel.js";
 import {runPanel} from "./run_panel.js";
@@ -144,7 +145,7 @@ export class Panels {
   checks() {
     return el("div", {id: "checks"}, el("p", {}, el("b", {class: this.verdict.result}, this.verdict.result.toUpperCase()),
       this.verdict.simulated ? " simulated" : null, this.verdict.why ? note(this.verdict.why) : null),
-      this.verdict.checks.map((check) => el("div", {class: "check"}, el("b", {class: check.result}, {pass: "✓", fail: "✗"}[check.result] ?? "?"),
+      this.verdict.checks.map((check) => el("div", {class: "check"}, el("b", {class: check.result}, kSigns[check.result] ?? "?"),
         check.text ?? check.about ?? check.name, check.note ? el("div", {class: "note"}, check.note) : null,
         check.looked ? el("div", {class: "note"}, "looked at " + check.looked.text) : null)));
   }
@@ -216,7 +217,7 @@ export class Panels {
     return [
       el("h2", {}, `h${from} → h${to}`), el("p", {}, this.qp_select(world)),
       now ? table(["", ""], [["window", bytes(now.window)], ["in flight", bytes(now.in_flight)],
-        ["queue delay", now.delay_ps === undefined ? "–" : `${time(now.delay_ps)} (target ${time(now.target_ps ?? null)})`],
+        ["queue delay", now.delay_ps === undefined ? "–" : `${time(now.delay_ps)} (target ${time(now.target_ps)})`],
         ["RTT, base and now", `${time(now.base_ps ?? world.fabric.base_rtt_ps)}, ` +
           (now.delay_ps === undefined ? "–" : time((now.base_ps ?? world.fabric.base_rtt_ps) + now.delay_ps))], ["NSCC quadrant", (now.quadrant ?? "–").replace("_", " and ")],
         ["last cut", (now.cut ?? "none up to then").replaceAll("_", " ")]], [1]) : note(sentence(world.unheard(t) ?? "the sender has reported no window up to here (RC has none)")),

@@ -1,8 +1,8 @@
 // What pointing means: hover, click, drag, the menu of what is under the pointer. Methods of the page (main.js).
 
-import {$, counted, el, fill} from "./dom.js";
+import {el, time} from "./common.js";
+import {$, counted, fill} from "./dom.js";
 import {isDatagram} from "./colours.js";
-import {time} from "./world.js";
 
 export const kPointing = {
   pointer() {

@@ -1,7 +1,7 @@
 // What is run: transport, its options and the workload, each as its line of a scenario. A change
 // begins at the start of the run; what it replaces stays as the other future, but for another workload.
 
-import {el, note} from "./dom.js";
+import {el, note} from "./common.js";
 
 export function runPanel(page) {
   const {world} = page, error = el("p", {class: "error", role: "alert"});

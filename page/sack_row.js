@@ -1,8 +1,8 @@
 // What a sender has learnt of its receiver: the bytes of the newest SACK that has arrived at its host. A cell is a
 // PSN of the bitmap; PSNs outside the bitmap are not known to the sender.
 
-import {el, note, sentence, sized} from "./dom.js";
-import {time} from "./world.js";
+import {el, note, time} from "./common.js";
+import {sentence, sized} from "./dom.js";
 
 const kHigh = 14, kLabel = 14, kEvery = 150;  // pixels, pixels, ms between two questions
 

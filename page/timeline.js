@@ -1,8 +1,8 @@
 // The time line: what hosts receive per plane over the whole run, losses, trims, marks and retransmissions,
 // faults as regions, the other future as a dashed line, and the instant that is shown. Drag to scrub.
 
+import {rate, time} from "./common.js";
 import {sized} from "./dom.js";
-import {rate, time} from "./world.js";
 
 const kLanes = [["lost", "bad"], ["trimmed", "trim"], ["again", "again"]];
 const kLaneHeight = 10, kAxis = 15;
@@ -167,7 +167,7 @@ export class TimeLine {
     for (let at = 0; at <= world.end; at += step) {
       const x = at / world.end * w;
       c.textAlign = at === 0 ? "left" : x > w - 30 ? "right" : "center";
-      c.fillText(at === 0 ? "0" : time(at), x, h - 3);
+      c.fillText(time(at), x, h - 3);
     }
   }
 

@@ -1,6 +1,8 @@
 // The page's copy of the world: the fabric, the futures, and what was seen of each of them, by time.
 // All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
 
+import {time, trimmed} from "./common.js";
+
 export const kPassed = 0;
 export const kTrimmed = 1;
 export const kDropped = 2;
@@ -253,17 +255,5 @@ function add(map, key, value) {
   map.get(key).push(value);
 }
 
-export function time(ps) {
-  if (ps === null || ps === undefined) return "never";
-  const size = Math.abs(ps);
-  if (size < 1e3) return ps + " ps";
-  if (size < 1e6) return trimmed(ps / 1e3, 3) + " ns";
-  return trimmed(ps / 1e6, size < 1e9 ? 3 : 2) + " µs";
-}
 export const us = (ps) => trimmed(ps / 1e6, 6) + "us";
-export function trimmed(value, digits) {
-  const text = Number(value).toFixed(digits);
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-}
-export const rate = (bps) => bps >= 1e12 ? trimmed(bps / 1e12, 2) + " Tb/s" : trimmed(bps / 1e9, 1) + " Gb/s";
 export const bytes = (n) => n >= 1 << 20 ? trimmed(n / (1 << 20), 2) + " MiB" : n >= 1024 ? trimmed(n / 1024, 1) + " KiB" : n + " B";

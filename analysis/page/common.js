@@ -1,8 +1,8 @@
-// What every section of the page uses. Every number of the verdict stands in an element with data-json
-// (its JSON pointer) and data-value, so that a test can hold the page against verdict.json. Text from
+// What every section of the page uses, beside page/common.js. Every number of the verdict stands in an element with
+// data-json (its JSON pointer) and data-value, so that a test can hold the page against verdict.json. Text from
 // the run is only ever set as text.
-// One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// One of the parts of the page's script: they are put into one function, behind page/common.js and in the order
+// common, matrix, windows, report, compare, transports, main (report.html).
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");
@@ -14,47 +14,20 @@ let sync = null;
 
 // ---- small things ------------------------------------------------------------------------------
 
-function el(tag, attributes, ...children) {
-  const e = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes || {})) {
-    if (name.startsWith("on")) e.addEventListener(name.slice(2), value);
-    else if (value !== undefined && value !== null && value !== false) e.setAttribute(name, value);
-  }
-  for (const child of children.flat()) {
-    if (child !== null && child !== undefined) e.append(child);
-  }
-  return e;
-}
 const section = (title, ...children) => {
   const s = el("section", {"aria-label": title}, el("h2", {}, title), children);
   page.append(s);
   return s;
 };
-const note = (text) => el("p", {class: "note"}, text);
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-function trimmed(value, digits) {
-  const text = Number(value).toFixed(digits);
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
-}
-function time(us) {
-  if (us === null || us === undefined) return "–";
-  const size = Math.abs(us);
-  if (size === 0) return "0";
-  if (size < 1) return trimmed(us * 1e3, 3) + " ns";
-  if (size < 1e4) return trimmed(us, 3) + " µs";
-  return trimmed(us / 1e3, 4) + " ms";
-}
-function rate(bps) {
-  if (bps === null || bps === undefined) return "–";
-  return bps >= 1e12 ? trimmed(bps / 1e12, 3) + " Tb/s" : trimmed(bps / 1e9, 2) + " Gb/s";
-}
-const plain = (value) => value === null || value === undefined ? "–" :
+/// The page's data are in microseconds, but for what the verdict has in nanoseconds.
+const timeUs = (us) => time(isNone(us) ? us : us * 1e6);
+const plain = (value) => isNone(value) ? "–" :
     typeof value === "number" ? trimmed(value, 3) : String(value);
 /// Text of the run with its times as this page writes them: "66.1248us" is "66.125 µs".
 const prose = (text) => text.replace(/(\d+(?:\.\d+)?)(ps|ns|us|ms)\b/g,
     (_, number, unit) => trimmed(number, 3) + "\u00a0" + unit.replace("us", "µs"));
-const kSigns = {pass: "✓", fail: "✗", inconclusive: "?"};
 const resultWord = (result) => (kSigns[result] || "") + " " + result;
 
 /// The value at a JSON pointer of a verdict, as an element that carries its pointer.
@@ -64,18 +37,10 @@ function field(verdict, pointer, show = plain) {
             show(value));
 }
 const nsField = (verdict, pointer, zero) =>
-    field(verdict, pointer, (ns) => ns === 0 && zero ? zero : time(ns === null ? null : ns / 1e3));
+    field(verdict, pointer, (ns) => ns === 0 && zero ? zero : timeUs(isNone(ns) ? ns : ns / 1e3));
 
-/// `cards`: on a narrow screen each row is a list of its own, with the heads as labels.
-function table(head, rows, numeric = [], cards = false) {
-  return el("div", {class: "wide"}, el("table", {class: cards ? "cards" : null},
-      el("thead", {}, el("tr", {}, head.map((h, i) => el("th", {class: numeric.includes(i) ? "n" : null, scope: "col"}, h)))),
-      el("tbody", {}, rows.map((row) => {
-        const {id, cells} = Array.isArray(row) ? {cells: row} : row;
-        return el("tr", {id}, cells.map((c, i) =>
-            el("td", {class: numeric.includes(i) ? "n" : null, "data-label": head[i]}, c)));
-      }))));
-}
+/// A table that scrolls where it is wider than the page.
+const wideTable = (...words) => el("div", {class: "wide"}, table(...words));
 
 /// A command to copy; `short` is what is seen of it where there is little room.
 function command(text, short) {
@@ -89,9 +54,7 @@ function command(text, short) {
 }
 /// What prints a packet's life; the hosts, because a number of a queue pair is not a name.
 const traceCommand = (run, p) => command(`mrclab trace --qp ${p.qp} --psn ${p.psn} --host ${p.source}` +
-    ` --to ${p.destination} ${quoted(run.run)}`, "trace");
-// A word of a shell: what is not plain stands in single quotes.
-const quoted = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";
+    ` --to ${p.destination} ${shellWord(run.run)}`, "trace");
 
 // ---- charts ------------------------------------------------------------------------------------
 
@@ -161,7 +124,7 @@ function chart(parent, title, unit, names, rows, options) {
       if (options.underlay) options.underlay(canvas, area, g);
     },
     axes: {x: {axisLabelFormatter: (us) => us === 0 ? "0" : trimmed(us, 3) + " µs", axisLabelWidth: 70,
-               pixelsPerLabel: 84, valueFormatter: (us) => time(us)},
+               pixelsPerLabel: 84, valueFormatter: timeUs},
            y: {axisLabelWidth: 52, pixelsPerLabel: options.low ? 24 : 34, valueFormatter: (v) => trimmed(v, 2)}},
   });
   charts.push(g);

@@ -32,7 +32,7 @@ function compareFacts(runs) {
     ["lost", "/metrics/lost", plain], ["trimmed", "/metrics/trimmed", plain],
     ["retransmitted", "/metrics/retransmitted", plain]];
   const value = (run, pointer) => pointer.split("/").slice(1).reduce((v, key) => v && v[key], run.verdict);
-  section("Verdicts", table(["", "A", "B", "difference"], rows.map(([label, pointer, show]) => [label,
+  section("Verdicts", wideTable(["", "A", "B", "difference"], rows.map(([label, pointer, show]) => [label,
       side(field(runs[0].verdict, pointer, show), "a"), side(field(runs[1].verdict, pointer, show), "b"),
       difference(value(runs[0], pointer), value(runs[1], pointer), show)]), [1, 2, 3]));
 }
@@ -45,7 +45,7 @@ function compareGoodput(runs) {
   if (!runs.every((run) => run.picture)) return;
   overlayCharts(runs, ["A", "B"], [css("--accent"), css("--bad")]).append(
       note("B is dashed. Hatched: the faults of both. Intervals: " +
-           runs.map((run) => time(run.picture.series.bin_us)).join(" and ") + "."));
+           runs.map((run) => timeUs(run.picture.series.bin_us)).join(" and ") + "."));
 }
 
 /// All runs in one chart of each kind: instants of any of them, a gap where another has none. Returns their
@@ -101,7 +101,7 @@ function compareChecks(runs) {
     return [changed ? el("span", {class: "differs"}, prose(key)) : prose(key), cell(0, key), cell(1, key),
             x.name && y.name ? difference(x.measured, y.measured) : "", plain(any.bound), unitOf(any)];
   });
-  section("Checks", table(["check", "A", "B", "difference", "bound", "unit"], rows, [1, 2, 3, 4], true),
+  section("Checks", wideTable(["check", "A", "B", "difference", "bound", "unit"], rows, [1, 2, 3, 4], true),
           note("In bold: the two results differ."));
 }
 
@@ -110,5 +110,5 @@ function compareFaults(runs) {
   const rows = runs.flatMap((run, i) => run.verdict.faults.map((f, n) => ["AB"[i], prose(f.fault),
       nsField(run.verdict, `/faults/${n}/at_ns`, "0"), nsField(run.verdict, `/faults/${n}/detected_ns`, "at once"),
       nsField(run.verdict, `/faults/${n}/recovered_ns`, "no dip")]));
-  section("Faults", table(["", "fault", "at", "detected after", "recovered after"], rows, [2, 3, 4], true));
+  section("Faults", wideTable(["", "fault", "at", "detected after", "recovered after"], rows, [2, 3, 4], true));
 }

@@ -101,8 +101,8 @@ function evMatrix(run) {
       if (state !== matrix.good && state !== matrix.skip) out.push(`${evs.rows[r].host} → ${evs.rows[r].peer} ${evs.columns[c].path}`);
     });
     const known = evs.shown_until_us === null || now < evs.shown_until_us;
-    says.textContent = !known ? `Not known at ${time(now)}: changes from ${time(evs.shown_until_us)} on are not shown.` :
-        `At ${time(now)}: ${out.length} of ${matrix.all()} out of use` +
+    says.textContent = !known ? `Not known at ${timeUs(now)}: changes from ${timeUs(evs.shown_until_us)} on are not shown.` :
+        `At ${timeUs(now)}: ${out.length} of ${matrix.all()} out of use` +
         (out.length ? ": " + out.slice(0, 4).join(", ") + (out.length > 4 ? ", …" : "") : "") + ".";
     drawMatrix(canvas, matrix, holder.clientWidth || page.clientWidth - 40);
   }

@@ -4,6 +4,8 @@
 
 // ---- sections ----------------------------------------------------------------------------------
 
+const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
+
 function headline(run) {
   const v = run.verdict;
   document.title = v.scenario + ": " + v.result;
@@ -17,14 +19,13 @@ function headline(run) {
       origin(run.origin)));
   const t = v.timing;
   const mode = t.mode === "wall" ? "wall clock" : t.faithful ? "✓ FAITHFUL" : "✗ NOT FAITHFUL";
-  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
   const m = v.metrics;
   const share = m.baseline_bps ? trimmed(100 * m.goodput_bps / m.baseline_bps, 1) + " % of the baseline" : "goodput";
   const passed = v.checks.filter((c) => c.result === "pass").length;
   page.append(el("section", {class: "tiles", "aria-label": "verdict"},
       tile(`${passed} of ${v.checks.length}`, "checks passed"),
       tile(field(v, "/seed"), "seed"),
-      run.picture ? tile(time(run.picture.end_us), "of fabric time") : null,
+      run.picture ? tile(timeUs(run.picture.end_us), "of fabric time") : null,
       tile(mode, t.mode === "wall" ? "honest, but not exact" : "timing"),
       tile(field(v, "/metrics/goodput_bps", rate), m.baseline_bps ? "goodput, " + share : "goodput"),
       tile(field(v, "/metrics/baseline_bps", rate), "baseline"),
@@ -78,7 +79,7 @@ function blame(run) {
       el("div", {}, prose(b.evidence) + ".", b.noticed ? el("div", {class: "note"}, prose(b.noticed)) : null)];
   });
   section("What was broken, by the packets alone",
-      rows.length ? table(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
+      rows.length ? wideTable(["component", "symptom", "between", "packets", "evidence"], rows, [], true) : null,
       note(rows.length ? "Found without looking at the fault schedule: from captures and the hosts' events." :
            run.verdict.no_blame ? "Nothing is blamed, as evidence is missing: " + prose(run.verdict.no_blame) + "." :
            run.verdict.losses_not_told ? null :
@@ -89,7 +90,7 @@ function blame(run) {
 
 /// A stretch of time, to be looked at in the charts.
 const span = (from, until) => el("button", {type: "button", class: "span", title: "show this in the charts",
-    onclick: () => zoom(from, until)}, `${time(from)} – ${time(until)}`);
+    onclick: () => zoom(from, until)}, `${timeUs(from)} – ${timeUs(until)}`);
 
 function story(run) {
   const p = run.picture;
@@ -98,11 +99,11 @@ function story(run) {
   const lines = p.story.map((line) => {
     const links = line.packets.filter(([qp, psn]) => known.has(qp + "-" + psn)).map(([qp, psn]) =>
         el("a", {href: "#packet-" + qp + "-" + psn}, "PSN " + psn + " of QP " + qp));
-    return el("li", {}, el("span", {class: "when"}, time(line.t_us)), el("span", {class: "kind"}, line.kind),
+    return el("li", {}, el("span", {class: "when"}, timeUs(line.t_us)), el("span", {class: "kind"}, line.kind),
               el("span", {class: "text"}, prose(line.text), links.length ? el("span", {class: "links"}, " See ", links) : null));
   });
   const failed = run.verdict.checks.filter((c) => c.result !== "pass").map((c) => prose(c.about || c.name));
-  lines.push(el("li", {}, el("span", {class: "when"}, time(p.end_us)), el("span", {class: "kind"}, "ended"),
+  lines.push(el("li", {}, el("span", {class: "when"}, timeUs(p.end_us)), el("span", {class: "kind"}, "ended"),
       el("span", {class: "text"}, "The run ended: " + run.verdict.result + "." +
          (failed.length ? " Not passed: " + failed.join("; ") + "." : ""))));
   const kMany = 30;
@@ -129,7 +130,7 @@ function timeline(run) {
     series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
   const nothing = (title, text) => box.append(el("h3", {}, title), note(text));
   if ([s.lost, s.trimmed, s.again].some((bins) => bins.some((n) => n > 0))) {
-    chart(box, "Packets lost, trimmed and retransmitted", "per " + time(s.bin_us), ["lost", "trimmed", "retransmitted"],
+    chart(box, "Packets lost, trimmed and retransmitted", "per " + timeUs(s.bin_us), ["lost", "trimmed", "retransmitted"],
           at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),
           {low: true, end, regions, colours: [css("--bad"), css("--skip"), css("--accent")]});
   } else {
@@ -149,7 +150,7 @@ function timeline(run) {
           {low: true, step: true, fill: true, end, regions, colours: [css("--port")]});
   }
   box.append(note(`Goodput is payload of first deliveries at the receivers, read from the captures, in ` +
-      `intervals of ${time(s.bin_us)}. Hatched: from a fault's start until it was undone. ` +
+      `intervals of ${timeUs(s.bin_us)}. Hatched: from a fault's start until it was undone. ` +
       `Drag over a chart to zoom all of them, double-click for the whole run.`));
 }
 
@@ -159,7 +160,7 @@ function symmetry(run) {
   const shares = planes.map((p) => p.share), most = Math.max(...shares), least = Math.min(...shares);
   const which = (value) => planes.filter((p) => p.share === value).map((p) => p.plane).slice(0, 4).join(", ");
   section("Symmetry of the planes",
-      table(["plane", "delivered", "share", ""], planes.map((p) => ["plane " + p.plane,
+      wideTable(["plane", "delivered", "share", ""], planes.map((p) => ["plane " + p.plane,
           trimmed(p.bytes / 1e6, 2) + " MB", trimmed(p.share, 2) + " %",
           el("span", {class: "bar", style: `width:${most > 0 ? Math.max(160 * p.share / most, 1) : 0}px`})]), [1, 2]),
       note(most > 0 ? `Least: plane ${which(least)} with ${trimmed(least, 2)} %; most: plane ${which(most)} with ` +
@@ -180,7 +181,7 @@ function recovery(run) {
         zoom(run.picture.regions[i].from_us, run.picture.regions[i].until_us)}, "show") : ""]);
   const limit = (name) => {
     const check = v.checks.find((c) => c.name === name);
-    return check ? "≤ " + time(check.bound) : "–";
+    return check ? "≤ " + timeUs(check.bound) : "–";
   };
   const figure = (name) => {
     const check = v.checks.find((c) => c.name === name && c.published);
@@ -190,7 +191,7 @@ function recovery(run) {
   if (v.checks.some((c) => ["detect", "recover"].includes(c.name))) rows.push([el("b", {}, "bound"), "", limit("detect"), limit("recover"), "", ""]);
   if (any("detect", "recover")) rows.push([el("b", {}, "published"), "", figure("detect"), figure("recover"), "", ""]);
   section("Faults and recovery",
-      table(["fault", "at", "detected after", "recovered after", "healed at", ""], rows, [1, 2, 3, 4], true),
+      wideTable(["fault", "at", "detected after", "recovered after", "healed at", ""], rows, [1, 2, 3, 4], true),
       v.faults.length > kMost ? note(`${v.faults.length - kMost} more are in verdict.json.`) : "");
 }
 
@@ -201,7 +202,7 @@ function published(run) {
     el("div", {}, el("a", {href: "#check-" + i}, prose(c.about || c.name)),
        el("div", {class: "note"}, "published: " + prose(c.published.figure))),
     el("span", {}, field(v, `/checks/${i}/measured`), " " + unitOf(c)), c.published.text]);
-  if (rows.length) section("Beside what was published", table(["check", "measured here", "published"], rows, [1, 2], true),
+  if (rows.length) section("Beside what was published", wideTable(["check", "measured here", "published"], rows, [1, 2], true),
       note("Times are those of this fabric; the scenario states what was compressed."));
 }
 const unitOf = (check) => check.unit === "us" ? "µs" : check.unit;
@@ -225,14 +226,13 @@ function checks(run) {
       el("span", {class: "word " + c.result, "data-json": at + "/result", "data-value": JSON.stringify(c.result)}, resultWord(c.result)),
       field(v, at + "/measured"), field(v, at + "/bound"), unitOf(c), look]};
   });
-  section("Checks", table(head, rows, [2, 3], true));
+  section("Checks", wideTable(head, rows, [2, 3], true));
 }
 
 /// What it cost that libpcap looked on as well.
 function taps(run) {
   const v = run.verdict, t = v.taps;
   if (!t) return;
-  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
   const seconds = (s) => trimmed(s, 3) + " s";
   section("The cost of capturing", el("div", {class: "tiles"},
       tile(field(v, "/taps/interfaces"), "interfaces tapped"), tile(field(v, "/taps/packets"), "packets"),
@@ -247,11 +247,10 @@ function pace(run) {
   const v = run.verdict, t = v.timing, points = run.picture ? run.picture.pace : [];
   const box = section("Timing: slack and dilation");
   const dilation = ["min", "mean", "max"].flatMap((k, i) => [i ? " / " : "", field(v, "/timing/dilation/" + k, (d) => plain(Math.round(d)))]);
-  const tile = (value, label) => el("div", {}, el("b", {}, value), el("span", {class: "label"}, label));
   box.append(el("div", {class: "tiles"},
       tile(field(v, "/timing/faithful", (f) => t.mode === "wall" ? "wall clock" : f ? "yes" : "no"), "faithful"),
       tile(field(v, "/timing/late_frames"), "late frames"), tile(field(v, "/timing/gaps"), "gaps"),
-      v.world === "live" ? [tile(field(v, "/timing/min_slack_ns", (ns) => time(ns / 1e3)), "least slack"),
+      v.world === "live" ? [tile(field(v, "/timing/min_slack_ns", (ns) => timeUs(ns / 1e3)), "least slack"),
       tile(dilation, "dilation min / mean / max"), tile(field(v, "/timing/holds"), "times the clock began to wait"),
       tile(field(v, "/timing/jumps"), "times the clock jumped")] : null));
   if (points.length > 1) {
@@ -278,22 +277,22 @@ function packets(run) {
   const rows = list.rows.map((r) => {
     const key = r.qp + "-" + r.psn, id = seen.has(key) ? undefined : "packet-" + key;
     seen.add(key);
-    return {id, cells: [time(r.t_us), `${r.what}: ${r.cause.replaceAll("_", " ")}`, r.where || "–",
-      `${r.source} → ${r.destination}`, r.qp, String(r.psn), r.path, time(r.sent_us),
-      r.again_us === null ? "–" : `${time(r.again_us)} on ${r.again_path}`,
-      r.delivered_us === null ? (unseen ? "not seen" : "not by the end") : time(r.delivered_us),
+    return {id, cells: [timeUs(r.t_us), `${r.what}: ${r.cause.replaceAll("_", " ")}`, r.where || "–",
+      `${r.source} → ${r.destination}`, r.qp, String(r.psn), r.path, timeUs(r.sent_us),
+      r.again_us === null ? "–" : `${timeUs(r.again_us)} on ${r.again_path}`,
+      r.delivered_us === null ? (unseen ? "not seen" : "not by the end") : timeUs(r.delivered_us),
       traceCommand(run, r)]};
   });
   section("Packets that did not make it at once",
-      el("div", {class: "scroll"}, table(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "retransmitted", "arrived", "its life"], rows, [0, 5, 7, 9], true)),
+      el("div", {class: "scroll"}, wideTable(["at", "what", "where", "flow", "QP", "PSN", "path", "sent", "retransmitted", "arrived", "its life"], rows, [0, 5, 7, 9], true)),
       list.rows.length > 30 ? el("p", {class: "note printed"}, "Printed: the first 30.") : null,
       list.left_out ? note(`${list.left_out} later ones are not shown.`) : "");
 }
 
 function rest(run) {
   const v = run.verdict, sha = v.metrics.history_sha256;
-  const box = section("Go on from here", el("p", {}, command(`mrclab replay ${quoted(run.run)}`), " repeats it, packet for packet."),
-      el("p", {}, command(`mrclab report ${quoted(run.run)} --compare latest`), " puts another run beside it."));
+  const box = section("Go on from here", el("p", {}, command(`mrclab replay ${shellWord(run.run)}`), " repeats it, packet for packet."),
+      el("p", {}, command(`mrclab report ${shellWord(run.run)} --compare latest`), " puts another run beside it."));
   if (sha) box.append(el("p", {class: "note"}, "history ", el("code", {}, field(v, "/metrics/history_sha256"))));
   for (const text of v.notes) box.append(note("note: " + prose(text)));
 }

@@ -24,7 +24,7 @@ function transportsPage({transports, headline}) {
   section("What happened", el("dl", {class: "transports"}, transports.flatMap((run) => [
       el("dt", {}, run.transport), el("dd", {}, el("p", {class: "note"}, run.about),
                                       run.said.map((sentence) => el("p", {}, prose(sentence))))])));
-  section("Their runs", table(["transport", "run"], transports.map((run) => [run.transport, el("code", {}, run.run)]), []));
+  section("Their runs", wideTable(["transport", "run"], transports.map((run) => [run.transport, el("code", {}, run.run)]), []));
 }
 
 /// The workload's completion time, or where it has none the goodput, as a bar for each transport.
@@ -33,7 +33,7 @@ function transportHeadline(runs, headline) {
   const most = Math.max(...runs.map((run) => run.share_of_first || 0), 100);
   const bars = runs.map((run, i) => {
     const share = run.share_of_first;
-    const value = timed ? field(run.verdict, "/metrics/completed_ns", (ns) => ns === null ? "not done" : time(ns / 1e3))
+    const value = timed ? field(run.verdict, "/metrics/completed_ns", (ns) => ns === null ? "not done" : timeUs(ns / 1e3))
                         : field(run.verdict, "/metrics/goodput_bps", rate);
     const bar = el("span", {class: "bar"});
     bar.style.width = `${share === null ? 0 : 100 * share / most}%`;
@@ -42,7 +42,7 @@ function transportHeadline(runs, headline) {
             share === null ? "–" : trimmed(share, 1) + " %"];
   });
   const box = section(timed ? "Completion time" : "Goodput",
-      table(["transport", "", timed ? "time" : "goodput", "of " + runs[0].transport], bars, [2, 3]),
+      wideTable(["transport", "", timed ? "time" : "goodput", "of " + runs[0].transport], bars, [2, 3]),
       note(prose(headline[0].toUpperCase() + headline.slice(1) + ".")));
   box.querySelector("table").classList.add("headline");
 }
@@ -58,7 +58,7 @@ function transportVerdicts(runs) {
   const rows = runs.map((run) => [run.transport,
       ...columns.map(([, pointer, show]) => el("span", {"data-run": run.transport}, field(run.verdict, pointer, show))),
       run.checks_met]);
-  section("In numbers", table(["transport", ...columns.map(([label]) => label), "checks met"], rows,
+  section("In numbers", wideTable(["transport", ...columns.map(([label]) => label), "checks met"], rows,
                             columns.map((_, i) => i + 1).concat(columns.length + 1), true));
 }
 
@@ -69,7 +69,7 @@ function transportCurves(runs) {
   box.classList.add("transports");
   box.querySelector("h2").after(key);
   const faults = runs.some((run) => run.picture.regions.length) ? "Hatched: the faults. " : "";
-  box.append(note(faults + "Intervals: " + time(runs[0].picture.series.bin_us) + "."));
+  box.append(note(faults + "Intervals: " + timeUs(runs[0].picture.series.bin_us) + "."));
 }
 
 /// A piece of a curve as the charts draw it: who sees no colours goes by its strokes.

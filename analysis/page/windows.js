@@ -71,7 +71,7 @@ function windows(run) {
             String(times), trimmed(taken, 1) + " KiB",
             el("span", {class: "bar", style: `width:${Math.max(160 * taken / Math.max(all, 1e-9), 1)}px`})]);
     cuts.replaceChildren(el("h3", {}, `What cut the window of ${name(flow)}`),
-        rows.length ? table(["cause", "times", "taken", ""], rows, [1, 2]) : note(w.until_us === null ? "Nothing." : `Nothing up to ${time(w.until_us)}.`));
+        rows.length ? wideTable(["cause", "times", "taken", ""], rows, [1, 2]) : note(w.until_us === null ? "Nothing." : `Nothing up to ${timeUs(w.until_us)}.`));
   };
   choice.addEventListener("change", () => {
     flow = w.flows[Number(choice.value)];
@@ -84,13 +84,13 @@ function windows(run) {
     const all = f.answers.reduce((sum, n) => sum + n, 0);
     return all ? trimmed(100 * f.answers[i] / all, 1) + " %" : "–";
   };
-  box.append(el("h3", {}, "All of them"), el("div", {class: "scroll"}, table(
+  box.append(el("h3", {}, "All of them"), el("div", {class: "scroll"}, wideTable(
       ["flow", "least", "median", "most", "in flight", "delay"].concat(w.quadrants.map(quadrantName), ["cut mostly by"]),
       w.flows.map((f) => [name(f), trimmed(f.least, 1), trimmed(f.median, 1), trimmed(f.most, 1), trimmed(f.in_flight, 1),
-          time(f.delay_us)].concat(w.quadrants.map((_, i) => share(f, i)), [f.mostly.replaceAll("_", " ") || "–"])),
+          timeUs(f.delay_us)].concat(w.quadrants.map((_, i) => share(f, i)), [f.mostly.replaceAll("_", " ") || "–"])),
       [1, 2, 3, 4, 5, 6, 7, 8, 9], true)),
       w.left_out ? note(`${w.left_out} flows that were cut less are left out: mrclab analyze has all.`) : "",
-      w.until_us === null ? "" : note(`From ${time(w.until_us)} on some are missing: more than a run keeps.`),
+      w.until_us === null ? "" : note(`From ${timeUs(w.until_us)} on some are missing: more than a run keeps.`),
       note("No packet shows a window: these are the senders' own reports, about one in a base RTT, of a destination over " +
            "all its queue pairs and planes. Sizes in KiB; in flight and delay are medians; quadrants are shares of answers."));
 }

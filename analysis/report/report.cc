@@ -49,15 +49,26 @@ std::string_view without_source_map_of_style(std::string_view style) {
   return style.substr(0, style.rfind("/*# sourceMappingURL"));
 }
 
+/// A module of the live page, to stand in one function with the others.
+std::string without_exports(std::string_view module) {
+  constexpr std::string_view kExport = "\nexport ";
+  std::string script(module);
+  for (size_t at = 0; (at = script.find(kExport, at)) != std::string::npos;) {
+    script.erase(at + 1, kExport.size() - 1);
+  }
+  return script;
+}
+
 /// The frame with each @NAME@ replaced, once, left to right: what is put in is not looked at.
 std::string page_of(const Json& data) {
-  const std::string text = for_script(data);
+  const std::string text = for_script(data), shared = without_exports(page::shared);
   const std::pair<std::string_view, std::string_view> parts[] = {
       {"@CHART_STYLE@", without_source_map_of_style(page::chart_style)},
       {"@PAGE_STYLE@", page::style},
       {"@CHARTS@", without_source_map(page::charts)},
       {"@SYNCHRONIZER@", without_source_map(page::synchronizer)},
       {"@DATA@", text},
+      {"@SHARED@", shared},
       {"@COMMON@", page::common},
       {"@MATRIX@", page::matrix},
       {"@WINDOWS@", page::windows},
