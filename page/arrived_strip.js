@@ -3,7 +3,7 @@
 
 import {el, note} from "./common.js";
 import {sentence, sized} from "./dom.js";
-import {kAsking, kDropped, kTrimmed} from "./world.js";
+import {isData, kAsking, kDropped} from "./world.js";
 
 const kSpan = 24e6;    // ps of packets that it looks at: two base RTTs of the paper's fabric
 const kSquares = 256;  // PSNs that are shown (our choice)
@@ -13,11 +13,11 @@ const kAcross = 32, kSize = 9;
 function statesOf(page, end, from, to, t) {
   const {world} = page, states = new Map();
   for (const p of world.packets(page.link, Math.max(0, t - kSpan), t)) {
-    if (p.qp !== end.qpn || p.source !== from || p.destination !== to || !/write|send/i.test(world.fabric.opcodes[p.opcode] ?? "")) continue;
+    if (p.qp !== end.qpn || p.source !== from || p.destination !== to || !isData(p)) continue;
     const wire = world.wires[p.wire], last = world.nodes[wire.to.node] === world.hosts[to];
     const first = world.nodes[wire.from.node] === world.hosts[from];
     if (p.event === kDropped) states.set(p.psn, world.isRefused(p) ? "refused" : "lost");
-    else if (p.event === kTrimmed || p.queue === 3) states.set(p.psn, "trimmed");
+    else if (world.kindOf(p) === "trimmed") states.set(p.psn, "trimmed");
     else if (last && p.t + wire.link.propagation_ps <= t) states.set(p.psn, "arrived");
     else if (first) states.set(p.psn, p.flags & 1 ? "again" : "sent");
   }

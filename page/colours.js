@@ -1,8 +1,8 @@
 // Colours that colour-blind people can distinguish (Okabe and Ito), light and dark, and what they stand for.
 
-export const kKinds = ["data", "sack", "nack", "probe", "trimmed", "again", "other"];
 export const kKindWords = {data: "data", sack: "SACK, ACK", nack: "NACK", probe: "probe", trimmed: "trimmed header",
                            again: "retransmitted", other: "datagrams, other"};
+export const kKinds = Object.keys(kKindWords);
 const kByKind = {
   light: {data: "#0072b2", sack: "#009e73", nack: "#d55e00", probe: "#8a4fbf", trimmed: "#e69f00", again: "#cc3f92", other: "#6b7280"},
   dark: {data: "#56b4e9", sack: "#2fc79a", nack: "#ff8a4c", probe: "#b892f5", trimmed: "#ffc04d", again: "#ff7ac0", other: "#9aa4b2"},
@@ -39,19 +39,4 @@ export class Colours {
     const light = (this.dark ? [70, 58] : [42, 56])[index % 2];
     return `hsl(${Math.round(205 + index * 360 / Math.max(count, 3)) % 360} 55% ${light}%)`;
   }
-}
-
-/// Of a burst: it belongs to no queue pair.
-export const isDatagram = (packet) => packet.qp === 0 && packet.opcode === 0;
-
-/// The kind of a packet, by its opcode's name and what became of it.
-export function kindOf(packet, opcodes) {
-  if (packet.queue === 3 || packet.event === 1) return "trimmed";
-  if (isDatagram(packet)) return "other";
-  const name = opcodes[packet.opcode] || "";
-  if (/write|send|rc_write/i.test(name)) return packet.flags & 1 ? "again" : "data";
-  if (/nack|nak/i.test(name)) return "nack";
-  if (/sack|ack|cnp|congestion/i.test(name)) return "sack";
-  if (/probe|endpoint/i.test(name)) return "probe";
-  return "other";
 }

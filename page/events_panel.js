@@ -3,7 +3,8 @@
 
 import {el, note, time} from "./common.js";
 import {sentence} from "./dom.js";
-import {isDatagram, kindOf, kKinds, kKindWords} from "./colours.js";
+import {isDatagram} from "./world.js";
+import {kKinds, kKindWords} from "./colours.js";
 
 const kBefore = 8, kAfter = 60;            // rows that are shown of what was and of what comes
 const kSpan = 2e6;                         // ps each way from which they are taken
@@ -19,7 +20,7 @@ export class EventsPanel {
   rowOfPacket(p) {
     const {world} = this.page, wire = world.wires[p.wire], opcodes = world.fabric.opcodes;
     const refused = world.isRefused(p);
-    const kinds = [refused ? "refused" : p.event === 2 ? "lost" : kindOf(p, opcodes)];
+    const kinds = [refused ? "refused" : p.event === 2 ? "lost" : world.kindOf(p)];
     if (p.flags & 2) kinds.push("marked");
     const name = isDatagram(p) ? "datagram" : `${opcodes[p.opcode].replaceAll("_", " ")} PSN ${p.psn}`;
     const became = p.event === 2 ? `, ${refused ? "refused" : "dropped"}: ${world.fabric.causes[p.cause].replaceAll("_", " ")}` : p.event === 1 ? ", trimmed here" : p.flags & 2 ? ", marked here" : "";

@@ -5,7 +5,7 @@
 // take the propagation time. 4 KiB at 100 Gb/s are two thirds of a link of 500 ns.
 
 import {kDropped, kTrimmed} from "./world.js";
-import {kindOf, kKinds} from "./colours.js";
+import {kKinds} from "./colours.js";
 import {hit, layoutOf} from "./layout.js";
 
 /// Fabric time that a second may show while single packets are drawn (our choice: they can be followed).
@@ -140,8 +140,7 @@ export class FabricView {
 
   dim(link) {
     if (this.focus?.host === undefined) return false;
-    return link.a.node !== this.focus.host && link.b.node !== this.focus.host &&
-        !(this.lit?.has(link.id));
+    return link.a.node !== this.focus.host && link.b.node !== this.focus.host;
   }
 
   drawLinks() {
@@ -217,7 +216,7 @@ export class FabricView {
         happenings.push({p, l, wire, age: Math.max((t - p.t) / fade, 0)});
       }
       if (head <= 0 || tail >= 1) continue;
-      const key = this.by === "kind" ? kindOf(p, world.fabric.opcodes) : "qp" + p.source % colours.flows.length;
+      const key = this.by === "kind" ? world.kindOf(p) : "qp" + p.source % colours.flows.length;
       if (this.dim(l.link)) continue;
       const sign = wire.up ? 1 : -1, [x, y, fx, fy] = wire.up ? [l.x1, l.y1, l.x2, l.y2] : [l.x2, l.y2, l.x1, l.y1];
       const dx = fx - x, dy = fy - y, to = Math.min(head, 1);

@@ -110,7 +110,7 @@ function packets(buffer, view) {
                ev: view.getUint32(at + 16, true), source: view.getUint16(at + 20, true),
                destination: view.getUint16(at + 22, true), length: view.getUint16(at + 24, true),
                opcode: view.getUint8(at + 26), event: view.getUint8(at + 27), cause: view.getUint8(at + 28),
-               queue: view.getUint8(at + 29), flags: view.getUint8(at + 30), tclass: view.getUint8(at + 31),
+               kind: view.getUint8(at + 29), flags: view.getUint8(at + 30), tclass: view.getUint8(at + 31),
                waited: view.getUint32(at + 32, true)};
   }
   return {say: "packets", future, ticket, from, to, packets: list};

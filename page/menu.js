@@ -5,66 +5,16 @@ import {el, shellWord} from "./common.js";
 import {$, fill} from "./dom.js";
 import {us} from "./world.js";
 
-/// The values of the table's example: "{link: "x", down: 100us}" -> {link: "x", down: "100us"}.
-function exampleOf(kind) {
-  const values = {};
-  for (const [, key, list, quoted, plain] of kind.example.matchAll(/(\w+):\s*(?:(\[[^\]]*\])|"([^"]*)"|([^,}\s]+))/g)) {
-    values[key] = list ?? quoted ?? plain;
-  }
-  return values;
+/// The kinds that all of `chosen` can have, as the server says: {kind, target}, where the target is what names it in the
+/// body of that fault.
+export async function kindsFor(chosen, {world, link}) {
+  const ids = (is) => chosen.filter(is).map((thing) => thing.id);
+  const {kinds} = await link.ask({do: "kinds", nodes: ids((c) => c.role), links: ids((c) => c.wires), optics: ids((c) => c.links && !c.role),
+                                  planes: chosen.filter((c) => c.isPlane).map((c) => c.number)});
+  return kinds.map(({name, target}) => ({kind: world.kinds.get(name), target: Object.fromEntries(target)}));
 }
 
-const listed = (names) => names.length === 1 ? names[0] : "[" + names.map((n) => JSON.stringify(n)).join(", ") + "]";
-
-/// The keys that name the targets of this kind for what is chosen; null where it does not apply.
-export function targetOf(kind, chosen, world) {
-  const links = chosen.filter((c) => c.wires), nodes = chosen.filter((c) => c.role && c.role !== "host");
-  const hosts = chosen.filter((c) => c.role === "host"), optics = chosen.filter((c) => c.links && !c.role && !c.wires);
-  const planes = chosen.filter((c) => c.isPlane), example = exampleOf(kind);
-  const all = (list) => list.length > 0 && list.length === chosen.length;
-  const names = (list) => listed(list.map((n) => n.name));
-  const linkNames = () => listed(links.map((l) => world.portName(l.a)));
-  const direction = () => example.direction ? {direction: "both"} : {};
-  switch (kind.targets) {
-    case "links": return all(links) ? {link: linkNames()} : null;
-    case "wires": return all(links) ? {link: linkNames(), ...direction()} : null;
-    case "wires_or_switches":
-      return all(links) ? {link: linkNames(), ...direction()} : all(nodes) ? {switch: names(nodes)} : null;
-    case "optics": return all(optics) ? {optic: names(optics)} : null;
-    case "ports": return all(links) ? {port: listed(links.map((l) => world.portName(l.a)))} : null;
-    case "hosts": return all(hosts) ? {host: names(hosts)} : null;
-    case "switches": return all(nodes) ? {switch: names(nodes)} : null;
-    case "planes": return all(planes) ? {plane: listed(planes.map((p) => "p" + p.number))} : null;
-    case "host_paths": return all(hosts) ? {host: names(hosts), path: example.path} : null;
-    case "denials": return all(hosts) ? {host: names(hosts), path: "p0/*"} : null;
-    case "routes": {
-      const switchLinks = links.filter((l) => world.nodes[l.a.node].role !== "host");
-      if (!all(switchLinks)) return null;
-      if (kind.name === "stale_table" && switchLinks.length < 2) return null;
-      return {route: listed(switchLinks.map((l) => world.portName(l.a)))};
-    }
-    case "routes_to": {
-      if (links.length !== 1 || chosen.length !== 1 || world.nodes[links[0].a.node].role === "host") return null;
-      const from = links[0].a;
-      const other = world.nodes[from.node].links.find((l) => l.a.node === from.node && l !== links[0]);
-      return other ? {route: world.portName(from), to: world.portName(other.a)} : null;
-    }
-    case "burst": {
-      if (hosts.length !== 1 || chosen.length !== 1) return null;
-      const others = world.hosts.filter((h) => h !== hosts[0]).slice(0, 7);
-      return {from: listed(others.map((h) => h.name)), to: hosts[0].name};
-    }
-  }
-  return null;
-}
-
-export function bodyOf(kind, target) {
-  const example = exampleOf(kind), body = {...target};
-  for (const parameter of kind.parameters) {
-    if (parameter.name in example && !(parameter.name in target)) body[parameter.name] = example[parameter.name];
-  }
-  return body;
-}
+export const bodyOf = (kind, target) => ({...target, ...Object.fromEntries(kind.usual)});
 
 const yamlValue = (value) => /^[\[{]/.test(value) || /^[\w.%\/-]+$/.test(value) ? value : JSON.stringify(value);
 
@@ -100,13 +50,11 @@ export class Menu {
   }
 
   /// `chosen`: links, nodes, optics or planes; `extra`: [text, act] rows before the faults.
-  open(x, y, title, chosen, extra = []) {
-    const world = this.page.world, kinds = [];
-    for (const kind of world.kinds.values()) {
-      const target = targetOf(kind, chosen, world);
-      if (target) kinds.push({kind, target});
-    }
-    this.back = document.activeElement;
+  async open(x, y, title, chosen, extra = []) {
+    const back = document.activeElement, asked = this.asked = {};
+    const kinds = await kindsFor(chosen, this.page).catch((problem) => { this.page.say(problem.message); });
+    if (!kinds || this.asked !== asked) return;  // another menu has been asked for meanwhile
+    this.back = back;
     fill(this.box, el("h2", {}, title),
          extra.map(([text, act]) => el("button", {type: "button", role: "menuitem", onclick: () => { this.close(); act(); }}, text)),
          extra.length && kinds.length ? el("hr") : null,
@@ -163,9 +111,7 @@ export class Menu {
 }
 
 function parametersOf(kind) {
-  const example = exampleOf(kind);
-  const said = kind.parameters.filter((p) => p.name in example).map((p) => p.name === "for" ? `for ${example.for}` : `${p.name} ${example[p.name]}`);
-  return said.length ? " · " + said.join(", ") : "";
+  return kind.usual.length ? " · " + kind.usual.map((word) => word.join(" ")).join(", ") : "";
 }
 
 function bounds(p) {

@@ -3,7 +3,7 @@
 
 import {el, kSigns, note, table, time} from "./common.js";
 import {counted, fill, sentence, sized} from "./dom.js";
-import {bytes, us} from "./world.js";
+import {bytes, isData, us} from "./world.js";
 import {kMatrixSpan, matrixPanel} from "./matrix.js";
 import {packetPanel} from "./packet_panel.js";
 import {runPanel} from "./run_panel.js";
@@ -199,7 +199,7 @@ export class Panels {
 
   tab_qp(world, t) {
     if (this.qp === null) {  // at first one that has data
-      const some = world.packets(this.page.link, t - 6e6, t).find((p) => /write|send/i.test(world.fabric.opcodes[p.opcode] ?? ""));
+      const some = world.packets(this.page.link, t - 6e6, t).find(isData);
       if (some) [this.qp, this.qpHost] = [some.qp, some.destination];
     }
     const end = this.qp_end();
@@ -304,14 +304,18 @@ export class Panels {
             node.role === "host" ? this.hostPart(node) : this.switchPart(node)];
   }
 
+  /// What a node says of itself, asked again every 20 µs of fabric time; null: it has not answered yet.
+  toldBy(node, command) {
+    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
+    const take = (answer) => { this.told = {...answer, id: node.id}; this.draw(); };
+    if (this.toldKey !== key) this.page.link.ask(command).then(take, (problem) => take({problem: problem.message}));
+    this.toldKey = key;
+    return this.told?.id === node.id ? this.told : null;
+  }
+
   /// The switch's table and counters, in the words of `mrclab inspect`.
   switchPart(node) {
-    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
-    if (this.switchKey !== key) {
-      this.switchKey = key;
-      this.page.link.ask({do: "inspect", node: node.id}).then((answer) => { this.inspected = answer; this.draw(); }, (problem) => { this.inspected = {node: node.id, problem: problem.message}; this.draw(); });
-    }
-    const told = this.inspected?.node === node.id ? this.inspected : null;
+    const told = this.toldBy(node, {do: "inspect", node: node.id});
     if (!told) return null;
     if (told.problem) return note(sentence(told.problem));
     return [el("h3", {}, "Its table "), el("p", {}, el("code", {}, `mrclab inspect ${node.name}`), ` at ${time(told.at_ps)}`),
@@ -320,12 +324,7 @@ export class Panels {
   }
 
   hostPart(node) {
-    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
-    if (this.hostKey !== key) {
-      this.hostKey = key;
-      this.page.link.ask({do: "host", host: node.index}).then((answer) => { this.account = answer; this.draw(); }, (problem) => { this.account = {host: node.index, problem: problem.message}; this.draw(); });
-    }
-    const a = this.account?.host === node.index ? this.account : null;
+    const a = this.toldBy(node, {do: "host", host: node.index});
     if (!a) return null;
     if (a.problem) return note(sentence(a.problem));
     return [el("h3", {}, "Queue pairs ", hostsWord()),

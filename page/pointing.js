@@ -2,7 +2,7 @@
 
 import {el, time} from "./common.js";
 import {$, counted, fill} from "./dom.js";
-import {isDatagram} from "./colours.js";
+import {isDatagram} from "./world.js";
 
 export const kPointing = {
   pointer() {
@@ -119,7 +119,7 @@ export const kPointing = {
     if (found.what === "packet") {
       const p = found.packet, w = world.wires[p.wire];
       if (isDatagram(p)) return ["datagram", `h${p.source} → h${p.destination}, ${p.length} bytes, of no queue pair`, `${world.portName(w.from)} → ${world.portName(w.to)}`];
-      return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${p.event === 1 || p.queue === 3 ? ", trimmed" : ""}${p.flags & 1 ? ", retransmitted" : ""}`,
+      return [`${world.fabric.opcodes[p.opcode].replaceAll("_", " ")}${world.kindOf(p) === "trimmed" ? ", trimmed" : ""}${p.flags & 1 ? ", retransmitted" : ""}`,
               `h${p.source} → h${p.destination}, PSN ${p.psn}, ${p.length} bytes`, `${world.portName(w.from)} → ${world.portName(w.to)}`,
               p.waited ? `waited ${time(p.waited * 1e3)} in the queue` : p.flags & 4 ? "did not wait" : "its wait was not seen here"];
     }
@@ -134,26 +134,14 @@ export const kPointing = {
             ...(link.optic ? ["optic " + link.optic.name] : []), ...bad];
   },
 
-  /// Lights the path of a cell of the matrix.
-  light(found) {
-    this.fabric.path = found ? this.linksOf(found.flow[0], found.flow[1], found.path) : null;
+  /// Lights the path of a cell of the matrix: which links it has, the server says.
+  async light(found) {
+    const words = found ? {source: found.flow[0], destination: found.flow[1], path: found.path} : null, lit = JSON.stringify(words);
+    if (lit === this.lit) return;
+    this.lit = lit;
+    const links = words ? await this.link.ask({do: "path", ...words}).then((answer) => answer.links, () => []) : [];
+    if (lit !== this.lit) return;  // the pointer is elsewhere by now
+    this.fabric.path = new Set(links);
     this.fabric.dirty = true;
-  },
-
-  linksOf(source, destination, path) {
-    const match = /^p(\d+)\/(u?)(\d+|-)/.exec(path), links = new Set();
-    if (!match) return links;
-    const {world} = this, plane = Number(match[1]);
-    const own = (host) => world.hosts[host].links.find((l) => l.plane === plane && l.a.node === world.hosts[host].id);
-    const from = own(source), to = own(destination);
-    if (!from || !to) return links;
-    links.add(from.id).add(to.id);
-    if (match[2] !== "u") return links;
-    const up = world.nodes[from.b.node].links.find((l) => l.a.node === from.b.node && world.nodes[l.a.node].ports[l.a.port] === "u" + match[3]);
-    if (!up || from.b.node === to.b.node) return links;
-    links.add(up.id);
-    const down = world.nodes[up.b.node].links.find((l) => l.a.node === to.b.node);
-    if (down) links.add(down.id);
-    return links;
   },
 };

@@ -1,7 +1,7 @@
 // Situations that a key sets up: the fault that teaches most about them, where there is traffic now, at a speed at
 // which packets can be followed. Methods of the page (main.js).
 
-import {bodyOf, targetOf} from "./menu.js";
+import {bodyOf, kindsFor} from "./menu.js";
 
 const kSpeed = 2e6;  // ps of fabric time per second
 
@@ -25,11 +25,11 @@ export const kSituations = [
 
 export const kSettingUp = {
   async setUp(situation) {
-    const {world} = this, kind = world.kinds.get(situation.kind), thing = situation.on(this);
-    const target = thing && kind ? targetOf(kind, [thing], world) : null;
-    if (!target) return this.say(`This fabric has nothing for it: ${situation.text}.`);
+    const thing = situation.on(this), kinds = thing ? await kindsFor([thing], this).catch(() => []) : [];
+    const found = kinds.find(({kind}) => kind.name === situation.kind);
+    if (!found) return this.say(`This fabric has nothing for it: ${situation.text}.`);
     this.fabric.chosen = [thing];
-    await this.breakIt(kind.name, bodyOf(kind, target));
+    await this.breakIt(situation.kind, bodyOf(found.kind, found.target));
     this.link.say({do: "play", per_second_ps: kSpeed});
   },
 };

@@ -3,10 +3,12 @@
 
 import {time, trimmed} from "./common.js";
 
-export const kPassed = 0;
 export const kTrimmed = 1;
 export const kDropped = 2;
 const kChunk = 2e6;           // packets are asked for in pieces of so much fabric time (2 us)
+/// Has it payload, also where that was trimmed? Is it of a burst, and so of no queue pair? (session/page_messages.h)
+export const isData = (packet) => (packet.flags & 8) !== 0;
+export const isDatagram = (packet) => (packet.flags & 16) !== 0;
 export const kAsking = "asking …";
 const kMaxChunks = 48;        // that are kept
 const kWords = {host: "host", t0: "T0", t1: "T1"};
@@ -65,6 +67,9 @@ export class World {
 
   /// Did it arrive, and the receiving NIC not take it? Then it is not lost.
   isRefused(p) { return p.event === kDropped && this.fabric.refusals.includes(p.cause); }
+
+  /// What it is drawn and listed as: a word of colours.js.
+  kindOf(p) { return this.fabric.packet_kinds[p.kind]; }
 
   welcome(w) {
     this.fabric = w;
@@ -241,12 +246,6 @@ export class World {
       }
     }
     return {wires, nodes};
-  }
-
-  qpName(qp, destination) {
-    const host = this.hosts[destination]?.name;
-    const end = this.qps.find((q) => q.qpn === qp && (!host || q.host === host));
-    return end ? `${end.peer.split(":")[0]} → ${end.host}` : "0x" + qp.toString(16);
   }
 }
 

@@ -46,25 +46,6 @@ std::string_view word_of(faults::Quantity quantity) {
   return "";
 }
 
-std::string_view word_of(faults::TargetForm form) {
-  switch (form) {
-    case faults::TargetForm::kLinks: return "links";
-    case faults::TargetForm::kWires: return "wires";
-    case faults::TargetForm::kWiresOrSwitches: return "wires_or_switches";
-    case faults::TargetForm::kOptics: return "optics";
-    case faults::TargetForm::kPorts: return "ports";
-    case faults::TargetForm::kHosts: return "hosts";
-    case faults::TargetForm::kSwitches: return "switches";
-    case faults::TargetForm::kPlanes: return "planes";
-    case faults::TargetForm::kHostPaths: return "host_paths";
-    case faults::TargetForm::kDenials: return "denials";
-    case faults::TargetForm::kRoutes: return "routes";
-    case faults::TargetForm::kRoutesTo: return "routes_to";
-    case faults::TargetForm::kBurst: return "burst";
-  }
-  return "";
-}
-
 json fault_kinds() {
   json kinds = json::array();
   for (const faults::FaultInfo& fault : faults::all_faults()) {
@@ -78,16 +59,22 @@ json fault_kinds() {
                             {"about", info.about},
                             {"required", use.required}});
     }
-    json keys = json::array();
-    for (const std::string_view key : faults::keys_of(fault.targets)) keys.push_back(key);
     kinds.push_back({{"name", fault.name},
-                     {"targets", word_of(fault.targets)},
-                     {"keys", keys},
                      {"parameters", parameters},
-                     {"about", fault.about},
-                     {"example", fault.example}});
+                     {"usual", body_words(faults::usual_parameters(fault))},
+                     {"about", fault.about}});
   }
   return kinds;
+}
+
+/// Is it of a burst? Such a one belongs to no queue pair, and what reads as its opcode is none.
+bool is_datagram(const SeenPacket& packet) { return packet.qp.value == 0 && packet.opcode == 0; }
+
+/// The packet's own flags, and what the page asks of its opcode.
+uint8_t flags_of(const SeenPacket& packet) {
+  if (is_datagram(packet)) return packet.flags | kDatagramFlag;
+  const bool data = carries_data(static_cast<Opcode>(packet.opcode));
+  return packet.flags | (data ? kDataFlag : 0);
 }
 
 json nodes_json(const Topology& topology) {
@@ -177,6 +164,30 @@ json impairments_json(const faults::Fault& fault, const Topology& topology, size
 
 }  // namespace
 
+json body_words(const faults::BodyWords& words) { return words; }
+
+PacketKind kind_of(const SeenPacket& packet) {
+  if (packet.queue == QueueClass::kTrimmed || packet.event == PacketEvent::kTrimmed) {
+    return PacketKind::kTrimmed;
+  }
+  if (is_datagram(packet)) return PacketKind::kOther;
+  const auto opcode = static_cast<Opcode>(packet.opcode);
+  if (carries_data(opcode)) {
+    return packet.flags & SeenPacket::kAgain ? PacketKind::kAgain : PacketKind::kData;
+  }
+  switch (opcode) {
+    case Opcode::kSack:
+    case Opcode::kAcknowledge:
+    case Opcode::kRcAcknowledge:
+    case Opcode::kCongestionNotification: return PacketKind::kSack;
+    case Opcode::kNack: return PacketKind::kNack;
+    case Opcode::kProbeRequest:
+    case Opcode::kEndpointRequest:
+    case Opcode::kEndpointResponse: return PacketKind::kProbe;
+    default: return PacketKind::kOther;
+  }
+}
+
 json welcome_of(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
@@ -214,6 +225,7 @@ json welcome_of(const FabricSession& session) {
       {"lessons", lessons_json()},
       {"queue_pairs", describe_queue_pairs(scenario)},
       {"opcodes", names(256, opcode)},
+      {"packet_kinds", kPacketKindWords},
       {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })},
       {"refusals", refusals()}};
 }
@@ -309,7 +321,7 @@ std::string packets_message(const Recording& recording, uint32_t future, uint32_
       for (const uint16_t number : {p.source, p.destination, p.wire_length}) put(body, number);
       for (const uint8_t byte :
            {p.opcode, static_cast<uint8_t>(p.event), static_cast<uint8_t>(p.cause),
-            static_cast<uint8_t>(p.queue), p.flags, p.traffic_class}) {
+            static_cast<uint8_t>(kind_of(p)), flags_of(p), p.traffic_class}) {
         put(body, byte);
       }
       put(body, p.waited_ns);
@@ -322,7 +334,7 @@ std::string packets_message(const Recording& recording, uint32_t future, uint32_
   return out + body;
 }
 
-json event_json(const Topology& topology, const SeenEvent& event) {
+json event_json(const SeenEvent& event) {
   json line{{"t_ps", event.t.ps()}, {"node", event.node.value}, {"kind", event.kind}};
   if (event.port) line["port"] = event.port->value;
   if (event.qp) line["qp"] = event.qp->value;
@@ -333,7 +345,6 @@ json event_json(const Topology& topology, const SeenEvent& event) {
   }
   if (!event.cause.empty()) line["cause"] = event.cause;
   if (!event.detail.empty()) line["detail"] = event.detail;
-  (void)topology;
   return line;
 }
 

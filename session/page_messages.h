@@ -6,12 +6,15 @@
 //            queue u8 of each wire (200: the trim threshold of its port), zeros up to a multiple of 4,
 //            and per plane u32 received bytes, u16 lost, trimmed, marked, again
 //   packets  u32 2, future, ticket, count; f64 from_ps, to_ps; per packet 36 bytes: u32 t - from in ps, wire,
-//            qp, psn, ev, u16 source, destination, wire length, u8 opcode, event, cause, queue, flags,
-//            traffic class, u32 waited_ns
+//            qp, psn, ev, u16 source, destination, wire length, u8 opcode, event, cause, PacketKind, flags
+//            (SeenPacket's, kDataFlag, kDatagramFlag), traffic class, u32 waited_ns
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
+#include "faults/fault_choice.h"
 #include "session/fabric_session.h"
 
 namespace mrclab::lab {
@@ -19,6 +22,17 @@ namespace mrclab::lab {
 inline constexpr size_t kMaxPacketsAsked = 100'000;  ///< in one message
 inline constexpr FabricTime kMaxSpanAsked = FabricTime::from_ms(2);
 
+/// What a packet is drawn and listed as.
+enum class PacketKind : uint8_t { kData, kSack, kNack, kProbe, kTrimmed, kAgain, kOther };
+/// Their words, by number: the page's colours and filters have these names.
+inline constexpr std::array<std::string_view, 7> kPacketKindWords{
+    "data", "sack", "nack", "probe", "trimmed", "again", "other"};
+PacketKind kind_of(const SeenPacket& packet);
+/// Bits of a message's flags beside SeenPacket's: it carries data, also where it was trimmed; it is of no queue pair.
+inline constexpr uint8_t kDataFlag = 8, kDatagramFlag = 16;
+
+/// [[key, value]], because the order in which a body is written is kept.
+nlohmann::json body_words(const faults::BodyWords& words);
 /// What stays the same for all futures of a session: fabric, names, fault kinds, transports, queue pairs.
 nlohmann::json welcome_of(const FabricSession& session);
 /// What a future is: its number, faults with their text and what they impair, transport, the file.
@@ -31,7 +45,7 @@ void require_kept(const Recording& recording, FabricTime from);
 /// Packets whose record lies in [from, to). Throws InputError where that is too much, or was left out.
 std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
                             FabricTime from, FabricTime to);
-nlohmann::json event_json(const Topology& topology, const SeenEvent& event);
+nlohmann::json event_json(const SeenEvent& event);
 nlohmann::json window_json(const Topology& topology, const SeenWindow& window);
 nlohmann::json packet_json(const Topology& topology, const SeenPacket& packet);
 

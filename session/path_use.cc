@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/history/path_wires.h"
 #include "analysis/measure/path_states.h"
 #include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
@@ -68,6 +69,17 @@ json paths_out(const Recording& recording, const Topology& topology, FabricTime 
                     key.ev ? name_of(state.word) : name_of(analysis::PathWord::kPortDown)});
   }
   return list;
+}
+
+std::vector<uint32_t> links_of_path(const Topology& topology, uint32_t source, uint32_t destination,
+                                    Path path) {
+  std::vector<uint32_t> links;
+  const auto built = analysis::built_path(topology, source, destination, ev_of(path));
+  if (!built) return links;
+  for (const WireId wire : analysis::wires_of(topology, source, destination, *built)) {
+    links.push_back(topology.wire(wire).link.value);
+  }
+  return links;
 }
 
 }  // namespace mrclab::lab

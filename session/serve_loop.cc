@@ -175,7 +175,7 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
     json lines = json::array();
     const auto some = recording.events().subspan(
         browser.event, std::min(kLinesAtOnce, recording.events().size() - browser.event));
-    for (const SeenEvent& event : some) lines.push_back(event_json(topology, event));
+    for (const SeenEvent& event : some) lines.push_back(event_json(event));
     browser.event += some.size();
     tell(client, {{"say", "events"}, {"future", browser.future}, {"lines", std::move(lines)}});
   }

@@ -149,6 +149,8 @@ const std::map<std::string, Command, std::less<>>& commands() {
       {"packets", {packets, false}},
       {"packet", {packet, false}},
       {"use", {use, false}},
+      {"path", {path, false}},
+      {"kinds", {kinds, false}},
       {"sack", {sack, false}},
       {"host", {host, false}},
       {"inspect", {inspect, false}},

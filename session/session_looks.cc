@@ -7,6 +7,8 @@
 #include "console/pause_text.h"
 #include "console/switch_rows.h"
 #include "fabric/packet/headers.h"
+#include "fabric/topology/ev_path.h"
+#include "faults/fault_choice.h"
 #include "scenario/spec/queue_pairs.h"
 #include "session/lesson_verdict.h"
 #include "session/packet_look.h"
@@ -32,13 +34,31 @@ const Future& future_of(const Order& order) {
   throw InputError("this future is gone");
 }
 
+uint32_t host_number(const Order& order, const char* key) {
+  const uint32_t number = order.number(key);
+  if (number < order.session().scenario().topology.host_count()) return number;
+  throw InputError("there is no such host");
+}
+
 /// The task of a lesson that the words name.
 const LessonTask& task_of(const Order& order, const Lesson& lesson) {
   return lesson.tasks[static_cast<size_t>(
       order.whole("task", 0, static_cast<int64_t>(lesson.tasks.size()) - 1))];
 }
 
-/// A lesson's scenario, standing where the lesson begins. No other file can be named from a page.
+/// The parts of the fabric that the page names by number; all of them exist.
+template <class Id>
+std::vector<Id> parts(const Order& order, const char* key, size_t count) {
+  std::vector<Id> list;
+  for (const json& number : order.words.at(key)) {
+    if (number.get<int64_t>() < 0 || number.get<uint64_t>() >= count) {
+      throw InputError(std::string(key) + ": found " + number.dump() + ": the fabric has " +
+                       std::to_string(count));
+    }
+    list.push_back(Id{number.get<uint32_t>()});
+  }
+  return list;
+}
 
 }  // namespace
 
@@ -52,11 +72,10 @@ SessionAnswer packets(const Order& order) {
 }
 
 SessionAnswer packet(const Order& order) {
-  const auto number = [&](const char* key) { return order.number(key); };
-  const uint32_t hosts = order.session().scenario().topology.host_count();
-  const PacketName name{
-      number("source"), number("destination"), {number("qp")}, Psn{number("psn")}};
-  if (name.source >= hosts || name.destination >= hosts) throw InputError("there is no such host");
+  const PacketName name{host_number(order, "source"),
+                        host_number(order, "destination"),
+                        {order.number("qp")},
+                        Psn{order.number("psn")}};
   const Future& future = future_of(order);
   (void)future.simulated(FabricTime::zero());  // throws if no simulation shows what happened
   json life = look_at_packet(future, name, order.go_on);
@@ -83,11 +102,36 @@ SessionAnswer use(const Order& order) {
            {"out", paths_out(recording, topology, to)}}};
 }
 
+/// The links of a path between two hosts, as built.
+SessionAnswer path(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const uint32_t source = host_number(order, "source");
+  const uint32_t destination = host_number(order, "destination");
+  const auto text = order.words.at("path").get<std::string>();
+  const std::optional<Path> path = parse_path(text);
+  if (!path) throw InputError("found the path " + in_quotes(text) + ", which is none");
+  return {{{"say", "path"}, {"links", links_of_path(topology, source, destination, *path)}}};
+}
+
+/// Which kinds of faults what is chosen can have, and what names it in each.
+SessionAnswer kinds(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const faults::Choice chosen{parts<LinkId>(order, "links", topology.links.size()),
+                              parts<NodeId>(order, "nodes", topology.nodes.size()),
+                              parts<OpticId>(order, "optics", topology.optics.size()),
+                              parts<uint32_t>(order, "planes", topology.planes)};
+  json list = json::array();
+  for (const faults::FaultInfo& kind : faults::all_faults()) {
+    const auto target = faults::targets_for(kind, chosen, topology);
+    if (target) list.push_back({{"name", kind.name}, {"target", body_words(*target)}});
+  }
+  return {{{"say", "kinds"}, {"kinds", std::move(list)}}};
+}
+
 /// The newest SACK that had arrived at a queue pair of a host by an instant: its bits as 0 and 1, first PSN first.
 SessionAnswer sack(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
-  const uint32_t number = order.number("host");
-  if (number >= topology.host_count()) throw InputError("there is no such host");
+  const uint32_t number = host_number(order, "host");
   const Future& future = future_of(order);
   const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), future.reached());
   const NodeId host = topology.host(number);
@@ -110,10 +154,7 @@ SessionAnswer sack(const Order& order) {
 
 /// The host's own account, at the instant up to which it was simulated.
 SessionAnswer host(const Order& order) {
-  const uint32_t number = order.number("host");
-  if (number >= order.session().scenario().topology.host_count()) {
-    throw InputError("there is no such host");
-  }
+  const uint32_t number = host_number(order, "host");
   const endpoint::HostAccount account = future_of(order).account(number);
   json queues = json::array();
   for (const endpoint::QueueCounts& q : account.queues) {

@@ -83,6 +83,8 @@ struct Order {
 SessionAnswer packets(const Order& order);
 SessionAnswer packet(const Order& order);
 SessionAnswer use(const Order& order);
+SessionAnswer path(const Order& order);
+SessionAnswer kinds(const Order& order);
 SessionAnswer sack(const Order& order);
 SessionAnswer host(const Order& order);
 SessionAnswer inspect(const Order& order);
