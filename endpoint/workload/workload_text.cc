@@ -2,39 +2,13 @@
 
 #include <algorithm>
 
-#include "endpoint/workload/workload_spec.h"
-#include "fabric/text/yaml.h"
+#include "endpoint/workload/workload_keys.h"
 
 namespace mrclab::endpoint {
 namespace {
 
-std::string host_name(uint32_t number) { return "h" + std::to_string(number); }
-
-std::string host_list(const std::vector<uint32_t>& hosts) {
-  std::string text = "[";
-  for (size_t i = 0; i < hosts.size(); ++i) text += (i ? ", " : "") + host_name(hosts[i]);
-  return text + "]";
-}
-
-std::string times_text(uint32_t count) {
+std::string times(uint32_t count) {
   return count == 0 ? "until the end" : std::to_string(count) + " times";
-}
-
-/// The keys that differ from their defaults.
-template <class Spec>
-std::string common_keys(const Spec& spec) {
-  std::string text;
-  if constexpr (requires { spec.qps; }) {
-    if (spec.qps != 1) text += ", qps: " + std::to_string(spec.qps);
-  }
-  if (spec.at > FabricTime::zero()) text += ", at: " + exact(spec.at);
-  if (spec.routing) text += ", routing: " + std::string(name_of(*spec.routing));
-  if (spec.transport) text += ", transport: " + std::string(name_of(*spec.transport));
-  return text;
-}
-
-std::string repeat_key(std::string_view how_often, uint32_t count) {
-  return count == 0 ? ", until: end" : ", " + std::string(how_often) + ": " + std::to_string(count);
 }
 
 struct Name {
@@ -55,47 +29,19 @@ struct Sentence {
            " hosts at " + exact(spec.load) + " load, messages of " + exact(spec.message);
   }
   std::string operator()(const WriteSpec& spec) const {
-    return " of " + exact(spec.size) + " from " + host_name(spec.from) + " to " +
-           host_name(spec.to) + ", " + times_text(spec.count);
+    return " of " + exact(spec.size) + " from " + host_text(spec.from) + " to " +
+           host_text(spec.to) + ", " + times(spec.count);
   }
   std::string operator()(const IncastSpec& spec) const {
-    const std::string victim = spec.victim ? ", beside it " + host_name(spec.victim->from) +
-                                                 " to " + host_name(spec.victim->to)
+    const std::string victim = spec.victim ? ", beside it " + host_text(spec.victim->from) +
+                                                 " to " + host_text(spec.victim->to)
                                            : "";
-    return " of " + std::to_string(spec.from.size()) + " hosts to " + host_name(spec.to) + " at " +
+    return " of " + std::to_string(spec.from.size()) + " hosts to " + host_text(spec.to) + " at " +
            exact(spec.load) + " load, messages of " + exact(spec.message) + victim;
   }
   std::string operator()(const PingPongSpec& spec) const {
-    return " of " + exact(spec.size) + " between " + host_name(spec.from) + " and " +
-           host_name(spec.to) + ", " + times_text(spec.count);
-  }
-};
-
-struct Body {
-  std::string operator()(const CollectiveSpec& spec) const {
-    return "hosts: " + host_list(spec.hosts) + ", size: " + exact(spec.size) +
-           repeat_key("iterations", spec.iterations) + common_keys(spec);
-  }
-  std::string operator()(const PermutationSpec& spec) const {
-    return "hosts: " + host_list(spec.hosts) + ", load: " + exact(spec.load) +
-           ", message: " + exact(spec.message) + ", shift: " + std::to_string(spec.shift) +
-           common_keys(spec);
-  }
-  std::string operator()(const WriteSpec& spec) const {
-    return "from: " + host_name(spec.from) + ", to: " + host_name(spec.to) +
-           ", size: " + exact(spec.size) + repeat_key("count", spec.count) +
-           (spec.depth == 0 ? "" : ", depth: " + std::to_string(spec.depth)) + common_keys(spec);
-  }
-  std::string operator()(const IncastSpec& spec) const {
-    const std::string victim = spec.victim ? ", victim: {from: " + host_name(spec.victim->from) +
-                                                 ", to: " + host_name(spec.victim->to) + "}"
-                                           : "";
-    return "from: " + host_list(spec.from) + ", to: " + host_name(spec.to) + victim +
-           ", load: " + exact(spec.load) + ", message: " + exact(spec.message) + common_keys(spec);
-  }
-  std::string operator()(const PingPongSpec& spec) const {
-    return "from: " + host_name(spec.from) + ", to: " + host_name(spec.to) +
-           ", size: " + exact(spec.size) + repeat_key("count", spec.count) + common_keys(spec);
+    return " of " + exact(spec.size) + " between " + host_text(spec.from) + " and " +
+           host_text(spec.to) + ", " + times(spec.count);
   }
 };
 
@@ -149,7 +95,7 @@ FabricTime start_of(const WorkloadSpec& spec) {
 }
 
 std::string to_yaml(const WorkloadSpec& spec) {
-  return std::string(name_of(spec)) + ": {" + std::visit(Body{}, spec) + "}";
+  return std::string(name_of(spec)) + ": " + keys_text(spec);
 }
 
 }  // namespace mrclab::endpoint

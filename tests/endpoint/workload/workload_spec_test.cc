@@ -48,6 +48,38 @@ TEST_CASE("a permutation and a write are read with their defaults") {
         WriteSpec{1, 5, Bytes{1u << 20}, 1});
 }
 
+TEST_CASE("every key of every kind of workload is written as it was read") {
+  const std::string start = "qps: 2, at: 5us, routing: ecmp, transport: roce}";
+  std::vector<std::string> bodies(5, "{hosts: [h0, h1], size: 8B, iterations: 3, " + start);
+  bodies.push_back("{hosts: [h0, h1, h2], load: 9%, message: 8B, shift: 2, " + start);
+  bodies.push_back("{from: h0, to: h1, size: 8B, count: 3, depth: 4, " + start);
+  bodies.push_back("{from: [h1], to: h0, victim: {from: h2, to: h3}, load: 9%, message: 8B, " +
+                   start);
+  bodies.push_back("{from: h0, to: h1, size: 8B, count: 3, " + start.substr(start.find("at:")));
+  REQUIRE(bodies.size() == workload_kinds().size());
+  for (size_t i = 0; i < bodies.size(); ++i) {
+    const ValueForm::Key& kind = workload_kinds()[i];
+    const std::string text = kind.name + ": " + bodies[i];
+    CHECK(to_yaml(workload_in(text)) == text);
+    for (const ValueForm::Key& key : kind.form.keys) {
+      if (key.name == "until") continue;  // in place of a number
+      CAPTURE(kind.name);
+      CAPTURE(key.name);
+      CHECK(text.find(key.name + ": ") != std::string::npos);
+    }
+  }
+  CHECK(to_yaml(workload_in("write: {from: h0, to: h1, size: 8B, until: end}")) ==
+        "write: {from: h0, to: h1, size: 8B, until: end}");
+}
+
+TEST_CASE("an incast's receiver is drawn before its senders") {
+  const auto spec = std::get<IncastSpec>(workload_in(
+      "incast: {from: \"random(2, h[0-3])\", to: \"random(1, h[4-7])\", load: 1%, message: 1B}"));
+  static const Topology kOctet = test::octet();
+  NameResolver names(kOctet, 1);
+  CHECK(spec.to == kOctet.node(names.hosts("random(1, h[4-7])").front()).index);
+}
+
 TEST_CASE("the chunks of a ring cover the vector without gap, and differ by at most one element") {
   for (const uint64_t size : {32u, 36u, 4000u, 1u << 20}) {
     for (const size_t hosts : {2u, 3u, 7u, 8u}) {

@@ -1,0 +1,237 @@
+#include "endpoint/workload/workload_keys.h"
+
+#include <limits>
+
+#include "fabric/text/key_table.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+using Form = ValueForm;
+template <class Spec>
+using Row = KeyRow<Spec, NameResolver>;
+template <class Spec>
+using Rows = std::vector<Row<Spec>>;
+
+constexpr uint64_t kMaxReduceBytes = 256u << 20;
+constexpr uint64_t kMaxMessageBytes = 256u << 20;
+constexpr int64_t kMaxRepeats = 1'000'000;
+
+// --- kinds of values -----------------------------------------------------------------------------
+
+/// Hosts by name or pattern, one or a list.
+Form hosts_form() {
+  return Form::either({Form::of(Form::Kind::kText), Form::list(Form::of(Form::Kind::kText))});
+}
+
+std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
+  std::vector<uint32_t> hosts;
+  for (const NodeId id : names.hosts(value)) hosts.push_back(names.topology().node(id).index);
+  return hosts;
+}
+
+uint32_t read_host(const YamlValue& value, NameResolver& names) {
+  const std::vector<uint32_t> hosts = read_hosts(value, names);
+  if (hosts.size() != 1) value.fail_expecting("one host");
+  return hosts.front();
+}
+
+std::string hosts_text(const std::vector<uint32_t>& hosts) {
+  std::string text;
+  for (const uint32_t host : hosts) text += (text.empty() ? "[" : ", ") + host_text(host);
+  return text + "]";
+}
+
+auto ranks_kind() {
+  return ValueKind{hosts_form(),
+                   [](const YamlValue& value, std::vector<uint32_t>& out, NameResolver& names) {
+                     out = read_hosts(value, names);
+                     if (out.size() < 2) value.fail_expecting("at least two hosts");
+                   },
+                   hosts_text};
+}
+
+auto host_kind() {
+  return ValueKind{hosts_form(),
+                   [](const YamlValue& value, uint32_t& out, NameResolver& names) {
+                     out = read_host(value, names);
+                   },
+                   host_text};
+}
+
+/// From 1B to `max`, a multiple of `unit`.
+auto size_kind(uint64_t max, uint64_t unit = 1) {
+  return ValueKind{Form::of(Form::Kind::kBytes),
+                   [=](const YamlValue& value, Bytes& out) {
+                     out = value.as_bytes();
+                     if (out.value == 0 || out.value > max) {
+                       value.fail_expecting("a size from 1B to " + exact(Bytes{max}));
+                     }
+                     if (out.value % unit != 0) {
+                       value.fail_expecting("a multiple of 4B: 32-bit elements");
+                     }
+                   },
+                   [](Bytes in) { return exact(in); }};
+}
+
+auto load_kind() {
+  return ValueKind{Form::of(Form::Kind::kShare),
+                   [](const YamlValue& value, Probability& out) {
+                     out = value.as_probability();
+                     if (out.ppb == 0) value.fail_expecting("a load above 0%");
+                   },
+                   [](Probability in) { return exact(in); }};
+}
+
+// --- rows that several kinds of workload have ----------------------------------------------------
+
+/// One of the two says how often: `until: end`, which is written for 0 repeats, or a number.
+template <class Spec>
+Row<Spec> until_row(uint32_t Spec::*repeats) {
+  return {"until", Form::word({"end"}), "again and again until the run's end",
+          [=](const YamlValue&, Spec& spec, NameResolver&) { spec.*repeats = 0; },
+          [=](const Spec& spec) { return std::string(spec.*repeats == 0 ? "end" : ""); }};
+}
+template <class Spec>
+Row<Spec> repeats_row(const char* name, uint32_t Spec::*repeats, const char* about) {
+  Row<Spec> row = Row<Spec>::of(name, repeats, integer_kind(1, kMaxRepeats), about);
+  row.write = [=](const Spec& spec) {
+    return spec.*repeats == 0 ? std::string() : std::to_string(spec.*repeats);
+  };
+  return row;
+}
+
+/// `from` and `to` of one flow.
+template <class Flow>
+Rows<Flow> flow_rows() {
+  const auto read_to = [](const YamlValue& value, Flow& flow, NameResolver& names) {
+    flow.to = read_host(value, names);
+    if (flow.to == flow.from) value.fail_expecting("a host other than the sender");
+  };
+  Row<Flow> to = Row<Flow>::of("to", &Flow::to, host_kind(), "another host").required();
+  to.read = read_to;
+  return {Row<Flow>::of("from", &Flow::from, host_kind(), "one host").required(), to};
+}
+
+/// Appends the keys that every kind of workload has.
+template <class Spec>
+Rows<Spec> with_start(Rows<Spec> rows) {
+  if constexpr (requires(Spec spec) { spec.qps; }) {
+    rows.push_back(
+        Row<Spec>::of("qps", &Spec::qps, integer_kind(1, kMaxQps), "queue pairs of each connection")
+            .if_unusual());
+  }
+  rows.push_back(Row<Spec>::of("at", &Spec::at, "when it starts").if_unusual());
+  rows.push_back(Row<Spec>::of("routing", &Spec::routing,
+                               word_kind<Routing>({kRoutingWords.begin(), kRoutingWords.end()}),
+                               "where not the fabric's"));
+  rows.push_back(Row<Spec>::of("transport", &Spec::transport,
+                               word_kind<TransportKind>({"mrc", "roce"}),
+                               "where not the scenario's"));
+  return rows;
+}
+
+// --- rows of one kind ----------------------------------------------------------------------------
+
+Rows<CollectiveSpec> rows_of(const CollectiveSpec&) {
+  using S = CollectiveSpec;
+  using R = Row<S>;
+  return {R::of("hosts", &S::hosts, ranks_kind(), "its ranks").required(),
+          R::of("size", &S::size, size_kind(kMaxReduceBytes, kReduceElementBytes),
+                "as nccl-tests mean it; a multiple of 4B")
+              .required(),
+          until_row(&S::iterations),
+          repeats_row("iterations", &S::iterations, "how often, in place of until")};
+}
+
+Rows<PermutationSpec> rows_of(const PermutationSpec&) {
+  using S = PermutationSpec;
+  using R = Row<S>;
+  const auto read_shift = [](const YamlValue& value, S& spec, NameResolver&) {
+    const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
+    spec.shift = static_cast<uint32_t>(value.as_integer(1, last));
+  };
+  return {R::of("hosts", &S::hosts, ranks_kind(), "who sends, each to the one `shift` further on")
+              .required(),
+          R::of("load", &S::load, load_kind(), "of the line rate").required(),
+          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each").required(),
+          {"shift", Form::integer(1, std::numeric_limits<int32_t>::max()).elsewhere(),
+           "below the number of hosts", read_shift,
+           [](const S& spec) { return std::to_string(spec.shift); }}};
+}
+
+Rows<WriteSpec> rows_of(const WriteSpec&) {
+  using S = WriteSpec;
+  using R = Row<S>;
+  Rows<S> rows = flow_rows<S>();
+  rows.push_back(R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write").required());
+  rows.push_back(repeats_row("count", &S::count, "writes, at least one for each queue pair"));
+  rows.push_back(until_row(&S::count));
+  rows.push_back(R::of("depth", &S::depth, integer_kind(1, kMaxRepeats), "writes under way at once")
+                     .if_unusual());
+  return rows;
+}
+
+/// The receiver is read first: which hosts random() chooses depends on the order.
+Rows<IncastSpec> rows_of(const IncastSpec&) {
+  using S = IncastSpec;
+  using R = Row<S>;
+  const auto read_senders = [](const YamlValue& value, S& spec, NameResolver& names) {
+    spec.from = read_hosts(value, names);
+    for (const uint32_t host : spec.from) {
+      if (host == spec.to) value.fail_expecting("hosts other than the receiver");
+    }
+    if (spec.from.empty()) value.fail_expecting("at least one host");
+  };
+  const KeyTable<S::Flow, NameResolver> flow(flow_rows<S::Flow>());
+  const auto read_victim = [=](const YamlValue& value, S& spec, NameResolver& names) {
+    spec.victim = S::Flow{};
+    flow.read(value, *spec.victim, names);
+    if (spec.victim->to == spec.to) {
+      value.require("to").fail_expecting("a host other than the incast's receiver");
+    }
+  };
+  return {R{"from", hosts_form(), "the senders", read_senders,
+            [](const S& spec) {
+              return hosts_text(spec.from);
+            }}.required(),
+          R::of("to", &S::to, host_kind(), "the receiver").required().read_in(0),
+          {"victim", flow.form(), "a flow beside it", read_victim,
+           [=](const S& spec) { return spec.victim ? flow.written(*spec.victim) : ""; }},
+          R::of("load", &S::load, load_kind(), "of each sender's line rate").required(),
+          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each").required()};
+}
+
+Rows<PingPongSpec> rows_of(const PingPongSpec&) {
+  using S = PingPongSpec;
+  using R = Row<S>;
+  Rows<S> rows = flow_rows<S>();
+  rows.push_back(R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write").required());
+  rows.push_back(repeats_row("count", &S::count, "rounds"));
+  rows.push_back(until_row(&S::count));
+  return rows;
+}
+
+template <class Spec>
+const KeyTable<Spec, NameResolver>& keys_of(const Spec& plain) {
+  static const KeyTable<Spec, NameResolver> kKeys(with_start(rows_of(plain)));
+  return kKeys;
+}
+
+}  // namespace
+
+std::string host_text(uint32_t number) { return "h" + std::to_string(number); }
+
+ValueForm keys_form(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return keys_of(any).form(); }, spec);
+}
+
+void read_keys(const YamlValue& body, WorkloadSpec& spec, NameResolver& names) {
+  std::visit([&](auto& any) { keys_of(any).read(body, any, names); }, spec);
+}
+
+std::string keys_text(const WorkloadSpec& spec) {
+  return std::visit([](const auto& any) { return keys_of(any).written(any); }, spec);
+}
+
+}  // namespace mrclab::endpoint
