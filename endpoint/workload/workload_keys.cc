@@ -43,44 +43,38 @@ std::string hosts_text(const std::vector<uint32_t>& hosts) {
 }
 
 auto ranks_kind() {
-  return ValueKind{hosts_form(),
-                   [](const YamlValue& value, std::vector<uint32_t>& out, NameResolver& names) {
-                     out = read_hosts(value, names);
-                     if (out.size() < 2) value.fail_expecting("at least two hosts");
-                   },
-                   hosts_text};
+  const auto read = [](const YamlValue& value, NameResolver& names) {
+    const std::vector<uint32_t> hosts = read_hosts(value, names);
+    if (hosts.size() < 2) value.fail_expecting("at least two hosts");
+    return hosts;
+  };
+  return ValueKind{hosts_form(), read, hosts_text};
 }
 
-auto host_kind() {
-  return ValueKind{hosts_form(),
-                   [](const YamlValue& value, uint32_t& out, NameResolver& names) {
-                     out = read_host(value, names);
-                   },
-                   host_text};
-}
+auto host_kind() { return ValueKind{hosts_form(), read_host, host_text}; }
 
 /// From 1B to `max`, a multiple of `unit`.
 auto size_kind(uint64_t max, uint64_t unit = 1) {
-  return ValueKind{Form::of(Form::Kind::kBytes),
-                   [=](const YamlValue& value, Bytes& out) {
-                     out = value.as_bytes();
-                     if (out.value == 0 || out.value > max) {
-                       value.fail_expecting("a size from 1B to " + exact(Bytes{max}));
-                     }
-                     if (out.value % unit != 0) {
-                       value.fail_expecting("a multiple of 4B: 32-bit elements");
-                     }
-                   },
-                   [](Bytes in) { return exact(in); }};
+  auto kind = kind_of<Bytes>();
+  const auto read = [=](const YamlValue& value) {
+    const Bytes size = value.as_bytes();
+    if (size.value == 0 || size.value > max) {
+      value.fail_expecting("a size from 1B to " + exact(Bytes{max}));
+    }
+    if (size.value % unit != 0) value.fail_expecting("a multiple of 4B: 32-bit elements");
+    return size;
+  };
+  return ValueKind{kind.form, read, kind.write};
 }
 
 auto load_kind() {
-  return ValueKind{Form::of(Form::Kind::kShare),
-                   [](const YamlValue& value, Probability& out) {
-                     out = value.as_probability();
-                     if (out.ppb == 0) value.fail_expecting("a load above 0%");
-                   },
-                   [](Probability in) { return exact(in); }};
+  auto kind = kind_of<Probability>();
+  const auto read = [](const YamlValue& value) {
+    const Probability load = value.as_probability();
+    if (load.ppb == 0) value.fail_expecting("a load above 0%");
+    return load;
+  };
+  return ValueKind{kind.form, read, kind.write};
 }
 
 // --- rows that several kinds of workload have ----------------------------------------------------
@@ -108,20 +102,19 @@ Rows<Flow> flow_rows() {
     flow.to = read_host(value, names);
     if (flow.to == flow.from) value.fail_expecting("a host other than the sender");
   };
-  Row<Flow> to = Row<Flow>::of("to", &Flow::to, host_kind(), "another host").required();
+  Row<Flow> to = Row<Flow>::of("to", &Flow::to, host_kind(), "another host", kRequiredKey);
   to.read = read_to;
-  return {Row<Flow>::of("from", &Flow::from, host_kind(), "one host").required(), to};
+  return {Row<Flow>::of("from", &Flow::from, host_kind(), "one host", kRequiredKey), to};
 }
 
 /// Appends the keys that every kind of workload has.
 template <class Spec>
 Rows<Spec> with_start(Rows<Spec> rows) {
   if constexpr (requires(Spec spec) { spec.qps; }) {
-    rows.push_back(
-        Row<Spec>::of("qps", &Spec::qps, integer_kind(1, kMaxQps), "queue pairs of each connection")
-            .if_unusual());
+    rows.push_back(Row<Spec>::of("qps", &Spec::qps, integer_kind(1, kMaxQps),
+                                 "queue pairs of each connection", kIfUnusual));
   }
-  rows.push_back(Row<Spec>::of("at", &Spec::at, "when it starts").if_unusual());
+  rows.push_back(Row<Spec>::of("at", &Spec::at, "when it starts", kIfUnusual));
   rows.push_back(Row<Spec>::of("routing", &Spec::routing,
                                word_kind<Routing>({kRoutingWords.begin(), kRoutingWords.end()}),
                                "where not the fabric's"));
@@ -136,10 +129,9 @@ Rows<Spec> with_start(Rows<Spec> rows) {
 Rows<CollectiveSpec> rows_of(const CollectiveSpec&) {
   using S = CollectiveSpec;
   using R = Row<S>;
-  return {R::of("hosts", &S::hosts, ranks_kind(), "its ranks").required(),
+  return {R::of("hosts", &S::hosts, ranks_kind(), "its ranks", kRequiredKey),
           R::of("size", &S::size, size_kind(kMaxReduceBytes, kReduceElementBytes),
-                "as nccl-tests mean it; a multiple of 4B")
-              .required(),
+                "as nccl-tests mean it; a multiple of 4B", kRequiredKey),
           until_row(&S::iterations),
           repeats_row("iterations", &S::iterations, "how often, in place of until")};
 }
@@ -151,10 +143,10 @@ Rows<PermutationSpec> rows_of(const PermutationSpec&) {
     const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
     spec.shift = static_cast<uint32_t>(value.as_integer(1, last));
   };
-  return {R::of("hosts", &S::hosts, ranks_kind(), "who sends, each to the one `shift` further on")
-              .required(),
-          R::of("load", &S::load, load_kind(), "of the line rate").required(),
-          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each").required(),
+  return {R::of("hosts", &S::hosts, ranks_kind(), "who sends, each to the one `shift` further on",
+                kRequiredKey),
+          R::of("load", &S::load, load_kind(), "of the line rate", kRequiredKey),
+          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each", kRequiredKey),
           {"shift", Form::integer(1, std::numeric_limits<int32_t>::max()).elsewhere(),
            "below the number of hosts", read_shift,
            [](const S& spec) { return std::to_string(spec.shift); }}};
@@ -164,11 +156,12 @@ Rows<WriteSpec> rows_of(const WriteSpec&) {
   using S = WriteSpec;
   using R = Row<S>;
   Rows<S> rows = flow_rows<S>();
-  rows.push_back(R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write").required());
+  rows.push_back(
+      R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write", kRequiredKey));
   rows.push_back(repeats_row("count", &S::count, "writes, at least one for each queue pair"));
   rows.push_back(until_row(&S::count));
-  rows.push_back(R::of("depth", &S::depth, integer_kind(1, kMaxRepeats), "writes under way at once")
-                     .if_unusual());
+  rows.push_back(R::of("depth", &S::depth, integer_kind(1, kMaxRepeats), "writes under way at once",
+                       kIfUnusual));
   return rows;
 }
 
@@ -192,21 +185,21 @@ Rows<IncastSpec> rows_of(const IncastSpec&) {
     }
   };
   return {R{"from", hosts_form(), "the senders", read_senders,
-            [](const S& spec) {
-              return hosts_text(spec.from);
-            }}.required(),
-          R::of("to", &S::to, host_kind(), "the receiver").required().read_in(0),
+            [](const S& spec) { return hosts_text(spec.from); }, kRequiredKey},
+          R::of("to", &S::to, host_kind(), "the receiver",
+                {.need = Form::Key::kRequired, .read_pass = 0}),
           {"victim", flow.form(), "a flow beside it", read_victim,
            [=](const S& spec) { return spec.victim ? flow.written(*spec.victim) : ""; }},
-          R::of("load", &S::load, load_kind(), "of each sender's line rate").required(),
-          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each").required()};
+          R::of("load", &S::load, load_kind(), "of each sender's line rate", kRequiredKey),
+          R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each", kRequiredKey)};
 }
 
 Rows<PingPongSpec> rows_of(const PingPongSpec&) {
   using S = PingPongSpec;
   using R = Row<S>;
   Rows<S> rows = flow_rows<S>();
-  rows.push_back(R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write").required());
+  rows.push_back(
+      R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write", kRequiredKey));
   rows.push_back(repeats_row("count", &S::count, "rounds"));
   rows.push_back(until_row(&S::count));
   return rows;

@@ -16,8 +16,8 @@
 
 namespace mrclab {
 
-/// A kind of value: its form, read(value, out) or read(value, out, with...), and write(in), which returns an empty
-/// text for a value that is left out of the file.
+/// A kind of value: its form, read(value) or read(value, with...), which returns it, and write(in), which returns its
+/// text, an empty one for a value that is left out of the file.
 template <class Read, class Write>
 struct ValueKind {
   ValueForm form;
@@ -27,115 +27,95 @@ struct ValueKind {
 template <class Read, class Write>
 ValueKind(ValueForm, Read, Write) -> ValueKind<Read, Write>;
 
-/// A kind whose values have a unit or a word of their own.
-template <class T>
-auto plain_kind(ValueForm::Kind kind, T (YamlValue::*as)() const) {
-  return ValueKind{ValueForm::of(kind),
-                   [as](const YamlValue& value, T& out) { out = (value.*as)(); },
-                   [](const T& in) {
-                     if constexpr (std::is_same_v<T, bool>) {
-                       return std::string(in ? "on" : "off");
-                     } else {
-                       return exact(in);
-                     }
-                   }};
-}
-
 /// The kind that a type alone says: a duration, a rate, a size, a share, on or off.
 template <class T>
 auto kind_of() {
   using Kind = ValueForm::Kind;
-  if constexpr (std::is_same_v<T, FabricTime>) return plain_kind(Kind::kTime, &YamlValue::as_time);
-  if constexpr (std::is_same_v<T, BitRate>) return plain_kind(Kind::kRate, &YamlValue::as_rate);
-  if constexpr (std::is_same_v<T, Bytes>) return plain_kind(Kind::kBytes, &YamlValue::as_bytes);
-  if constexpr (std::is_same_v<T, bool>) return plain_kind(Kind::kSwitch, &YamlValue::as_bool);
+  const auto quantity = [](Kind kind, T (YamlValue::*read)() const) {
+    return ValueKind{ValueForm::of(kind), read, [](const auto& in) { return exact(in); }};
+  };
+  if constexpr (std::is_same_v<T, FabricTime>) return quantity(Kind::kTime, &YamlValue::as_time);
+  if constexpr (std::is_same_v<T, BitRate>) return quantity(Kind::kRate, &YamlValue::as_rate);
+  if constexpr (std::is_same_v<T, Bytes>) return quantity(Kind::kBytes, &YamlValue::as_bytes);
   if constexpr (std::is_same_v<T, Probability>) {
-    return plain_kind(Kind::kShare, &YamlValue::as_probability);
+    return quantity(Kind::kShare, &YamlValue::as_probability);
+  }
+  if constexpr (std::is_same_v<T, bool>) {
+    return ValueKind{ValueForm::of(Kind::kSwitch), &YamlValue::as_bool,
+                     [](bool in) { return std::string(in ? "on" : "off"); }};
   }
 }
 
-/// A name that may become part of paths; any text, in quotes where it is written.
+/// A name that may become part of paths; any text.
 inline auto name_kind() {
-  return ValueKind{ValueForm::of(ValueForm::Kind::kName),
-                   [](const YamlValue& value, std::string& out) { out = value.as_name(); },
-                   [](const std::string& in) { return yaml_word(in); }};
+  return ValueKind{ValueForm::of(ValueForm::Kind::kName), &YamlValue::as_name, yaml_word};
 }
 inline auto text_kind() {
   return ValueKind{
-      ValueForm::of(ValueForm::Kind::kText),
-      [](const YamlValue& value, std::string& out) { out = value.as_string(); },
+      ValueForm::of(ValueForm::Kind::kText), &YamlValue::as_string,
       [](const std::string& in) { return in.empty() ? std::string() : yaml_string(in); }};
 }
 
 /// A whole number of whatever integer type.
 inline auto integer_kind(int64_t min, int64_t max) {
-  return ValueKind{
-      ValueForm::integer(min, max),
-      [=](const YamlValue& value, auto& out) {
-        out = static_cast<std::remove_reference_t<decltype(out)>>(value.as_integer(min, max));
-      },
-      [](const auto& in) { return std::to_string(in); }};
+  return ValueKind{ValueForm::integer(min, max),
+                   [=](const YamlValue& value) { return value.as_integer(min, max); },
+                   [](const auto& in) { return std::to_string(in); }};
 }
 
 /// A word for each value of an enum, or of a bool, in the order of the values. An optional without a value is left out.
 template <class E>
 auto word_kind(std::vector<std::string> words) {
-  return ValueKind{
-      ValueForm::word(words),
-      [=](const YamlValue& value, auto& out) { out = static_cast<E>(value.as_word(words)); },
-      [=](const std::optional<E>& in) {
-        return in ? words[static_cast<size_t>(*in)] : std::string();
-      }};
+  return ValueKind{ValueForm::word(words),
+                   [=](const YamlValue& value) { return static_cast<E>(value.as_word(words)); },
+                   [=](const std::optional<E>& in) {
+                     return in ? words[static_cast<size_t>(*in)] : std::string();
+                   }};
 }
 
-/// What a file says, and what stands in the file: a key of an `Of`. `With` is what readers need besides.
+/// How a row is used. Rows are read, and written, pass by pass, and within a pass in their order.
+struct KeyUse {
+  ValueForm::Key::Need need = ValueForm::Key::kOptional;
+  bool if_unusual = false;  ///< written only where it differs from what an Of has of its own
+  uint8_t read_pass = 1, write_pass = 1;
+};
+inline constexpr KeyUse kRequiredKey{.need = ValueForm::Key::kRequired};
+inline constexpr KeyUse kIfUnusual{.if_unusual = true};
+
+/// A key of a map that says an `Of`. `With` is what readers need besides.
 template <class Of, class... With>
 struct KeyRow {
   std::string name;
   ValueForm form;
   std::string about;
-  std::function<void(const YamlValue&, Of&, With&...)> read;  ///< empty: read by the map's reader
+  std::function<void(const YamlValue&, Of&, With&...)> read;  ///< empty: by the reader of the map
   std::function<std::string(const Of&)> write = {};           ///< empty: never written
-  ValueForm::Key::Need need = ValueForm::Key::kOptional;
-  /// In which pass over the rows it is read and written, where that is not their order.
-  uint8_t read_pass = 1, write_pass = 1;
+  KeyUse use = {};
 
   /// A row for `member`: a pointer to a member, or a function from an Of to what is read into and written from.
   template <class Member, class Kind>
-  static KeyRow of(std::string name, Member member, const Kind& kind, std::string about) {
-    return {std::move(name), kind.form, std::move(about),
+  requires requires(Kind kind) { kind.form; }
+  static KeyRow of(std::string name, Member member, const Kind& kind, std::string about,
+                   KeyUse use = {}) {
+    return {std::move(name),
+            kind.form,
+            std::move(about),
             [member, read = kind.read](const YamlValue& value, Of& of, With&... with) {
               auto& out = std::invoke(member, of);
-              if constexpr (std::is_invocable_v<decltype(read), const YamlValue&, decltype(out)>) {
-                read(value, out);
+              using T = std::remove_reference_t<decltype(out)>;
+              if constexpr (std::is_invocable_v<decltype(read), const YamlValue&>) {
+                out = static_cast<T>(std::invoke(read, value));
               } else {
-                read(value, out, with...);
+                out = static_cast<T>(std::invoke(read, value, with...));
               }
             },
-            [member, write = kind.write](const Of& of) { return write(std::invoke(member, of)); }};
+            [member, write = kind.write](const Of& of) { return write(std::invoke(member, of)); },
+            use};
   }
   template <class Member>
-  static KeyRow of(std::string name, Member member, std::string about) {
+  static KeyRow of(std::string name, Member member, std::string about, KeyUse use = {}) {
     using T = std::remove_reference_t<std::invoke_result_t<Member, Of&>>;
-    return of(std::move(name), member, kind_of<T>(), std::move(about));
-  }
-
-  KeyRow required() const { return with(&KeyRow::need, ValueForm::Key::kRequired); }
-  KeyRow read_in(uint8_t pass) const { return with(&KeyRow::read_pass, pass); }
-  KeyRow written_in(uint8_t pass) const { return with(&KeyRow::write_pass, pass); }
-  /// Written only where it differs from what an Of has of its own.
-  KeyRow if_unusual() const {
-    return with(&KeyRow::write, [write = write, usual = write(Of{})](const Of& of) {
-      std::string text = write(of);
-      return text == usual ? std::string() : text;
-    });
-  }
-
- private:
-  KeyRow with(auto KeyRow::*member, auto value) const {
-    KeyRow row = *this;
-    row.*member = std::move(value);
-    return row;
+    return of(std::move(name), member, kind_of<T>(), std::move(about), use);
   }
 };
 
@@ -147,22 +127,24 @@ class KeyTable {
 
   explicit KeyTable(std::vector<Row> rows) : rows_(std::move(rows)) {
     form_.kind = ValueForm::Kind::kMap;
-    for (const Row& row : rows_) form_.keys.push_back({row.name, row.form, row.about, row.need});
+    for (const Row& row : rows_) {
+      form_.keys.push_back({row.name, row.form, row.about, row.use.need});
+      usual_.push_back(row.use.if_unusual ? row.write(Of{}) : std::string());
+    }
   }
 
-  const std::vector<Row>& rows() const { return rows_; }
   /// A map with these keys.
   const ValueForm& form() const { return form_; }
 
-  /// Reads the keys that are there, of the passes from `first` to `last`. Throws InputError, also where a required key
-  /// lacks; unknown keys are left to check_form().
+  /// Reads the keys that are there, of all passes or of one. Throws InputError, also where a required key lacks;
+  /// unknown keys are left to check_form().
   void read(const YamlValue& map, Of& out, With&... with) const {
     for (uint8_t pass = 0; pass <= kLastPass; ++pass) read_pass(pass, map, out, with...);
   }
   void read_pass(uint8_t pass, const YamlValue& map, Of& out, With&... with) const {
     for (const Row& row : rows_) {
-      if (row.read_pass != pass || !row.read) continue;
-      const bool required = row.need == ValueForm::Key::kRequired;
+      if (row.use.read_pass != pass || !row.read) continue;
+      const bool required = row.use.need == ValueForm::Key::kRequired;
       const auto value = required ? map.require(row.name) : map.get(row.name);
       if (value) row.read(*value, out, with...);
     }
@@ -189,25 +171,18 @@ class KeyTable {
   template <class Use>
   void each_written(const Of& of, Use&& use) const {
     for (uint8_t pass = 0; pass <= kLastPass; ++pass) {
-      for (const Row& row : rows_) {
-        if (row.write_pass != pass || !row.write) continue;
+      for (size_t i = 0; i < rows_.size(); ++i) {
+        const Row& row = rows_[i];
+        if (row.use.write_pass != pass || !row.write) continue;
         const std::string text = row.write(of);
-        if (!text.empty()) use(row.name, text);
+        if (!text.empty() && text != usual_[i]) use(row.name, text);
       }
     }
   }
 
   std::vector<Row> rows_;
+  std::vector<std::string> usual_;  ///< by row
   ValueForm form_;
 };
-
-/// A map with a table of its own, which has the same Of.
-template <class Of, class... With>
-auto map_kind(KeyTable<Of, With...> table) {
-  return ValueKind{
-      table.form(),
-      [=](const YamlValue& value, Of& out, With&... with) { table.read(value, out, with...); },
-      [=](const Of& in) { return table.written(in); }};
-}
 
 }  // namespace mrclab

@@ -5,7 +5,7 @@
 #include "analysis/report/verdict_form.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/topology/fabric_form.h"
-#include "scenario/spec/scenario_form.h"
+#include "scenario/spec/scenario_keys.h"
 #include "session/lesson_form.h"
 
 namespace mrclab::lab {
@@ -113,7 +113,7 @@ std::span<const DocumentForm> document_forms() {
   static constexpr std::array kDocuments{
       DocumentForm{"fabric", "A fabric: what the hardware is", &fabric_form},
       DocumentForm{"scenario", "A scenario: what hosts do, what breaks, what must hold",
-                   &scenario_form},
+                   []() -> const ValueForm& { return scenario_keys().form(); }},
       DocumentForm{"lesson", "The front matter of a lesson", &lesson_form},
       DocumentForm{"verdict", "verdict.json: what a run came to", &analysis::verdict_form, true}};
   return kDocuments;

@@ -2,120 +2,16 @@
 
 #include <algorithm>
 
-#include "fabric/text/yaml_write.h"
 #include "fabric/topology/build_topology.h"
-#include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fare.h"
 #include "fabric/topology/forwarding_file.h"
-#include "fabric/topology/pattern.h"
 #include "scenario/spec/expectation_check.h"
-#include "scenario/spec/expectation_list.h"
-#include "scenario/spec/scenario_form.h"
 #include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
-namespace {
-
-bool is_called(const Contrast& contrast, std::string_view name) { return contrast.name == name; }
-
-const NamedTransport& read_transport(const YamlValue& value, const Scenario& scenario) {
-  const std::string name = value.as_string();
-  const NamedTransport* transport = transport_called(name);
-  if (transport == nullptr) value.fail(in_quotes(name), one_of(name, transport_names()));
-  if (transport->family != TransportFamily::kRoce) return *transport;
-  if (const auto found = why_without_roce(scenario.topology)) {
-    value.fail("RoCE in a fabric with " + std::string(*found),
-               "regular planes, IPv6, and switches that hash");
-  }
-  return *transport;
-}
-
-/// A name of its own may be no other transport's: `--transport` would have two meanings.
-std::string read_name(const YamlValue& entry, const NamedTransport& transport,
-                      const std::vector<Contrast>& before) {
-  const auto value = entry.get("name");
-  const std::string name = value ? value->as_name() : std::string(transport.name);
-  const bool twice = std::any_of(before.begin(), before.end(),
-                                 [&](const Contrast& other) { return is_called(other, name); });
-  const bool anothers = name != transport.name && transport_called(name) != nullptr;
-  if (twice || anothers) {
-    (value ? *value : entry.require("transport"))
-        .fail("a second " + in_quotes(name), "\"name:\" with a name that no other has");
-  }
-  return name;
-}
-
-endpoint::TransportChoice read_options(const YamlValue& entry, const Scenario& scenario) {
-  const auto options = entry.get("options");
-  if (!options) return {};
-  if (!options->is_map()) options->fail_expecting("options as in {qps: 8, dcqcn: off}");
-  if (options->get("profile")) {
-    options->fail_at_key("profile", "a profile", "options alone: \"transport\" has the profile");
-  }
-  return endpoint::parse_transport(*options, scenario.topology);
-}
-
-/// The scenario as the contrast has it, by which its expectations are checked.
-Scenario contrasted(const YamlValue& entry, const Scenario& scenario, const Contrast& contrast) {
-  try {
-    return under_transport(scenario, {contrast.transport, &contrast});
-  } catch (const InputError& error) {
-    entry.require("transport")
-        .fail(in_quotes(contrast.name) + ", which this scenario cannot have (" + error.what() + ")",
-              "a transport that carries its workload");
-  }
-}
-
-Contrast read_contrast(const YamlValue& entry, const Scenario& scenario,
-                       const std::vector<Contrast>& before) {
-  check_form(entry, scenario_form().at("contrast").parts[0]);
-  Contrast contrast;
-  contrast.transport = &read_transport(entry.require("transport"), scenario);
-  contrast.name = read_name(entry, *contrast.transport, before);
-  contrast.options = read_options(entry, scenario);
-  if (const auto watchdog = entry.get("watchdog")) {
-    contrast.watchdog.emplace();
-    read_watchdog(*watchdog, *contrast.watchdog);
-  }
-  const YamlValue list = entry.require("expect");
-  for (const YamlValue& item : list.items()) {
-    if (only_member(item, "program")) item.fail("program", "an expectation that packets answer");
-  }
-  contrast.expect = read_expectations(list, contrasted(entry, scenario, contrast));
-  if (contrast.expect.empty()) list.fail("an empty list", "what must hold under this transport");
-  return contrast;
-}
-
-}  // namespace
-
-std::vector<Contrast> parse_contrasts(const YamlValue& list, const Scenario& scenario) {
-  std::vector<Contrast> contrasts;
-  for (const YamlValue& entry : list.items()) {
-    if (contrasts.size() == kMaxContrasts) {
-      entry.fail("more contrasts", "at most " + std::to_string(kMaxContrasts));
-    }
-    contrasts.push_back(read_contrast(entry, scenario, contrasts));
-  }
-  return contrasts;
-}
-
-std::string to_yaml(const Contrast& contrast) {
-  std::string text = "transport: " + std::string(contrast.transport->name) +
-                     "\n    name: " + yaml_word(contrast.name);
-  if (!contrast.options.overrides.empty()) {
-    text += "\n    options: " + endpoint::options_to_yaml(contrast.options);
-  }
-  if (contrast.watchdog) text += "\n    watchdog: " + watchdog_text(*contrast.watchdog);
-  text += "\n    expect:";
-  for (const analysis::Expectation& expectation : contrast.expect) {
-    text += "\n      - " + analysis::to_yaml(expectation);
-  }
-  return text;
-}
-
 ContrastName find_contrast(const Scenario& scenario, std::string_view name) {
   const auto found = std::find_if(scenario.contrasts.begin(), scenario.contrasts.end(),
-                                  [&](const Contrast& each) { return is_called(each, name); });
+                                  [&](const Contrast& each) { return each.name == name; });
   if (found != scenario.contrasts.end()) return {found->transport, &*found};
   if (const NamedTransport* transport = transport_called(name)) return {transport, nullptr};
   std::vector<std::string> names = transport_names();

@@ -1,10 +1,25 @@
 #include "scenario/spec/expectation_list.h"
 
+#include "analysis/expect/expectation_form.h"
 #include "scenario/spec/expectation_check.h"
+#include "scenario/spec/program_keys.h"
 
 namespace mrclab::lab {
 
-/// The value of an entry that has this key alone.
+ValueForm expectation_list_form(bool with_programs, size_t least) {
+  using Form = ValueForm;
+  std::vector<Form::Key> keys = analysis::expectation_kinds();
+  if (with_programs) {
+    keys.push_back({"program", check_program_keys().form(),
+                    "a program of yours; it passes by exit code 0", Form::Key::kOneOf});
+  }
+  for (Form::Key& key : analysis::published_keys()) keys.push_back(std::move(key));
+  return Form::list(
+             Form::either({Form::word(analysis::plain_expectations()), Form::map(std::move(keys))}),
+             least, analysis::kMaxExpectations)
+      .elsewhere();
+}
+
 std::optional<YamlValue> only_member(const YamlValue& entry, std::string_view key) {
   if (!entry.is_map() || entry.members().size() != 1) return std::nullopt;
   return entry.get(key);

@@ -6,9 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/text/value_form.h"
 #include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
+
+/// What such a list may hold: words alone, maps with one expectation and perhaps what was published, and `program:`
+/// entries where it may have them; at least so many.
+ValueForm expectation_list_form(bool with_programs, size_t least);
 
 /// Reads the list's entries but for `program:`. Everything else of the scenario is there already, so that what
 /// no run of it could answer is refused. Throws InputError with the position.

@@ -1,20 +1,15 @@
 #include "scenario/spec/program_spec.h"
 
-#include <fmt/format.h>
-
 #include "fabric/text/plain_text.h"
-#include "fabric/text/yaml_write.h"
-#include "scenario/spec/program_form.h"
+#include "scenario/spec/program_keys.h"
 #include "scenario/spec/yaml_text.h"
 
 namespace mrclab::lab {
 namespace {
 
-constexpr size_t kMaxName = 64;  // of a check
-
 /// The name of a check that was given none: its command, as far as it fits on a line.
 std::string name_by_command(const std::string& command) {
-  std::string name = command.substr(0, kMaxName);
+  std::string name = command.substr(0, kMaxCheckName);
   while (!name.empty() && find_odd_text(name)) name.pop_back();  // the cut may split a character
   for (char& c : name) {
     if (std::string_view("\n\t\"\\").find(c) != std::string_view::npos) c = ' ';
@@ -26,14 +21,10 @@ std::string name_by_command(const std::string& command) {
 
 std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
                                  const std::filesystem::path& base) {
-  check_form(body, exec_form());
+  check_form(body, exec_keys().form());
   ExecSpec spec;
-  spec.command = read_command(body.require("command"));
-  spec.cwd = read_folder(body.get("cwd"), base);
-  if (const auto at = body.get("at")) spec.at = at->as_time();
-  spec.until_end = body.get("until").has_value();
-  if (const auto may_fail = body.get("may_fail")) spec.may_fail = may_fail->as_bool();
-  if (const auto timeout = body.get("timeout")) spec.timeout = read_wall_time(*timeout);
+  if (!body.get("cwd")) spec.cwd = read_folder(std::nullopt, base);
+  exec_keys().read(body, spec, base);
   std::vector<ExecSpec> specs;
   for (const NodeId id : names.hosts(body.require("host"))) {
     spec.host = names.topology().node(id).index;
@@ -42,37 +33,19 @@ std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
   return specs;
 }
 
-std::string to_yaml(const ExecSpec& spec) {
-  std::string text = fmt::format("exec: {{host: h{}, command: {}, cwd: {}", spec.host,
-                                 yaml_string(spec.command), yaml_string(spec.cwd.string()));
-  if (spec.at > FabricTime::zero()) text += ", at: " + exact(spec.at);
-  if (spec.until_end) text += ", until: end";
-  if (spec.timeout) text += fmt::format(", timeout: {}ms", spec.timeout->count());
-  if (spec.may_fail) text += ", may_fail: true";
-  return text + "}";
-}
+std::string to_yaml(const ExecSpec& spec) { return "exec: " + exec_keys().written(spec); }
 
 CheckProgram parse_check_program(const YamlValue& body, const std::filesystem::path& base) {
-  check_form(body, check_program_form());
+  check_form(body, check_program_keys().form());
   CheckProgram program;
-  program.command = read_command(body.require("command"));
-  program.name = name_by_command(program.command);
-  if (const auto name = body.get("name")) {
-    program.name = name->as_string();
-    const bool plain = program.name.find_first_of("\n\t\"\\") == std::string::npos;
-    if (program.name.empty() || program.name.size() > kMaxName || !plain) {
-      name->fail_expecting("a name of at most 64 characters on one line");
-    }
-  }
-  program.cwd = read_folder(body.get("cwd"), base);
-  if (const auto timeout = body.get("timeout")) program.timeout = read_wall_time(*timeout);
+  if (!body.get("cwd")) program.cwd = read_folder(std::nullopt, base);
+  check_program_keys().read(body, program, base);
+  if (program.name.empty()) program.name = name_by_command(program.command);
   return program;
 }
 
 std::string to_yaml(const CheckProgram& program) {
-  return fmt::format("program: {{command: {}, name: {}, cwd: {}, timeout: {}ms}}",
-                     yaml_string(program.command), yaml_string(program.name),
-                     yaml_string(program.cwd.string()), program.timeout.count());
+  return "program: " + check_program_keys().written(program);
 }
 
 }  // namespace mrclab::lab

@@ -2,20 +2,14 @@
 
 #include <algorithm>
 
-#include "analysis/expect/expectation.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_form.h"
 #include "fabric/topology/forwarding_file.h"
-#include "faults/schedule.h"
-#include "scenario/spec/dilation.h"
-#include "scenario/spec/expectation_list.h"
 #include "scenario/spec/mechanism.h"
-#include "scenario/spec/planned_traffic.h"
-#include "scenario/spec/scenario_form.h"
+#include "scenario/spec/scenario_keys.h"
 #include "scenario/spec/shipped_files.h"
-#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {
@@ -25,37 +19,14 @@ namespace {
 /// takes up to half a millisecond for a lone packet over three bridges. Our choice.
 constexpr uint32_t kKernelDilation = 40'000, kOvsDilation = 100'000;
 
-/// No shipped file has a name in capital letters.
-bool is_like_an_id(std::string_view text) {
-  constexpr std::string_view kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
-  return !text.empty() && text.size() <= 8 &&
-         text.find_first_not_of(kCharacters) == std::string_view::npos;
-}
-
-/// One id or a list of them.
-std::vector<std::string> read_ids(const YamlValue& document) {
-  std::vector<std::string> ids;
-  const auto value = document.get("id");
-  if (!value) return ids;
-  for (const YamlValue& item : value->is_list() ? value->items() : std::vector{*value}) {
-    const std::string id = item.is_scalar() ? item.as_string() : "";
-    if (!is_like_an_id(id)) item.fail_expecting("an id such as L5 or P-2");
-    ids.push_back(id);
-  }
-  return ids;
-}
-
-void read_mechanisms(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
-  if (const auto list = document.get("without")) out.without = parse_mechanisms(*list);
-  for (const std::string& name : overrides.without) {
+/// What a command line leaves out besides.
+void leave_out_more(const std::vector<std::string>& without, Scenario& out) {
+  for (const std::string& name : without) {
     const YamlValue value = read_yaml_text("[" + in_quotes(name) + "]", "--without");
     const std::string known = parse_mechanisms(value).front();
     if (std::find(out.without.begin(), out.without.end(), known) == out.without.end()) {
       out.without.push_back(known);
     }
-  }
-  if (const auto list = document.get("fails_without")) {
-    out.fails_without = parse_mechanisms(*list);
   }
 }
 
@@ -98,30 +69,16 @@ void exchange_switches(Forwarding by, const YamlValue& document, FabricShape& fa
   }
 }
 
-std::optional<uint32_t> read_dilation(const YamlValue& value) {
-  if (value.is_scalar() && value.as_string() == "auto") return std::nullopt;
-  const bool number =
-      value.is_scalar() && value.as_string().find_first_not_of("0123456789") == std::string::npos;
-  if (!number) value.fail_expecting("auto, or lab seconds per fabric second such as 5000");
-  return static_cast<uint32_t>(value.as_integer(1, kMaxDilation));
-}
-
 /// How time passes: what is foreign to the lab's time needs the wall clock and a fixed pace.
-void read_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
+void settle_timing(const YamlValue& document, const ScenarioOverrides& overrides, Scenario& out) {
   const bool carried = out.topology.carries_time();
   const auto timing = document.get("timing");
-  if (timing) {
-    out.timing = static_cast<TimingMode>(read_word(*timing, scenario_form().at("timing")));
-  } else if (!carried) {
-    out.timing = TimingMode::kWall;
-  }
   const bool exchanged = overrides.forwarding && !carried;
-  if (exchanged) out.timing = TimingMode::kWall;
+  if (exchanged || (!timing && !carried)) out.timing = TimingMode::kWall;
   if (!carried && out.timing != TimingMode::kWall) {
     timing->fail_expecting(
         "wall: in this fabric others than our switches forward, and they carry no time");
   }
-  if (const auto dilation = document.get("dilation")) out.dilation = read_dilation(*dilation);
   if (overrides.dilation) out.dilation = overrides.dilation;
   if (exchanged && !out.dilation) {
     out.dilation = overrides.forwarding == Forwarding::kOvs ? kOvsDilation : kKernelDilation;
@@ -155,80 +112,23 @@ void read_until(const std::string& text, Scenario& out) {
   if (until < out.end) out.until = until;
 }
 
-void read_faults(const YamlValue& document, NameResolver& names, Scenario& out) {
-  const auto list = document.get("faults");
-  if (!list) return;
-  out.faults = faults::parse_faults(*list, names, out.end);
-  out.schedule = faults::compile(out.faults, out.topology);
-}
-
-void read_exec(const YamlValue& entry, const YamlValue& body, NameResolver& names,
-               const std::filesystem::path& base, Scenario& out) {
-  if (out.timing != TimingMode::kWall) {
-    entry.fail("exec, beside timing that packets carry",
-               "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time");
-  }
-  for (ExecSpec& spec : parse_exec(body, names, base)) {
-    if (spec.at >= out.end) {
-      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
-    }
-    out.programs.push_back(std::move(spec));
-  }
-  if (out.programs.size() > kMaxExecPrograms) {
-    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
-  }
-}
-
-/// Packets without a carrier need switches with routes to hosts, which those of regular planes have.
-void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
-                   const Topology& topology) {
-  const auto asked = endpoint::routing_of(spec);
-  if (!asked || asked == Routing::kSrv6) return;
-  const YamlValue routing = entry.members().front().second.require("routing");
-  const bool fare = topology.routing.is_fare();
-  if (fare != (asked == Routing::kFare)) {
-    routing.fail_expecting(
-        fare ? "fare or srv6: switches of this fabric route by themselves"
-             : "ecmp or srv6: only in a fabric with \"routing: fare\" do switches "
-               "route by themselves");
-  }
-  if (!topology.regular() && !fare)
-    routing.fail_expecting("srv6: only switches of regular planes hash");
-  if (fare || !has_carrier_routes_alone(topology)) return;
-  routing.fail("ecmp in a fabric with switches of the kernel",
-               "srv6: those switches get routes for carriers only");
-}
-
-void read_workload(const YamlValue& document, NameResolver& names,
-                   const std::filesystem::path& base, Scenario& out) {
-  const YamlValue list = document.require("workload");
-  for (const YamlValue& entry : list.items()) {
-    if (const auto body = only_member(entry, "exec")) {
-      read_exec(entry, *body, names, base, out);
-    } else if (out.workload.size() < endpoint::kMaxWorkloads) {
-      out.workload.push_back(endpoint::parse_workload(entry, names));
-      check_routing(entry, out.workload.back(), out.topology);
-      require_possible_work(entry, out.workload.back(), out.topology, out.end);
-    } else {
-      entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
-    }
-  }
-  if (list.items().empty()) list.fail("an empty list", "at least one workload");
+void check_seed(uint64_t seed) {
+  if (seed <= kMaxSeed) return;
+  throw InputError("found the seed " + std::to_string(seed) + ": expected at most 18 digits");
 }
 
 }  // namespace
 
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
-  const ValueForm& form = scenario_form();
+  const ScenarioKeys& keys = scenario_keys();
   std::vector<std::string_view> known;
-  for (const ValueForm::Key& key : form.keys) known.emplace_back(key.name);
+  for (const ValueForm::Key& key : keys.form().keys) known.emplace_back(key.name);
   document.only_keys(known);
   Scenario scenario;
-  scenario.name = document.require("name").as_name();
-  if (const auto about = document.get("about")) scenario.about = about->as_string();
-  scenario.ids = read_ids(document);
-  read_mechanisms(document, overrides, scenario);
+  ScenarioReading reading{base, overrides.end, !overrides.forwarding, std::nullopt};
+  keys.read_pass(kBeforeFabric, document, scenario, reading);
+  leave_out_more(overrides.without, scenario);
   scenario.fabric = read_fabric(document, base, overrides);
   if (overrides.forwarding) exchange_switches(*overrides.forwarding, document, scenario.fabric);
   leave_out(scenario.without, scenario.fabric);
@@ -237,50 +137,19 @@ Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& 
   check_mechanisms(document, scenario);
 
   const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
-  check_form(file, form);
-  if (const auto seed = file.get("seed")) {
-    scenario.seed = static_cast<uint64_t>(read_integer(*seed, form.at("seed")));
-  }
+  check_form(file, keys.form());
+  if (overrides.seed) check_seed(*overrides.seed);
+  keys.read_pass(kHowItRuns, file, scenario, reading);
   if (overrides.seed) scenario.seed = *overrides.seed;
-  if (scenario.seed > kMaxSeed) {
-    throw InputError("found the seed " + std::to_string(scenario.seed) +
-                     ": expected at most 18 digits");
-  }
-  if (const auto transport = file.get("transport")) {
-    scenario.transport = endpoint::parse_transport(*transport, scenario.topology);
-  }
   leave_out(scenario.without, scenario.transport, scenario.topology);
-  read_timing(file, overrides, scenario);
-  const YamlValue end = file.require("end");
-  const bool endless = end.is_scalar() && end.as_string() == "never";
-  scenario.end = overrides.end ? *overrides.end : endless ? FabricTime::never() : end.as_time();
-  if (scenario.end == FabricTime::zero()) end.fail_expecting("a duration above 0");
+  settle_timing(file, overrides, scenario);
+  keys.read_pass(kEnd, file, scenario, reading);
   if (overrides.until) read_until(*overrides.until, scenario);
-  if (const auto captures = file.get("captures")) {
-    scenario.captures = static_cast<CaptureScope>(read_word(*captures, form.at("captures")));
-  }
   if (overrides.captures) scenario.captures = *overrides.captures;
-  if (const auto taps = file.get("taps")) {
-    scenario.taps = static_cast<CaptureScope>(read_word(*taps, form.at("taps")));
-  }
   if (overrides.taps) scenario.taps = *overrides.taps;
-
-  if (const auto payload = file.get("payload")) {
-    scenario.payload_elided = read_word(*payload, form.at("payload")) == 1;
-  }
   if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
-
-  NameResolver names(scenario.topology, scenario.seed);
-  read_workload(file, names, base, scenario);
-  fit_fabric_to_transport(scenario);
-  read_faults(file, names, scenario);
-  if (const auto list = file.get("expect")) {
-    scenario.expect = read_expectations(*list, scenario);
-    scenario.check_programs = read_check_programs(*list, base);
-  }
-  // Switches in place of those that the file was written for may not carry other transports.
-  const auto contrast = file.get("contrast");
-  if (contrast && !overrides.forwarding) scenario.contrasts = parse_contrasts(*contrast, scenario);
+  reading.names.emplace(scenario.topology, scenario.seed);
+  keys.read_pass(kWhatHappens, file, scenario, reading);
   return scenario;
 }
 
@@ -295,10 +164,7 @@ void set_workload(Scenario& scenario, const std::string& text) {
   auto workload = endpoint::parse_workloads(list.with_rtt(scenario.topology.base_rtt), names);
   if (workload.empty()) list.fail("an empty list", "at least one workload");
   const std::vector<YamlValue> entries = list.items();
-  for (size_t i = 0; i < entries.size(); ++i) {
-    check_routing(entries[i], workload[i], scenario.topology);
-    require_possible_work(entries[i], workload[i], scenario.topology, scenario.end);
-  }
+  for (size_t i = 0; i < entries.size(); ++i) check_workload(entries[i], workload[i], scenario);
   scenario.workload = std::move(workload);
 }
 
@@ -328,7 +194,8 @@ std::filesystem::path find_scenario(std::string_view name_or_path) {
   for (const auto& entry :
        std::filesystem::directory_iterator(data_directory() / "topologies" / "incidents")) {
     if (entry.path().extension() != ".yaml") continue;
-    const std::vector<std::string> ids = read_ids(read_yaml_file(entry.path()));
+    const auto value = read_yaml_file(entry.path()).get("id");
+    const std::vector<std::string> ids = value ? read_ids(*value) : std::vector<std::string>();
     if (std::find(ids.begin(), ids.end(), name_or_path) != ids.end()) return entry.path();
   }
   return find_incident(name_or_path);

@@ -3,40 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/node/effect_text.h"
-#include "fabric/text/yaml_write.h"
-#include "fabric/topology/fabric_file.h"
 #include "netio/system/file_descriptor.h"
 #include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_keys.h"
 
 namespace mrclab::lab {
 namespace {
-
-std::string_view word_of(CaptureScope scope) {
-  switch (scope) {
-    case CaptureScope::kHosts: return "hosts";
-    case CaptureScope::kAll: return "all";
-    case CaptureScope::kNone: return "none";
-  }
-  return "hosts";
-}
-
-/// "[spray, trim]"
-std::string names_text(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + yaml_word(name);
-  return text + "]";
-}
-
-template <class Values, class TextOf>
-std::string entries_text(const Values& values, TextOf text_of) {
-  std::string text;
-  for (const auto& value : values) text += "  - " + text_of(value) + "\n";
-  return text;
-}
-
-std::string under(std::string_view key, const std::string& entries) {
-  return entries.empty() ? "" : std::string(key) + ":\n" + entries;
-}
 
 /// A field with its unit in its name: "loss_ppb", "fixed_ps".
 template <class Value>
@@ -83,34 +55,7 @@ nlohmann::ordered_json line_of(const ScheduledEffect& scheduled, const Topology&
 }  // namespace
 
 std::string to_yaml(const Scenario& scenario) {
-  std::string text = "name: " + yaml_word(scenario.name) + "\n";
-  if (!scenario.ids.empty()) text += "id: " + names_text(scenario.ids) + "\n";
-  if (!scenario.about.empty()) text += "about: " + yaml_string(scenario.about) + "\n";
-  text += "fabric:\n" + mrclab::to_yaml(scenario.fabric, 2);
-  text += "seed: " + std::to_string(scenario.seed) + "\n";
-  if (!scenario.without.empty()) text += "without: " + names_text(scenario.without) + "\n";
-  if (!scenario.fails_without.empty()) {
-    text += "fails_without: " + names_text(scenario.fails_without) + "\n";
-  }
-  text += "transport: " + endpoint::to_yaml(scenario.transport) + "\n";
-  text += "dilation: " + (scenario.dilation ? std::to_string(*scenario.dilation) : "auto") + "\n";
-  text += scenario.timing == TimingMode::kWall ? "timing: wall\n" : "timing: carried\n";
-  text += "captures: " + std::string(word_of(scenario.captures)) + "\n";
-  if (scenario.taps != CaptureScope::kNone) {
-    text += "taps: " + std::string(word_of(scenario.taps)) + "\n";
-  }
-  text += std::string("payload: ") + (scenario.payload_elided ? "elided" : "real") + "\n";
-  const auto same = [](const auto& value) { return to_yaml(value); };
-  text += under("workload",
-                entries_text(scenario.workload, same) + entries_text(scenario.programs, same));
-  text += under("faults", entries_text(scenario.faults, [&](const faults::Fault& fault) {
-                  return faults::to_yaml(fault, scenario.topology);
-                }));
-  text += "end: " + (scenario.end == FabricTime::never() ? "never" : exact(scenario.end)) + "\n";
-  text += under("expect",
-                entries_text(scenario.expect, same) + entries_text(scenario.check_programs, same));
-  text += under("contrast", entries_text(scenario.contrasts, same));
-  return text;
+  return scenario_keys().written_lines(scenario, "");
 }
 
 void write_resolved_scenario(const Scenario& scenario, const std::filesystem::path& path) {

@@ -29,14 +29,13 @@ Row noted(Row row) {
 }
 
 const KeyTable<Shelf>& shelf_keys() {
+  const auto at = [](auto& shelf) -> auto& { return shelf.at; };
   static const KeyTable<Shelf> kKeys(
-      {noted(Row::of("name", &Shelf::name, name_kind(), "its name").required()),
-       noted(Row::of("books", &Shelf::books, integer_kind(1, 9), "how many").if_unusual()),
-       noted(Row::of(
-                 "at", [](auto& shelf) -> auto& { return shelf.at; }, "when")
-                 .read_in(0)),
+      {noted(Row::of("name", &Shelf::name, name_kind(), "its name", kRequiredKey)),
+       noted(Row::of("books", &Shelf::books, integer_kind(1, 9), "how many", kIfUnusual)),
+       noted(Row::of("at", at, "when", {.read_pass = 0})),
        noted(Row::of("colour", &Shelf::colour, word_kind<Colour>({"red", "blue"}), "which")),
-       noted(Row::of("full", &Shelf::full, "no more").written_in(0)),
+       noted(Row::of("full", &Shelf::full, "no more", {.write_pass = 0})),
        Row{"note", ValueForm::of(ValueForm::Kind::kText), "for people", {}}});
   return kKeys;
 }

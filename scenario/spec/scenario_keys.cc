@@ -1,0 +1,258 @@
+#include "scenario/spec/scenario_keys.h"
+
+#include "endpoint/options/transport_form.h"
+#include "endpoint/workload/workload_entry.h"
+#include "fabric/topology/fabric_file.h"
+#include "fabric/topology/fabric_form.h"
+#include "faults/fault_form.h"
+#include "faults/schedule.h"
+#include "scenario/spec/contrast.h"
+#include "scenario/spec/contrast_keys.h"
+#include "scenario/spec/dilation.h"
+#include "scenario/spec/expectation_list.h"
+#include "scenario/spec/mechanism.h"
+#include "scenario/spec/planned_traffic.h"
+#include "scenario/spec/program_keys.h"
+#include "scenario/spec/transport_fit.h"
+
+namespace mrclab::lab {
+namespace {
+
+using Form = ValueForm;
+using Reading = ScenarioReading;
+using S = Scenario;
+using R = ScenarioKeys::Row;
+
+const Form kText = Form::of(Form::Kind::kText);
+
+// --- kinds of values -----------------------------------------------------------------------------
+
+/// "[spray, trim]"
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + yaml_word(name);
+  return text.empty() ? "" : text + "]";
+}
+
+Form workload_form() {
+  std::vector<Form::Key> kinds = endpoint::workload_kinds();
+  kinds.push_back({"exec", exec_keys().form(), "a program of yours on a host; `timing: wall`"});
+  for (Form::Key& kind : kinds) kind.need = Form::Key::kOneOf;
+  return Form::list(Form::map(std::move(kinds)), 1).elsewhere();
+}
+
+auto ids_kind() {
+  return ValueKind{Form::either({kText, Form::list(kText)}).elsewhere(), read_ids, names_text};
+}
+
+auto mechanisms_kind() {
+  return ValueKind{Form::list(Form::word(mechanism_names())), parse_mechanisms, names_text};
+}
+
+auto scope_kind() { return word_kind<CaptureScope>({"hosts", "all", "none"}); }
+
+std::optional<uint32_t> read_dilation(const YamlValue& value) {
+  const std::string text = value.is_scalar() ? value.as_string() : "-";
+  if (text == "auto") return std::nullopt;
+  if (text.find_first_not_of("0123456789") != std::string::npos) {
+    value.fail_expecting("auto, or lab seconds per fabric second such as 5000");
+  }
+  return static_cast<uint32_t>(value.as_integer(1, kMaxDilation));
+}
+
+auto dilation_kind() {
+  return ValueKind{Form::either({Form::word({"auto"}), Form::integer(1, kMaxDilation)}),
+                   read_dilation,
+                   [](std::optional<uint32_t> in) { return in ? std::to_string(*in) : "auto"; }};
+}
+
+FabricTime read_end(const YamlValue& value, const Reading& reading) {
+  const bool endless = value.is_scalar() && value.as_string() == "never";
+  if (endless && !reading.end) return FabricTime::never();
+  const FabricTime end = reading.end ? *reading.end : value.as_time();
+  if (end == FabricTime::zero()) value.fail_expecting("a duration above 0");
+  return end;
+}
+
+auto end_kind() {
+  return ValueKind{Form::either({Form::word({"never"}), Form::of(Form::Kind::kTime)}), read_end,
+                   [](FabricTime in) { return in == FabricTime::never() ? "never" : exact(in); }};
+}
+
+// --- readers and writers -------------------------------------------------------------------------
+
+void read_transport_choice(const YamlValue& value, S& out, Reading&) {
+  out.transport = endpoint::parse_transport(value, out.topology);
+}
+
+void read_exec(const YamlValue& entry, const YamlValue& body, Reading& reading, Scenario& out) {
+  if (out.timing != TimingMode::kWall) {
+    entry.fail("exec, beside timing that packets carry",
+               "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time");
+  }
+  for (ExecSpec& spec : parse_exec(body, *reading.names, reading.base)) {
+    if (spec.at >= out.end) {
+      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
+    }
+    out.programs.push_back(std::move(spec));
+  }
+  if (out.programs.size() > kMaxExecPrograms) {
+    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
+  }
+}
+
+void read_workload(const YamlValue& list, S& out, Reading& reading) {
+  for (const YamlValue& entry : list.items()) {
+    if (const auto body = only_member(entry, "exec")) {
+      read_exec(entry, *body, reading, out);
+    } else if (out.workload.size() < endpoint::kMaxWorkloads) {
+      out.workload.push_back(endpoint::parse_workload(entry, *reading.names));
+      check_workload(entry, out.workload.back(), out);
+    } else {
+      entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
+    }
+  }
+  if (list.items().empty()) list.fail("an empty list", "at least one workload");
+  fit_fabric_to_transport(out);
+}
+
+void read_faults(const YamlValue& list, S& out, Reading& reading) {
+  out.faults = faults::parse_faults(list, *reading.names, out.end);
+  out.schedule = faults::compile(out.faults, out.topology);
+}
+
+void read_expect(const YamlValue& list, S& out, Reading& reading) {
+  out.expect = read_expectations(list, out);
+  out.check_programs = read_check_programs(list, reading.base);
+}
+
+/// Switches in place of those that the file was written for may not carry other transports.
+void read_contrast(const YamlValue& list, S& out, Reading& reading) {
+  if (reading.contrasts) out.contrasts = parse_contrasts(list, out);
+}
+
+/// The text of a list, below its key; empty of an empty list.
+template <class... Values>
+std::string list_text(const Values&... values) {
+  std::string text;
+  const auto add = [&](const auto& entries) {
+    for (const auto& entry : entries) text += "\n  - " + to_yaml(entry);
+  };
+  (add(values), ...);
+  return text;
+}
+
+std::string faults_text(const S& scenario) {
+  std::string text;
+  for (const faults::Fault& fault : scenario.faults) {
+    text += "\n  - " + faults::to_yaml(fault, scenario.topology);
+  }
+  return text;
+}
+
+std::string fabric_text(const S& scenario) {
+  std::string text = "\n" + mrclab::to_yaml(scenario.fabric, 2);
+  text.pop_back();
+  return text;
+}
+
+/// Packets without a carrier need switches that know hosts, which those of regular planes do.
+void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
+                   const Topology& topology) {
+  const auto asked = endpoint::routing_of(spec);
+  if (!asked || asked == Routing::kSrv6) return;
+  const YamlValue routing = entry.members().front().second.require("routing");
+  const bool fare = topology.routing.is_fare();
+  if (fare != (asked == Routing::kFare)) {
+    routing.fail_expecting(
+        fare ? "fare or srv6: switches of this fabric route by themselves"
+             : "ecmp or srv6: only in a fabric with \"routing: fare\" do switches "
+               "route by themselves");
+  }
+  if (!topology.regular() && !fare)
+    routing.fail_expecting("srv6: only switches of regular planes hash");
+  if (fare || !has_carrier_routes_alone(topology)) return;
+  routing.fail("ecmp in a fabric with switches of the kernel",
+               "srv6: those switches get routes for carriers only");
+}
+
+}  // namespace
+
+bool is_like_an_id(std::string_view text) {
+  constexpr std::string_view kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  return !text.empty() && text.size() <= 8 &&
+         text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
+std::vector<std::string> read_ids(const YamlValue& value) {
+  std::vector<std::string> ids;
+  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
+    const std::string id = item.is_scalar() ? item.as_string() : "";
+    if (!is_like_an_id(id)) item.fail_expecting("an id such as L5 or P-2");
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+void check_workload(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
+                    const Scenario& scenario) {
+  check_routing(entry, spec, scenario.topology);
+  require_possible_work(entry, spec, scenario.topology, scenario.end);
+}
+
+const ScenarioKeys& scenario_keys() {
+  constexpr auto kNeeded = Form::Key::kRequired;
+  constexpr KeyUse kFirst{.read_pass = kBeforeFabric};
+  constexpr KeyUse kAtTheEnd{.read_pass = kEnd, .write_pass = 2};
+  constexpr KeyUse kLast{.read_pass = kWhatHappens, .write_pass = 3};
+  static const ScenarioKeys kKeys(std::vector<R>{
+      R::of("name", &S::name, name_kind(), "what it is called",
+            {.need = kNeeded, .read_pass = kBeforeFabric}),
+      R::of("id", &S::ids, ids_kind(), "what it is called elsewhere, such as L5", kFirst),
+      R::of("about", &S::about, text_kind(), "what happened, where it is told, what was compressed",
+            kFirst),
+      {"fabric",
+       Form::either({kText, fabric_form()}).elsewhere(),
+       "a shipped fabric's name, a path, or the fabric itself",
+       {},
+       fabric_text,
+       kRequiredKey},
+      R::of("seed", &S::seed, integer_kind(0, kMaxSeed), "of all draws"),
+      {"transport",
+       endpoint::transport_form().elsewhere(),
+       "a profile, or options",
+       read_transport_choice,
+       [](const S& scenario) { return endpoint::to_yaml(scenario.transport); },
+       {.write_pass = 2}},
+      R::of("without", &S::without, mechanisms_kind(), "mechanisms that are switched off", kFirst),
+      R::of("fails_without", &S::fails_without, mechanisms_kind(),
+            "each of them alone makes an expectation fail", kFirst),
+      R::of("dilation", &S::dilation, dilation_kind(), "lab seconds per fabric second",
+            {.write_pass = 2}),
+      R::of("timing", &S::timing, word_kind<TimingMode>({"carried", "wall"}),
+            "wall: by this machine's clock, where others forward or run", {.write_pass = 2}),
+      {"workload",
+       workload_form(),
+       "what hosts do",
+       read_workload,
+       [](const S& scenario) { return list_text(scenario.workload, scenario.programs); },
+       {.need = kNeeded, .read_pass = kWhatHappens, .write_pass = 3}},
+      {"faults", faults::faults_form().elsewhere(), "what breaks, and when", read_faults,
+       faults_text, kLast},
+      R::of("end", &S::end, end_kind(), "of the run",
+            {.need = kNeeded, .read_pass = kEnd, .write_pass = 3}),
+      R::of("captures", &S::captures, scope_kind(), "where daemons capture packets", kAtTheEnd),
+      R::of("taps", &S::taps, scope_kind(), "where libpcap does, on the veths; live only",
+            {.if_unusual = true, .read_pass = kEnd, .write_pass = 2}),
+      R::of("payload", &S::payload_elided, word_kind<bool>({"real", "elided"}),
+            "elided: headers alone, nothing to verify", kAtTheEnd),
+      {"expect", expectation_list_form(true, 0), "what must hold", read_expect,
+       [](const S& scenario) { return list_text(scenario.expect, scenario.check_programs); },
+       kLast},
+      {"contrast", Form::list(contrast_form(), 0, kMaxContrasts).elsewhere(),
+       "what other transports make of it", read_contrast,
+       [](const S& scenario) { return list_text(scenario.contrasts); }, kLast}});
+  return kKeys;
+}
+
+}  // namespace mrclab::lab
