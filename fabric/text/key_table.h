@@ -133,6 +133,7 @@ class KeyTable {
     }
   }
 
+  const std::vector<Row>& rows() const { return rows_; }
   /// A map with these keys.
   const ValueForm& form() const { return form_; }
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "fabric/text/yaml_write.h"
-#include "fabric/topology/fabric_form.h"
+#include "fabric/text/key_table.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab {
@@ -62,8 +61,37 @@ bool has_forwarding(const FabricShape& shape, Forwarding by) {
   });
 }
 
-Forwarding read_forwarding_word(const YamlValue& value) {
-  return kForwardings[read_word(value, fabric_form().at("forwarding").parts[0])];
+/// The words of all programs, in the order of their values.
+template <class Program, size_t N>
+std::vector<std::string> words_of(const Program (&programs)[N]) {
+  std::vector<std::string> words;
+  for (const Program program : programs) words.emplace_back(name_of(program));
+  return words;
+}
+
+/// Calls use(pattern, program) for a word alone, as for the pattern "all", or for each plane and switch of a map.
+template <class Program, size_t N, class Use>
+void read_by_switch(const YamlValue& value, const FabricShape& shape, const Program (&programs)[N],
+                    Use&& use) {
+  const auto program_of = [&](const YamlValue& word) {
+    return programs[word.as_word(words_of(programs))];
+  };
+  if (!value.is_map()) return use("all", program_of(value));
+  size_t exceptions = 0;
+  for (const auto& [pattern, word] : value.members()) {
+    if (exceptions == ForwardingChoice::kMaxExceptions) {
+      value.fail_expecting("at most " + std::to_string(ForwardingChoice::kMaxExceptions) +
+                           " planes and switches");
+    }
+    const bool all = pattern == "all";
+    if (!all) ++exceptions;
+    use(all ? pattern : read_exception(shape, pattern, word), program_of(word));
+  }
+}
+
+/// A word for all switches, or words by planes and switches.
+ValueForm by_switch_form(const std::vector<std::string>& words) {
+  return ValueForm::either({ValueForm::word(words), ValueForm::map_of(ValueForm::word(words))});
 }
 
 /// A switch with hosts that `by` forwards for; empty if there is none.
@@ -91,49 +119,34 @@ std::string spine_of_exabgp(const FabricShape& shape) {
 
 }  // namespace
 
+ValueForm forwarding_form() { return by_switch_form(words_of(kForwardings)); }
+ValueForm speaker_form() { return by_switch_form(words_of(kSpeakerPrograms)); }
+
 ForwardingChoice read_forwarding(const YamlValue& value, const FabricShape& shape) {
-  if (!value.is_map()) return read_forwarding_word(value);
   ForwardingChoice choice;
-  for (const auto& [pattern, word] : value.members()) {
-    if (choice.exceptions.size() == ForwardingChoice::kMaxExceptions) {
-      value.fail_expecting("at most " + std::to_string(ForwardingChoice::kMaxExceptions) +
-                           " planes and switches");
-    }
+  read_by_switch(value, shape, kForwardings, [&](const std::string& pattern, Forwarding by) {
     if (pattern == "all") {
-      choice.all = read_forwarding_word(word);
+      choice.all = by;
     } else {
-      choice.exceptions.push_back(
-          {read_exception(shape, pattern, word), read_forwarding_word(word)});
+      choice.exceptions.push_back({pattern, by});
     }
-  }
+  });
   return choice;
 }
 
 void read_speaker(const YamlValue& value, FabricShape& shape) {
-  const auto program_of = [](const YamlValue& word) {
-    return kSpeakerPrograms[read_word(word, fabric_form().at("speaker").parts[0])];
-  };
-  if (!value.is_map()) {
-    shape.speaker.all = program_of(value);
-    shape.forwarding = Forwarding::kKernel;
-    return;
-  }
-  for (const auto& [pattern, word] : value.members()) {
-    if (shape.speaker.exceptions.size() == ForwardingChoice::kMaxExceptions) {
-      value.fail_expecting("at most " + std::to_string(ForwardingChoice::kMaxExceptions) +
-                           " planes and switches");
-    }
+  const auto use = [&](const std::string& pattern, SpeakerProgram program) {
     if (pattern == "all") {
-      shape.speaker.all = program_of(word);
+      shape.speaker.all = program;
       shape.forwarding = Forwarding::kKernel;
-      continue;
+      return;
     }
-    const std::string exact = read_exception(shape, pattern, word);
-    shape.speaker.exceptions.push_back({exact, program_of(word)});
-    const ForwardingChoice::Exception kernel{exact, Forwarding::kKernel};
+    shape.speaker.exceptions.push_back({pattern, program});
+    const ForwardingChoice::Exception kernel{pattern, Forwarding::kKernel};
     std::vector<ForwardingChoice::Exception>& known = shape.forwarding.exceptions;
     if (std::find(known.begin(), known.end(), kernel) == known.end()) known.push_back(kernel);
-  }
+  };
+  read_by_switch(value, shape, kSpeakerPrograms, use);
 }
 
 namespace {
@@ -141,11 +154,105 @@ namespace {
 /// Packets at this pace are noise beside data; our choice.
 constexpr FabricTime kLeastBfd = FabricTime::from_us(10);
 
-/// What only FARE has, and what it lacks.
-void read_fare(const YamlValue& value, RoutingChoice& choice) {
-  for (const char* key : {"spray", "delays", "bfd", "nics", "ready"}) {
-    if (value.get(key) && !choice.is_fare()) {
-      value.fail_at_key(key, in_quotes(key), "\"default: fare\" beside it");
+using RoutingRow = KeyRow<RoutingChoice>;
+
+/// Written where switches route by themselves, or where they do not.
+RoutingRow only_if(bool fare, const RoutingRow& row) {
+  RoutingRow result = row;
+  result.write = [=](const RoutingChoice& choice) {
+    return choice.is_fare() == fare ? row.write(choice) : "";
+  };
+  return result;
+}
+
+FabricTime read_bfd(const YamlValue& value) {
+  if (value.as_string() == "off") return {};
+  const FabricTime bfd = value.as_time();
+  const bool whole = bfd.ps() % FabricTime::from_us(1).ps() == 0;
+  if (!whole || bfd < kLeastBfd) {
+    value.fail_expecting("off, or whole microseconds, at least " + exact(kLeastBfd));
+  }
+  return bfd;
+}
+
+FabricTime read_ready(const YamlValue& value) {
+  const FabricTime ready = value.as_time();
+  if (ready == FabricTime::zero()) value.fail_expecting("a time above 0");
+  return ready;
+}
+
+/// The keys that only FARE has.
+std::vector<RoutingRow> fare_rows() {
+  using F = FareChoice;
+  const auto fare = [](auto member) {
+    return [=](auto& choice) -> auto& { return choice.fare.*member; };
+  };
+  const ValueForm time = ValueForm::of(ValueForm::Kind::kTime);
+  const auto or_zero = [](const char* zero) {
+    return [=](FabricTime in) { return in == FabricTime::zero() ? zero : exact(in); };
+  };
+  return {RoutingRow::of(
+              "spray", fare(&F::spray), word_kind<Spray>({"packet", "flow"}),
+              "fare: each packet the next member of a weighted group, or each flow one by its "
+              "hash"),
+          RoutingRow::of(
+              "delays", fare(&F::delays), word_kind<FareDelays>({"ideal", "frr", "hardware"}),
+              "fare: what a switch takes to notice, decide and write its table: nothing, FRR 8.4 "
+              "as measured, or our guess of an ASIC's, of which nobody has published a figure"),
+          RoutingRow::of("bfd", fare(&F::bfd),
+                         ValueKind{ValueForm::either({ValueForm::word({"off"}), time}), read_bfd,
+                                   or_zero("off")},
+                         "fare: between BFD packets, whole microseconds from 10us"),
+          RoutingRow::of("nics", fare(&F::nics),
+                         word_kind<NicRoutes>({"off", "all", "aggregates", "wanted"}),
+                         "fare: which routes NICs are told, off: they do not speak"),
+          RoutingRow::of("ready", fare(&F::ready), ValueKind{time, read_ready, or_zero("")},
+                         "fare: when workloads begin that say nothing else")};
+}
+
+const KeyTable<RoutingChoice>& routing_keys() {
+  using C = RoutingChoice;
+  static const KeyTable<C> kKeys([] {
+    const auto seed = RoutingRow::of(
+        "hash_seed", &C::same_seed, word_kind<bool>({"per_switch", "same"}),
+        "same: all switches choose alike, so that choices are not independent", {.write_pass = 2});
+    std::vector<RoutingRow> rows{
+        RoutingRow::of("default", &C::by_default,
+                       word_kind<Routing>({kRoutingWords.begin(), kRoutingWords.end()}),
+                       "what workloads have that say nothing else", {.read_pass = 0}),
+        only_if(false,
+                RoutingRow::of("underlay", &C::underlay, word_kind<Underlay>({"ipv6", "ipv4"}),
+                               "ecmp: what packets are")),
+        seed,
+        only_if(false, RoutingRow::of("resilient", &C::resilient,
+                                      "ecmp: groups are tables of buckets", {.write_pass = 2}))};
+    rows[2].write = [seed](const C& choice) {
+      return choice.is_fare() && !choice.same_seed ? "" : seed.write(choice);
+    };
+    for (const RoutingRow& row : fare_rows()) rows.push_back(only_if(true, row));
+    return rows;
+  }());
+  return kKeys;
+}
+
+}  // namespace
+
+ValueForm routing_form() {
+  const ValueForm words = routing_keys().form().at("default");
+  return ValueForm::either({words, routing_keys().form()});
+}
+
+RoutingChoice read_routing(const YamlValue& value) {
+  RoutingChoice choice;
+  if (!value.is_map()) {
+    choice.by_default =
+        static_cast<Routing>(value.as_word({kRoutingWords.begin(), kRoutingWords.end()}));
+    return choice;
+  }
+  routing_keys().read_pass(0, value, choice);
+  for (const RoutingRow& row : fare_rows()) {
+    if (value.get(row.name) && !choice.is_fare()) {
+      value.fail_at_key(row.name, in_quotes(row.name), "\"default: fare\" beside it");
     }
   }
   for (const char* key : {"underlay", "resilient"}) {
@@ -154,59 +261,7 @@ void read_fare(const YamlValue& value, RoutingChoice& choice) {
                         "nothing: FARE's packets are IPv6, and its groups are lists of members");
     }
   }
-  FareChoice& fare = choice.fare;
-  const ValueForm& form = fabric_form().at("routing");
-  if (const auto word = value.get("spray")) {
-    fare.spray = static_cast<Spray>(read_word(*word, form.at("spray")));
-  }
-  if (const auto word = value.get("delays")) {
-    fare.delays = static_cast<FareDelays>(read_word(*word, form.at("delays")));
-  }
-  if (const auto bfd = value.get("bfd"); bfd && bfd->as_string() != "off") {
-    fare.bfd = bfd->as_time();
-    const bool whole = fare.bfd.ps() % FabricTime::from_us(1).ps() == 0;
-    if (!whole || fare.bfd < kLeastBfd) {
-      bfd->fail_expecting("off, or whole microseconds, at least " + exact(kLeastBfd));
-    }
-  }
-  if (const auto word = value.get("nics")) {
-    fare.nics = static_cast<NicRoutes>(read_word(*word, form.at("nics")));
-  }
-  if (const auto ready = value.get("ready")) {
-    fare.ready = ready->as_time();
-    if (fare.ready == FabricTime::zero()) ready->fail_expecting("a time above 0");
-  }
-}
-
-std::string fare_text(const FareChoice& fare) {
-  std::string text = "{default: fare, spray: " + std::string(name_of(fare.spray)) +
-                     ", delays: " + std::string(name_of(fare.delays)) +
-                     ", bfd: " + (fare.bfd == FabricTime::zero() ? "off" : exact(fare.bfd));
-  if (fare.nics) text += ", nics: " + std::string(name_of(*fare.nics));
-  if (fare.ready != FabricTime::zero()) text += ", ready: " + exact(fare.ready);
-  return text;
-}
-
-}  // namespace
-
-RoutingChoice read_routing(const YamlValue& value) {
-  RoutingChoice choice;
-  const ValueForm& form = fabric_form().at("routing");
-  if (!value.is_map()) {
-    choice.by_default = static_cast<Routing>(read_word(value, form.at("default")));
-    return choice;
-  }
-  if (const auto word = value.get("default")) {
-    choice.by_default = static_cast<Routing>(read_word(*word, form.at("default")));
-  }
-  if (const auto word = value.get("underlay")) {
-    choice.underlay = static_cast<Underlay>(read_word(*word, form.at("underlay")));
-  }
-  if (const auto word = value.get("hash_seed")) {
-    choice.same_seed = read_word(*word, form.at("hash_seed")) == 1;
-  }
-  if (const auto word = value.get("resilient")) choice.resilient = word->as_bool();
-  read_fare(value, choice);
+  routing_keys().read_pass(1, value, choice);
   return choice;
 }
 
@@ -230,14 +285,8 @@ std::string speaker_text(const SpeakerChoice& choice) {
 }
 
 std::string routing_text(const RoutingChoice& choice) {
-  std::string word(name_of(choice.by_default));
-  if (choice == RoutingChoice{choice.by_default}) return word;
-  if (choice.is_fare()) {
-    return fare_text(choice.fare) + (choice.same_seed ? ", hash_seed: same}" : "}");
-  }
-  return "{default: " + word + ", underlay: " + std::string(name_of(choice.underlay)) +
-         ", hash_seed: " + (choice.same_seed ? "same" : "per_switch") +
-         ", resilient: " + (choice.resilient ? "on" : "off") + "}";
+  if (choice == RoutingChoice{choice.by_default}) return std::string(name_of(choice.by_default));
+  return routing_keys().written(choice);
 }
 
 std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {

@@ -5,10 +5,16 @@
 #include <optional>
 #include <string>
 
+#include "fabric/text/value_form.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_shape.h"
 
 namespace mrclab {
+
+/// What `forwarding:`, `routing:` and `speaker:` may hold.
+ValueForm forwarding_form();
+ValueForm routing_form();
+ValueForm speaker_form();
 
 /// A word, or a map of planes and switches to words: "p2: kernel", of which a later one wins. All throw
 /// InputError with the position.

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "fabric/text/yaml_write.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab {
@@ -119,15 +118,71 @@ void read_links(const YamlValue& map, GraphShape& graph) {
                    [](const auto& a, const auto& b) { return a.lower < b.lower; });
 }
 
+// A map holds each name once, and the order of the links is the order of the ports.
+
+std::string switches_text(const GraphShape& graph) {
+  std::string text;
+  for (const auto& site : graph.switches) {
+    char usid[8];
+    std::snprintf(usid, sizeof usid, "%04x", site.usid.value);
+    text += (text.empty() ? "{" : ", ") + yaml_word(site.name) + ": \"" + usid + "\"";
+  }
+  return text + "}";
+}
+
+/// "[leaf1, leaf2]"
+std::string names_text(const GraphShape& graph, const std::vector<uint32_t>& numbers) {
+  std::string text;
+  for (const uint32_t number : numbers) {
+    text += (text.empty() ? "[" : ", ") + yaml_word(graph.switches[number].name);
+  }
+  return text + "]";
+}
+
+std::string hosts_text(const GraphShape& graph) {
+  std::string text;
+  for (const auto& host : graph.hosts)
+    text += (text.empty() ? "[" : ", ") + names_text(graph, host);
+  return text + "]";
+}
+
+std::string links_text(const GraphShape& graph) {
+  std::string text = "{";
+  for (size_t i = 0; i < graph.links.size();) {
+    const uint32_t lower = graph.links[i].lower;
+    std::vector<uint32_t> uppers;
+    for (; i < graph.links.size() && graph.links[i].lower == lower; ++i) {
+      uppers.push_back(graph.links[i].upper);
+    }
+    text += (text.size() == 1 ? "" : ", ") + yaml_word(graph.switches[lower].name) + ": " +
+            names_text(graph, uppers);
+  }
+  return text + "}";
+}
+
 }  // namespace
+
+const KeyTable<GraphShape>& graph_keys() {
+  using Form = ValueForm;
+  const Form text = Form::of(Form::Kind::kText);
+  static const KeyTable<GraphShape> kKeys(
+      {{"switches", Form::map_of(Form::of(Form::Kind::kHex)),
+        "in place of planes: names of switches, each with its uSID, four hex digits", read_switches,
+        switches_text, kRequiredKey},
+       {"hosts", Form::list(Form::list(text, 1, GraphShape::kMaxPorts), 2, GraphShape::kMaxHosts),
+        "in place of planes: for each host the switches that its NIC ports hang on", read_hosts,
+        hosts_text, kRequiredKey},
+       {"links", Form::map_of(Form::list(text)),
+        "in place of planes: for each lower switch, or pattern, the switches above it", read_links,
+        links_text}});
+  return kKeys;
+}
 
 bool lists_switches(const YamlValue& file) { return file.get("switches").has_value(); }
 
 GraphShape read_graph(const YamlValue& file) {
   GraphShape graph;
-  read_switches(file.require("switches"), graph);
-  read_hosts(file.require("hosts"), graph);
-  if (const auto links = file.get("links")) read_links(*links, graph);
+  graph_keys().read(file, graph);
   for (uint32_t i = 0; i < graph.switches.size(); ++i) {
     const bool linked = std::any_of(graph.links.begin(), graph.links.end(), [i](const auto& link) {
       return link.lower == i || link.upper == i;
@@ -157,34 +212,6 @@ void check_ways(const YamlValue& file, const FabricShape& shape) {
         "two ports of a host on one switch, which strips what distinguishes them",
         "a port on each, or decap: nic");
   }
-}
-
-std::string graph_yaml(const GraphShape& graph, const std::string& margin) {
-  const auto separated = [](const std::string& text) {
-    return std::string(text.empty() ? "" : ", ");
-  };
-  std::string switches, hosts, links;
-  for (const auto& site : graph.switches) {
-    char usid[8];
-    std::snprintf(usid, sizeof usid, "%04x", site.usid.value);
-    switches += separated(switches) + yaml_word(site.name) + ": \"" + usid + "\"";
-  }
-  for (const auto& host : graph.hosts) {
-    std::string at;
-    for (const uint32_t number : host) at += separated(at) + yaml_word(graph.switches[number].name);
-    hosts += separated(hosts) + "[" + at + "]";
-  }
-  // A map holds each name once, and the order of the links is the order of the ports.
-  for (size_t i = 0; i < graph.links.size();) {
-    const uint32_t lower = graph.links[i].lower;
-    std::string uppers;
-    for (; i < graph.links.size() && graph.links[i].lower == lower; ++i) {
-      uppers += separated(uppers) + yaml_word(graph.switches[graph.links[i].upper].name);
-    }
-    links += separated(links) + yaml_word(graph.switches[lower].name) + ": [" + uppers + "]";
-  }
-  return margin + "switches: {" + switches + "}\n" + margin + "hosts: [" + hosts + "]\n" + margin +
-         "links: {" + links + "}\n";
 }
 
 }  // namespace mrclab

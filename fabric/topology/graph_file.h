@@ -5,9 +5,7 @@
 //   hosts: [[leaf1, leaf2], [leaf2, leaf1]]               # h0, h1, ...: p0 of h0 hangs on leaf1
 //   links: {leaf*: [spine5]}                              # from each switch up to each of these
 
-#include <string>
-
-#include "fabric/text/yaml.h"
+#include "fabric/text/key_table.h"
 #include "fabric/topology/fabric_shape.h"
 
 namespace mrclab {
@@ -22,7 +20,7 @@ GraphShape read_graph(const YamlValue& file);
 /// without `segments: adjacency`, or two ports of a host on one switch with `decap: leaf`.
 void check_ways(const YamlValue& file, const FabricShape& shape);
 
-/// The three lines, with `margin` before each; reads back as the same.
-std::string graph_yaml(const GraphShape& graph, const std::string& margin);
+/// `switches`, `hosts` and `links`.
+const KeyTable<GraphShape>& graph_keys();
 
 }  // namespace mrclab

@@ -95,7 +95,7 @@ void add_graph(const ContainerlabFile& file, const FabricShape& shape, FabricTex
     text.add(fmt::format("hosts_per_t0: {}", shape.hosts_per_t0), at);
     return;
   }
-  const std::string lines = graph_yaml(shape.graph, "");
+  const std::string lines = graph_keys().written_lines(shape.graph, "");
   for (size_t from = 0; from < lines.size();) {
     const size_t end = lines.find('\n', from);
     text.add(lines.substr(from, end - from), at);

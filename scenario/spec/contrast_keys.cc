@@ -5,7 +5,7 @@
 #include "endpoint/options/transport_form.h"
 #include "fabric/text/key_table.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/fabric_form.h"
+#include "fabric/topology/fabric_keys.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/expectation_list.h"
 #include "scenario/spec/transport_fit.h"
@@ -100,7 +100,7 @@ const KeyTable<Contrast, const ContrastReading>& contrast_keys() {
                         const auto& options = contrast.options;
                         return options.overrides.empty() ? "" : endpoint::options_to_yaml(options);
                       }},
-                     {"watchdog", watchdog_form(), "in place of the fabric's", read_dog,
+                     {"watchdog", watchdog_key().form, "in place of the fabric's", read_dog,
                       [](const C& contrast) {
                         return contrast.watchdog ? watchdog_text(*contrast.watchdog) : "";
                       }},

@@ -8,8 +8,6 @@
 
 namespace mrclab::lab {
 
-inline constexpr size_t kMaxCheckName = 64;  ///< of a `program:` entry
-
 /// Paths start at a folder, the scenario's. `host` stands for several programs: parse_exec() reads it.
 const KeyTable<ExecSpec, const std::filesystem::path>& exec_keys();
 const KeyTable<CheckProgram, const std::filesystem::path>& check_program_keys();

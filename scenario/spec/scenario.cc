@@ -5,7 +5,7 @@
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/fabric_form.h"
+#include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/scenario_keys.h"

@@ -3,7 +3,7 @@
 #include "endpoint/options/transport_form.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/fabric_form.h"
+#include "fabric/topology/fabric_keys.h"
 #include "faults/fault_form.h"
 #include "faults/schedule.h"
 #include "scenario/spec/contrast.h"
