@@ -8,32 +8,12 @@
 
 #include "fabric/topology/pattern.h"
 #include "session/fabric_session.h"
-#include "session/lesson_form.h"
 #include "session/page_files.h"
 
 namespace mrclab::lab {
 namespace {
 
-constexpr std::string_view kFence = "---\n";
 constexpr std::string_view kEnding = ".md";
-
-LessonTask parse_task(const YamlValue& value) {
-  const auto text = [&](const char* key) { return value.require(key).as_string(); };
-  const auto if_there = [&](const char* key) {
-    const auto found = value.get(key);
-    return found ? found->as_string() : std::string();
-  };
-  LessonTask task{text("title"),       text("predict"),     text("try"), if_there("deed"),
-                  if_there("expect"),  if_there("answer"),  text("why"), text("hint"),
-                  if_there("options"), if_there("solution")};
-  if (task.expect.empty() == task.answer.empty()) {
-    value.fail("a task with both or none of expect and answer", "one of them");
-  }
-  if (!task.expect.empty() && task.deed.empty() && task.options.empty()) {
-    value.fail("a task that is done by doing nothing", "\"deed\", or \"options\"");
-  }
-  return task;
-}
 
 /// A number in front, with commas between its digits or without, and the rest without blanks.
 struct Typed {
@@ -60,32 +40,6 @@ Typed typed(std::string_view text) {
 }
 
 }  // namespace
-
-Lesson parse_lesson(const std::string& name, std::string_view markdown) {
-  const size_t end = markdown.find("\n" + std::string(kFence), kFence.size());
-  if (!markdown.starts_with(kFence) || end == std::string_view::npos) {
-    throw InputError(name + ": found no front matter: expected it between two lines of ---");
-  }
-  // The fence stands for an empty line, so that positions are those of the file.
-  const std::string front =
-      "\n" + std::string(markdown.substr(kFence.size(), end - kFence.size() + 1));
-  const YamlValue value = read_yaml_text(front, name);
-  check_form(value, lesson_form());
-  Lesson lesson;
-  lesson.name = name;
-  lesson.title = value.require("title").as_string();
-  lesson.aim = value.require("aim").as_string();
-  lesson.minutes = read_integer(value.require("minutes"), lesson_form().at("minutes"));
-  lesson.scenario = value.require("scenario").as_string();
-  lesson.at = value.require("at").as_string();
-  const YamlValue tasks = value.require("tasks");
-  for (const YamlValue& task : tasks.items()) lesson.tasks.push_back(parse_task(task));
-  if (lesson.tasks.empty() || lesson.tasks.size() > kMaxTasks) {
-    tasks.fail(std::to_string(lesson.tasks.size()) + " tasks", "1 to " + std::to_string(kMaxTasks));
-  }
-  lesson.text = markdown.substr(end + 1 + kFence.size());
-  return lesson;
-}
 
 const std::vector<Lesson>& lessons() {
   static const std::vector<Lesson> kLessons = [] {

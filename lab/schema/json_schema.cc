@@ -6,7 +6,7 @@
 #include "fabric/text/schema_id.h"
 #include "fabric/topology/fabric_keys.h"
 #include "scenario/spec/scenario_keys.h"
-#include "session/lesson_form.h"
+#include "session/lesson_keys.h"
 
 namespace mrclab::lab {
 namespace {
@@ -114,7 +114,8 @@ std::span<const DocumentForm> document_forms() {
       DocumentForm{"fabric", "A fabric: what the hardware is", &fabric_form},
       DocumentForm{"scenario", "A scenario: what hosts do, what breaks, what must hold",
                    []() -> const ValueForm& { return scenario_keys().form(); }},
-      DocumentForm{"lesson", "The front matter of a lesson", &lesson_form},
+      DocumentForm{"lesson", "The front matter of a lesson",
+                   []() -> const ValueForm& { return lesson_keys().form(); }},
       DocumentForm{"verdict", "verdict.json: what a run came to", &analysis::verdict_form, true}};
   return kDocuments;
 }

@@ -10,7 +10,7 @@
 #include "console/terminal.h"
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/visible_text.h"
-#include "session/lesson_form.h"
+#include "session/lesson_keys.h"
 #include "session/lesson_verdict.h"
 #include "session/session_verdict.h"
 
