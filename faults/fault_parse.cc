@@ -319,14 +319,7 @@ Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameReso
   const std::vector<std::string_view> keys = known_keys(kind);
   body.only_keys(keys);
   Fault fault{at, kind, read_targets(kind, body, names), read_settings(kind, at, body, names)};
-  const std::vector<Hold> holds = holds_of(fault, names.topology());
-  if (holds.size() > kMaxHoldsPerFault) {
-    body.fail("a fault with too many targets", "at most " + std::to_string(kMaxHoldsPerFault));
-  }
-  for (const Hold& hold : holds) {
-    if (const auto why = refusal(names.topology(), hold.effect))
-      body.fail(why->found, why->expected);
-  }
+  if (const auto why = refusal(names.topology(), fault)) body.fail(why->found, why->expected);
   return fault;
 }
 

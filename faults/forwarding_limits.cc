@@ -81,4 +81,15 @@ std::optional<Refusal> refusal(const Topology& topology, const Effect& effect) {
   return std::visit(Limits(topology), effect);
 }
 
+std::optional<Refusal> refusal(const Topology& topology, const Fault& fault) {
+  const std::vector<Hold> holds = holds_of(fault, topology);
+  if (holds.size() > kMaxHoldsPerFault) {
+    return {{"a fault with too many targets", "at most " + std::to_string(kMaxHoldsPerFault)}};
+  }
+  for (const Hold& hold : holds) {
+    if (auto why = refusal(topology, hold.effect)) return why;
+  }
+  return std::nullopt;
+}
+
 }  // namespace mrclab::faults

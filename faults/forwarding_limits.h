@@ -7,6 +7,7 @@
 
 #include "fabric/node/effect.h"
 #include "fabric/topology/topology.h"
+#include "faults/fault.h"
 
 namespace mrclab::faults {
 
@@ -16,5 +17,7 @@ struct Refusal {
   std::string expected;
 };
 std::optional<Refusal> refusal(const Topology& topology, const Effect& effect);
+/// The same of a fault, which may not hold more than kMaxHoldsPerFault either.
+std::optional<Refusal> refusal(const Topology& topology, const Fault& fault);
 
 }  // namespace mrclab::faults

@@ -120,9 +120,7 @@ class Generator {
       if (!fault.settings.has(Parameter::kFor)) return std::nullopt;
       fault.settings.set(Parameter::kFor, rounded(options_.heal_by - fault.at).ps());
     }
-    for (const Hold& hold : holds_of(fault, topology_)) {
-      if (refusal(topology_, hold.effect)) return std::nullopt;
-    }
+    if (refusal(topology_, fault)) return std::nullopt;
     return fault;
   }
 

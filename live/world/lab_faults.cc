@@ -4,11 +4,14 @@
 
 #include <algorithm>
 
+#include "faults/forwarding_limits.h"
 #include "faults/schedule.h"
 #include "scenario/spec/queue_pairs.h"
 
 namespace mrclab::lab {
 namespace {
+
+using faults::FaultKind;
 
 /// Runs `act`; a refusal of the kernel becomes an error that names the step.
 template <class Act>
@@ -151,15 +154,13 @@ void LabFaults::take_notice() {
 }
 
 std::optional<uint32_t> LabFaults::book_outside(Draft& draft, const OutsideFault& outside,
-                                                std::string_view kind, std::string_view key,
-                                                const std::vector<std::string>& names) {
-  if (names.empty()) return std::nullopt;
-  const std::string text = fmt::format("{{{}: [\"{}\"]}}", key, fmt::join(names, "\", \""));
+                                                faults::FaultKind kind, faults::Targets targets) {
+  if (targets == faults::Targets{}) return std::nullopt;
+  const faults::Fault fault{draft.from, kind, std::move(targets)};
+  if (faults::refusal(topology_, fault)) return std::nullopt;
   try {
-    return draft.book.add({faults::parse_fault(faults::find_fault(std::string(kind)).value(),
-                                               draft.from, read_yaml_text(text, "outside"), names_),
-                           FaultSource::kOutside, outside.what});
-  } catch (const InputError&) {  // more than a fault, or the book, has room for
+    return draft.book.add({fault, FaultSource::kOutside, outside.what});
+  } catch (const InputError&) {  // more than the book has room for
     return std::nullopt;
   }
 }
@@ -168,8 +169,7 @@ bool LabFaults::notice_link(Draft& draft, const OutsideFault& outside) {
   const LinkId link = topology_.port(outside.port).link;
   const auto known = draft.set_down.find(link);
   if (outside.kind == OutsideFault::Kind::kLinkDown && known == draft.set_down.end()) {
-    const auto number =
-        book_outside(draft, outside, "link_down", "link", {topology_.link_name(link)});
+    const auto number = book_outside(draft, outside, FaultKind::kLinkDown, {.links = {link}});
     if (number) draft.set_down[link] = *number;
     return number.has_value();
   }
@@ -182,23 +182,21 @@ bool LabFaults::notice_link(Draft& draft, const OutsideFault& outside) {
 }
 
 bool LabFaults::notice_process(Draft& draft, const OutsideFault& outside) {
-  std::vector<std::string> hosts, host_links, switches;
+  faults::Targets hosts, host_wires, switches;
   for (const NodeSite& site : topology_.nodes) {
     if (lab_.plan().process_of_node[site.id.value] != outside.process) continue;
-    if (site.role != NodeRole::kHost) {
-      switches.push_back(site.name);
-      continue;
+    (site.role == NodeRole::kHost ? hosts : switches).nodes.push_back(site.id);
+    if (site.role != NodeRole::kHost) continue;
+    for (const Port& port : site.ports) {
+      const Link& link = topology_.link(port.link);
+      host_wires.wires.insert(host_wires.wires.end(), {link.a_to_b, link.b_to_a});
     }
-    hosts.push_back(site.name);
-    for (const Port& port : site.ports) host_links.push_back(topology_.link_name(port.link));
   }
-  if (outside.kind == OutsideFault::Kind::kDied) {
-    book_outside(draft, outside, "switch_crash", "switch", switches);
-    book_outside(draft, outside, "nic_dead", "host", hosts);
-  } else {
-    book_outside(draft, outside, "switch_hang", "switch", switches);
-    book_outside(draft, outside, "blackhole", "link", host_links);
-  }
+  std::sort(host_wires.wires.begin(), host_wires.wires.end());
+  const bool died = outside.kind == OutsideFault::Kind::kDied;
+  book_outside(draft, outside, died ? FaultKind::kSwitchCrash : FaultKind::kSwitchHang, switches);
+  book_outside(draft, outside, died ? FaultKind::kNicDead : FaultKind::kBlackhole,
+               died ? hosts : host_wires);
   return true;
 }
 

@@ -90,8 +90,7 @@ class LabFaults {
   void try_to(const std::function<void()>& act);
   /// Its number; empty if it is about nothing, or the book is full.
   std::optional<uint32_t> book_outside(Draft& draft, const OutsideFault& outside,
-                                       std::string_view kind, std::string_view key,
-                                       const std::vector<std::string>& names);
+                                       faults::FaultKind kind, faults::Targets targets);
   /// Is the draft's book another one now?
   bool notice_link(Draft& draft, const OutsideFault& outside);
   bool notice_process(Draft& draft, const OutsideFault& outside);
