@@ -108,12 +108,15 @@ void serve(boost::asio::io_context& io, const EndSignals& signals, netio::RpcSer
 }
 
 /// A lab without a scenario is a fabric that waits for ordinary traffic.
-LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& shape,
+LiveLabOptions resident_lab(const ResidentOptions& options, const FabricShape& shape,
                             const std::optional<Scenario>& scenario) {
   LiveLabOptions live;
+  live.name = options.lab;
+  live.shape = shape;
+  live.isolate = options.isolate;
+  live.verbose = options.verbose;
   if (scenario) {
-    live = live_options_of(*scenario);
-    live.end = FabricTime::never();
+    live = live_options_of(*scenario, std::move(live));
   } else {
     // Ordinary traffic comes from the kernel's own time, so the pace is fixed and round trips are
     // steady.
@@ -122,10 +125,6 @@ LiveLabOptions live_options(const ResidentOptions& options, const FabricShape& s
   }
   // The rates of switches that are not ours follow from the pace.
   if (!live.dilation && shape.forwarding != ForwardingChoice()) live.dilation = kResidentDilation;
-  live.name = options.lab;
-  live.shape = shape;
-  live.isolate = options.isolate;
-  live.verbose = options.verbose;
   if (options.dilation) live.dilation = parse_dilation(*options.dilation);
   return live;
 }
@@ -145,7 +144,7 @@ void run_resident(const ResidentOptions& options, Report& report) {
   const FabricShape shape =
       scenario ? scenario->fabric : parse_fabric(read_yaml_file(options.fabric_file));
   const Topology topology = build_topology(shape);
-  LiveLab live(topology, live_options(options, shape, scenario),
+  LiveLab live(topology, resident_lab(options, shape, scenario),
                [&report, &signals](const BringUpStep& step) {
                  if (signals.asked_by_now()) throw std::runtime_error("taken down while coming up");
                  report.send({{"step", step.what}, {"done", step.done}, {"total", step.total}});

@@ -82,23 +82,6 @@ class Narrator {
   const std::function<void(const std::string&)>& tell_;
 };
 
-LiveLabOptions live_options(const Scenario& scenario, const RunOptions& options,
-                            const RunFolder& folder) {
-  LiveLabOptions live = live_options_of(scenario);
-  live.name = options.lab_name.value_or(lab_name_for(scenario.name));
-  live.capture = capture_mode(scenario.captures);
-  live.capture_bytes = options.capture_bytes;
-  live.history_bytes = options.history_bytes;
-  live.run_dir = std::filesystem::absolute(folder.path);
-  live.isolate = options.isolate;
-  live.realtime = options.realtime;
-  live.verbose = bool{options.tell};
-  live.host_processes = options.host_processes;
-  live.switch_processes = options.switch_processes;
-  live.programs = options.programs;
-  return live;
-}
-
 /// A run that cannot be recorded cannot be judged, so a full disk ends it without a verdict.
 struct DiskFull : netio::SystemError {
   explicit DiskFull(const OutsideFault& fault)
@@ -249,7 +232,20 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
                       RunResult& result, std::optional<Scenario>& happened) {
   auto start = SteadyClock::now();
   const Narrator narrator(options.tell);
-  LiveLab lab(scenario.topology, live_options(scenario, options, folder),
+  LiveLabOptions own;
+  own.name = options.lab_name.value_or(lab_name_for(scenario.name));
+  own.end = scenario.stop();
+  own.capture = capture_mode(scenario.captures);
+  own.capture_bytes = options.capture_bytes;
+  own.history_bytes = options.history_bytes;
+  own.run_dir = std::filesystem::absolute(folder.path);
+  own.isolate = options.isolate;
+  own.realtime = options.realtime;
+  own.verbose = bool{options.tell};
+  own.host_processes = options.host_processes;
+  own.switch_processes = options.switch_processes;
+  own.programs = options.programs;
+  LiveLab lab(scenario.topology, live_options_of(scenario, own),
               [&, last = std::string()](const BringUpStep& step) mutable {
                 if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
                 if (last != step.what) narrator.report("{}: {}", last = step.what, step.total);

@@ -31,12 +31,11 @@ uint64_t room_for_records() {
   return unknown ? kRecordBytes : std::min<uint64_t>(kRecordBytes, space.available / kShareOfFree);
 }
 
-LiveLabOptions live_options(const Scenario& scenario, const LiveFuture::Options& wanted,
-                            uint64_t record_bytes) {
+/// It stands at the end, and can be looked at.
+LiveLabOptions lab_of_page(const LiveFuture::Options& wanted, uint64_t record_bytes) {
   static std::atomic<uint32_t> labs{0};  // of this process, so that two can be up at once
-  LiveLabOptions options = live_options_of(scenario);
+  LiveLabOptions options;
   options.name = fmt::format("page_{}_{}", ::getpid(), ++labs);
-  options.end = FabricTime::never();  // it stands at the end, and can be looked at
   options.history_bytes = record_bytes;
   options.followed = true;
   options.programs = wanted.programs;
@@ -55,7 +54,7 @@ LiveFuture::LiveFuture(Scenario scenario, Options options)
     : Future(playable(std::move(scenario))),
       options_(std::move(options)),
       record_bytes_(options_.record_bytes ? *options_.record_bytes : room_for_records()),
-      lab_(scenario_.topology, live_options(scenario_, options_, record_bytes_),
+      lab_(scenario_.topology, live_options_of(scenario_, lab_of_page(options_, record_bytes_)),
            [this](const BringUpStep&) {
              if (options_.interrupted && options_.interrupted())
                throw Interrupted("the lab was not brought up");

@@ -4,20 +4,18 @@
 
 namespace mrclab::lab {
 
-LiveLabOptions live_options_of(const Scenario& scenario) {
-  LiveLabOptions live;
-  live.shape = scenario.fabric;
-  live.seed = scenario.seed;
-  live.end = scenario.stop();
-  live.work_end = scenario.end;
-  live.schedule = scenario.schedule;
+LiveLabOptions live_options_of(const Scenario& scenario, LiveLabOptions own) {
+  own.shape = scenario.fabric;
+  own.seed = scenario.seed;
+  own.work_end = scenario.end;
+  own.schedule = scenario.schedule;
   for (const endpoint::WorkloadSpec& spec : scenario.workload) {
-    live.workload += "- " + endpoint::to_yaml(spec) + "\n";
+    own.workload += "- " + endpoint::to_yaml(spec) + "\n";
   }
-  live.payload_elided = scenario.payload_elided;
-  live.transport = endpoint::to_yaml(scenario.transport);
-  if (scenario.dilation) live.dilation = *scenario.dilation;
-  return live;
+  own.payload_elided = scenario.payload_elided;
+  own.transport = endpoint::to_yaml(scenario.transport);
+  if (scenario.dilation) own.dilation = *scenario.dilation;
+  return own;
 }
 
 }  // namespace mrclab::lab

@@ -6,8 +6,8 @@
 
 namespace mrclab::lab {
 
-/// Fabric, seed, schedule, workload, transport, pace; stops where a run of it stops. No name, no
-/// folder and no captures.
-LiveLabOptions live_options_of(const Scenario& scenario);
+/// What a lab is by itself (its name, folder, captures, processes), with the scenario's fabric, seed, schedule, workload,
+/// transport and pace. Without an `end` of its own the lab stays at the end, and can be looked at.
+LiveLabOptions live_options_of(const Scenario& scenario, LiveLabOptions own);
 
 }  // namespace mrclab::lab
