@@ -61,27 +61,16 @@ std::string written(const TransportOption& option, const TransportChoice::Value&
 struct GetValue {
   const TransportProfile& profile;
 
-  TransportChoice::Value operator()(const TransportOption::Integer& kind) const {
-    return profile.*kind.member;
-  }
-  TransportChoice::Value operator()(const TransportOption::Time& kind) const {
+  template <class Kind>
+  TransportChoice::Value operator()(const Kind& kind) const {
     return profile.*kind.member;
   }
   TransportChoice::Value operator()(const TransportOption::Switch& kind) const {
     return uint32_t{profile.*kind.member};
   }
-  TransportChoice::Value operator()(const TransportOption::Rate& kind) const {
-    return profile.*kind.member;
-  }
-  TransportChoice::Value operator()(const TransportOption::Share& kind) const {
-    return profile.*kind.member;
-  }
   TransportChoice::Value operator()(const TransportOption::CountOrShare& kind) const {
     if (profile.*kind.count != 0) return profile.*kind.count;
     return profile.*kind.share;
-  }
-  TransportChoice::Value operator()(const TransportOption::Evs& kind) const {
-    return profile.*kind.member;
   }
   TransportChoice::Value operator()(const TransportOption::Word& kind) const {
     return static_cast<uint32_t>(kind.get(profile));
@@ -92,28 +81,18 @@ struct SetValue {
   TransportProfile& profile;
   const TransportChoice::Value& value;
 
-  void operator()(const TransportOption::Integer& kind) const {
-    profile.*kind.member = std::get<uint32_t>(value);
-  }
-  void operator()(const TransportOption::Time& kind) const {
-    profile.*kind.member = std::get<FabricTime>(value);
+  template <class Kind>
+  void operator()(const Kind& kind) const {
+    auto& member = profile.*kind.member;
+    member = std::get<std::remove_reference_t<decltype(member)>>(value);
   }
   void operator()(const TransportOption::Switch& kind) const {
     profile.*kind.member = std::get<uint32_t>(value) != 0;
-  }
-  void operator()(const TransportOption::Rate& kind) const {
-    profile.*kind.member = std::get<BitRate>(value);
-  }
-  void operator()(const TransportOption::Share& kind) const {
-    profile.*kind.member = std::get<Probability>(value);
   }
   void operator()(const TransportOption::CountOrShare& kind) const {
     const auto* share = std::get_if<Probability>(&value);
     profile.*kind.count = share ? 0 : std::get<uint32_t>(value);
     if (share) profile.*kind.share = *share;
-  }
-  void operator()(const TransportOption::Evs& kind) const {
-    profile.*kind.member = std::get<EvProfile>(value);
   }
   void operator()(const TransportOption::Word& kind) const {
     kind.set(profile, std::get<uint32_t>(value));

@@ -114,9 +114,9 @@ void check_form(const YamlValue& value, const ValueForm& form) {
     case Kind::kHex: break;
     case Kind::kText: value.as_string(); break;
     case Kind::kName: value.as_name(); break;
-    case Kind::kWord: read_word(value, form); break;
+    case Kind::kWord: value.as_word(form.words); break;
     case Kind::kSwitch: value.as_bool(); break;
-    case Kind::kInteger: read_integer(value, form); break;
+    case Kind::kInteger: value.as_integer(form.min, form.max); break;
     case Kind::kTime: value.as_time(); break;
     case Kind::kBytes: value.as_bytes(); break;
     case Kind::kRate: value.as_rate(); break;
@@ -131,14 +131,6 @@ void check_form(const YamlValue& value, const ValueForm& form) {
       break;
     case Kind::kEither: check_either(value, form); break;
   }
-}
-
-size_t read_word(const YamlValue& value, const ValueForm& form) {
-  return value.as_word(form.words);
-}
-
-int64_t read_integer(const YamlValue& value, const ValueForm& form) {
-  return value.as_integer(form.min, form.max);
 }
 
 }  // namespace mrclab

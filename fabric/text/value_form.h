@@ -75,8 +75,4 @@ struct ValueForm::Key {
 /// several scalars, the length of a list and a kOneOf come to is left to the reader. Throws InputError.
 void check_form(const YamlValue& value, const ValueForm& form);
 
-/// as_word() and as_integer() with the words and bounds of a form.
-size_t read_word(const YamlValue& value, const ValueForm& form);
-int64_t read_integer(const YamlValue& value, const ValueForm& form);
-
 }  // namespace mrclab

@@ -4,7 +4,6 @@
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
 #include "fabric/topology/pattern.h"
-#include "fabric/topology/planes_file.h"
 
 namespace mrclab {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
-#include "fabric/topology/planes_file.h"
 
 namespace mrclab {
 namespace {
@@ -108,9 +107,6 @@ R or_switch(bool QueueShape::*is_on, const R& map) {
   return row;
 }
 
-KeyTable<QueueShape> queue_keys(std::vector<KeyRow<QueueShape>> rows) {
-  return KeyTable<QueueShape>(std::move(rows));
-}
 KeyRow<QueueShape> queue_row(const char* name, uint32_t QueueShape::*limit, const char* about) {
   return KeyRow<QueueShape>::of(name, limit, multiple_kind(), about);
 }
@@ -316,24 +312,24 @@ std::vector<R> all_rows() {
             "which node strips the outer header", kHead),
       R::of("segments", &S::segments, word_kind<Segments>({"node", "adjacency"}),
             "what a carrier names: switches, or links", kHead),
-      or_switch(
-          &Q::ecn,
-          map_row("ecn", &S::queues,
-                  queue_keys({queue_row("min", &Q::ecn_min, "no mark below"),
-                              queue_row("max", &Q::ecn_max, "every packet marked from here on")}),
-                  "marks by the length of the queue",
-                  [](const YamlValue& value, const S& shape) {
-                    require_below(value, shape.queues.ecn_min, shape.queues.ecn_max);
-                  })),
+      or_switch(&Q::ecn,
+                map_row("ecn", &S::queues,
+                        KeyTable<QueueShape>(
+                            {queue_row("min", &Q::ecn_min, "no mark below"),
+                             queue_row("max", &Q::ecn_max, "every packet marked from here on")}),
+                        "marks by the length of the queue",
+                        [](const YamlValue& value, const S& shape) {
+                          require_below(value, shape.queues.ecn_min, shape.queues.ecn_max);
+                        })),
       or_switch(&Q::trim,
                 map_row("trim", &S::queues,
-                        queue_keys({queue_row("threshold", &Q::trim_threshold,
-                                              "the queue from which packets are cut"),
-                                    queue_row("last_hop", &Q::trim_threshold_last_hop,
-                                              "the same, towards hosts")}),
+                        KeyTable<QueueShape>({queue_row("threshold", &Q::trim_threshold,
+                                                        "the queue from which packets are cut"),
+                                              queue_row("last_hop", &Q::trim_threshold_last_hop,
+                                                        "the same, towards hosts")}),
                         "packets that find a full queue lose their payload and travel on")),
       map_row("queues", &S::queues,
-              queue_keys(
+              KeyTable<QueueShape>(
                   {queue_row("control", &Q::control_limit, "limit of the queue of control packets"),
                    queue_row("trimmed", &Q::trimmed_limit, "limit of the queue of trimmed packets"),
                    queue_row("tail_drop", &Q::tail_drop, "limit of the queue of data")}),

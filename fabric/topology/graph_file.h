@@ -1,5 +1,6 @@
 #pragma once
-// The part of a fabric file that lists switches, hosts and links one by one.
+// The part of a fabric file that says what there is: the numbers of regular planes, or switches, hosts and links one by
+// one.
 //
 //   switches: {leaf1: 0100, leaf2: 0200, spine5: 0500}   # uSIDs, four hex digits as a carrier shows them
 //   hosts: [[leaf1, leaf2], [leaf2, leaf1]]               # h0, h1, ...: p0 of h0 hangs on leaf1
@@ -22,5 +23,10 @@ void check_ways(const YamlValue& file, const FabricShape& shape);
 
 /// `switches`, `hosts` and `links`.
 const KeyTable<GraphShape>& graph_keys();
+
+/// `planes`, `t0`, `t1`, `hosts_per_t0` and `address_plan`.
+const KeyTable<FabricShape>& regular_keys();
+/// Reads them into `shape`. Throws InputError with the position, also for more than `max_nodes`.
+void read_regular(const YamlValue& file, uint64_t max_nodes, FabricShape& shape);
 
 }  // namespace mrclab

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "fabric/text/plain_text.h"
-#include "scenario/spec/yaml_text.h"
 
 namespace mrclab::lab {
 namespace {
@@ -14,6 +13,41 @@ using Base = const std::filesystem::path;
 constexpr size_t kMaxCheckName = 64;
 
 const Form kProgramText = Form::of(Form::Kind::kText);
+
+/// A command line for sh -c, of at most 4096 characters.
+std::string read_command(const YamlValue& value) {
+  constexpr size_t kMax = 4096;
+  const std::string command = value.is_scalar() ? value.as_string() : "";
+  const bool blank = command.find_first_not_of(" \t\n") == std::string::npos;
+  if (blank || command.size() > kMax) {
+    value.fail_expecting("a command line such as \"./check.py\"");
+  }
+  return command;
+}
+
+/// Where a command runs, absolute: `cwd` from `base`, or `base` itself; no folder whose name a file cannot repeat.
+std::filesystem::path read_folder(const std::optional<YamlValue>& cwd,
+                                  const std::filesystem::path& base) {
+  std::filesystem::path folder = std::filesystem::absolute(base.empty() ? "." : base);
+  if (cwd) folder /= cwd->as_string();
+  std::error_code ignored;
+  if (cwd && !std::filesystem::is_directory(folder, ignored)) cwd->fail_expecting("a folder");
+  folder = folder.lexically_normal();
+  if (const auto odd = find_odd_text(folder.string())) {
+    throw InputError(in_quotes(folder.string()) + ": found " + odd->found +
+                     " in the name of the folder: expected a name that can be written down");
+  }
+  return folder;
+}
+
+/// A duration of this machine's time, from 1ms to a day.
+std::chrono::milliseconds read_wall_time(const YamlValue& value) {
+  const auto time = std::chrono::milliseconds(value.as_time().ns() / 1'000'000);
+  if (time < std::chrono::milliseconds(1) || time > std::chrono::hours(24)) {
+    value.fail_expecting("a time of this machine from 1ms to 24 hours, such as 10s");
+  }
+  return time;
+}
 
 auto command_kind() { return ValueKind{kProgramText, read_command, yaml_string}; }
 
