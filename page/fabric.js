@@ -410,9 +410,7 @@ export class FabricView {
 }
 
 /// Does one of these troubles stop everything?
-export function isDark(troubles) {
-  return troubles.some((trouble) => /wire_state|port_carrier|switch_state/.test(trouble.effect));
-}
+const isDark = (troubles) => troubles.some((trouble) => trouble.dark);
 
 function listAt(map, key) {
   if (!map.has(key)) map.set(key, []);

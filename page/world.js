@@ -234,13 +234,13 @@ export class World {
     }
   }
 
-  /// What is wrong with a wire or a node at t, by the schedule of faults: a list of {fault, effect}.
+  /// What is wrong with a wire or a node at t, by the schedule of faults: a list of {fault, effect, dark}.
   troubles(t) {
     const wires = new Map(), nodes = new Map();
     for (const fault of this.future?.faults || []) {
       for (const hold of fault.impairments) {
         if (hold.from_ps > t || (hold.until_ps !== null && hold.until_ps <= t)) continue;
-        const trouble = {fault, effect: hold.effect};
+        const trouble = {fault, effect: hold.effect, dark: hold.dark};
         for (const wire of hold.wires) add(wires, wire, trouble);
         if (hold.node !== undefined) add(nodes, hold.node, trouble);
       }

@@ -140,6 +140,12 @@ json refusals() {
   return list;
 }
 
+/// Does nothing pass while a fault holds this?
+bool stops_all(const Effect& effect) {
+  return std::holds_alternative<WireState>(effect) || std::holds_alternative<PortCarrier>(effect) ||
+         std::holds_alternative<SwitchState>(effect);
+}
+
 /// When what is how much impaired: for drawing it, at any instant.
 json impairments_json(const faults::Fault& fault, const Topology& topology, size_t& room) {
   json list = json::array();
@@ -153,6 +159,7 @@ json impairments_json(const faults::Fault& fault, const Topology& topology, size
     const auto node = topology.find_node(target.substr(0, target.find_first_of(": ")));
     json entry{{"effect", name_of(hold.effect)},
                {"target", target},
+               {"dark", stops_all(hold.effect)},
                {"wires", std::move(wires)},
                {"from_ps", hold.from.ps()},
                {"until_ps", until == FabricTime::never() ? json() : json(until.ps())}};

@@ -122,6 +122,30 @@ TEST_CASE("the links of a path are those that its packets take, in every sort of
   }
 }
 
+TEST_CASE("a link is dark while nothing passes, and impaired where something may") {
+  FabricSession session(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"));
+  const std::map<std::string, bool> dark{
+      {"link_down", true},  {"port_down", true},  {"optic_dead", true}, {"switch_crash", true},
+      {"wire_loss", false}, {"blackhole", false}, {"delay", false},     {"bit_errors", false}};
+  for (const auto& [kind, all] : dark) {
+    const faults::FaultInfo& info = faults::info(*faults::find_fault(kind));
+    for (const auto& parts :
+         {faults::Choice{.links = {LinkId{0}}}, faults::Choice{.nodes = {NodeId{2}}},
+          faults::Choice{.optics = {OpticId{0}}}}) {
+      const auto target = faults::targets_for(info, parts, session.scenario().topology);
+      if (!target) continue;
+      FaultOrder order{kind, {target->begin(), target->end()}, {}};
+      for (const auto& word : faults::usual_parameters(info)) order.body.insert(word);
+      session.break_it(order);
+      const json fault = future_json(session).at("faults").back();
+      REQUIRE(fault.at("kind") == kind);
+      REQUIRE_FALSE(fault.at("impairments").empty());
+      for (const json& hold : fault.at("impairments")) CHECK(hold.at("dark") == all);
+      break;
+    }
+  }
+}
+
 TEST_CASE("a page that asks for parts that the fabric has not is refused") {
   PlayedSession played(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"));
   const auto told = [&](const std::string& command) {
