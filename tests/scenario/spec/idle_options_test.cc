@@ -12,8 +12,8 @@ using namespace mrclab::lab;
 
 namespace {
 
-Scenario with(const std::string& transport, const std::string& more = "",
-              const std::string& propagation = "500ns") {
+Scenario with_transport(const std::string& transport, const std::string& more = "",
+                        const std::string& propagation = "500ns") {
   return parse_scenario(
       read_yaml_text("name: x\nfabric: {name: f, planes: 8, t0: 2, t1: 1, hosts_per_t0: 1, "
                      "propagation: " +
@@ -32,25 +32,27 @@ std::string said(const Scenario& scenario) {
 }  // namespace
 
 TEST_CASE("an option that has no effect is said in one line, with the reason") {
-  CHECK(said(with("max_psn_range: 1024")) == "");
+  CHECK(said(with_transport("max_psn_range: 1024")) == "");
   CHECK(
-      said(with("max_psn_range: 8192")) ==
+      said(with_transport("max_psn_range: 8192")) ==
       "max_psn_range: 8192 has no effect: no queue pair here has more than 1024 packets under way, "
       "which is what the largest window and the memory of its receiver hold\n");
-  CHECK(said(with("max_psn_range: 8192", "", "50us")) == "");
-  CHECK(said(with("congestion_control: fixed, nscc_gamma: 50%"))
+  CHECK(said(with_transport("max_psn_range: 8192", "", "50us")) == "");
+  CHECK(said(with_transport("congestion_control: fixed, nscc_gamma: 50%"))
             .starts_with("nscc_gamma: 50% has no effect: the window is fixed"));
-  CHECK(said(with("window_percent: 100")).starts_with("window_percent: 100 has no effect"));
-  CHECK(said(with("congestion_control: fixed, window_percent: 100")) == "");
-  CHECK(said(with("receive_buffer: 65536")).starts_with("receive_buffer: 65536 has no effect"));
-  CHECK(said(with("receive_buffer: 65536, receive_rate: 10Gb/s")) == "");
-  CHECK(said(with("receive_buffer: 65536",
-                  "faults:\n  - {at: 10us, pcie_stall: {host: h1, for: 5us}}\n")) == "");
+  CHECK(
+      said(with_transport("window_percent: 100")).starts_with("window_percent: 100 has no effect"));
+  CHECK(said(with_transport("congestion_control: fixed, window_percent: 100")) == "");
+  CHECK(said(with_transport("receive_buffer: 65536"))
+            .starts_with("receive_buffer: 65536 has no effect"));
+  CHECK(said(with_transport("receive_buffer: 65536, receive_rate: 10Gb/s")) == "");
+  CHECK(said(with_transport("receive_buffer: 65536",
+                            "faults:\n  - {at: 10us, pcie_stall: {host: h1, for: 5us}}\n")) == "");
 }
 
 TEST_CASE("with long links one queue pair fills the line if its range allows it, and only then") {
   const auto share = [](const std::string& range) {
-    Scenario scenario = with("max_psn_range: " + range, "", "25us");
+    Scenario scenario = with_transport("max_psn_range: " + range, "", "25us");
     scenario.end = FabricTime::from_ms(3);
     scenario.payload_elided = true;
     return scenario;
