@@ -297,7 +297,7 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
   s.source = hosts.source;
   s.destination = hosts.destination;
   s.qp = packet.destination_qp().value;
-  static_cast<SeenHeaders&>(s) = headers_of(packet);
+  read_headers(packet, s);
   if (s.kind == Kind::kEgress) {
     const Link& link = topology_.link(topology_.port(s.where).link);
     s.start = s.t - serialization_time(wire_length({original_length}), link.rate);

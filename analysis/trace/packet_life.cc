@@ -155,7 +155,7 @@ void PacketSearch::take_data(const FrameView& packet, FlowKey flow, LifeSighting
   if (psns_seen_->second.before(psn)) psns_seen_->second = psn;
   if (psn != psn_ || kept_ >= kMaxSightings) return;
   ++kept_;
-  static_cast<SeenHeaders&>(s) = headers_of(packet);
+  read_headers(packet, s);
   s.carrier =
       packet.encapsulation() == Encapsulation::kSrv6 ? packet.carrier() : packet.destination();
   if (is_write(s.opcode)) s.msn = packet.meth().msn;

@@ -139,7 +139,7 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   const bool host_port =
       note_.event == PacketEvent::kDropped ? names_host_port(note_.port) : place.host_port;
   out.at_host_port = host_port && s.end != WireEnd::kUnknown;
-  static_cast<SeenHeaders&>(s) = headers_of(packet);
+  read_headers(packet, s);
   if (!is_write(s.opcode)) s.answer = answer_in(packet);
   if (any_foreign()) fill_foreign(kept, place, s, foreign);
   fill_as_ours(packet, s);
