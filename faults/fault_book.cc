@@ -49,7 +49,7 @@ FaultBook::FaultBook(const Topology& topology, std::vector<faults::Fault> scenar
   for (faults::Fault& fault : scenario) entries_[total_++] = {std::move(fault)};
 }
 
-uint32_t FaultBook::add(BookedFault fault) {
+uint32_t FaultBook::book_fault(BookedFault fault) {
   if (total_ >= faults::kMaxFaults) {
     throw InputError("this lab has had " + counted_noun(total_, "fault") + ": no more fit");
   }
@@ -70,7 +70,7 @@ FaultStage FaultBook::stage(uint32_t number, FabricTime now) const {
                                                                 : FaultStage::kOver;
 }
 
-std::vector<uint32_t> FaultBook::over(FabricTime settled) const {
+std::vector<uint32_t> FaultBook::finished_faults(FabricTime settled) const {
   std::vector<uint32_t> numbers;
   for (const auto& [number, entry] : entries_) {
     const FaultStage then = stage(number, settled);
@@ -79,7 +79,7 @@ std::vector<uint32_t> FaultBook::over(FabricTime settled) const {
   return numbers;
 }
 
-void FaultBook::forget(uint32_t number) {
+void FaultBook::drop_fault(uint32_t number) {
   const faults::Fault& fault = entries_.at(number).fault;
   forgotten_kinds_.insert(fault.kind);
   forgotten_names_.merge(names_of(fault));

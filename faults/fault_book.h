@@ -1,7 +1,7 @@
 #pragma once
 // The faults of a lab, with their instants: those of its scenario, those by hand, and changes from
 // outside. Compiled as one list, so that overlapping faults compose whatever their source. A
-// resident lab takes faults that are over out of the book, so that it does not grow
+// persistent lab takes faults that are over out of the book, so that it does not grow
 // (live/world/fault_record.h). Pure.
 
 #include <map>
@@ -38,7 +38,7 @@ class FaultBook {
   FaultBook(const Topology& topology, std::vector<faults::Fault> scenario);
 
   /// Returns its number. Throws InputError when there are too many.
-  uint32_t add(BookedFault fault);
+  uint32_t book_fault(BookedFault fault);
   /// What the fault holds ends at `at`, if it has not ended before; what
   /// would begin later does not.
   void heal(uint32_t number, FabricTime at);
@@ -48,9 +48,9 @@ class FaultBook {
   std::vector<uint32_t> select(const std::string& word, FabricTime at) const;
 
   /// The numbers of the faults that are cancelled, or over and without any effect after `settled`.
-  std::vector<uint32_t> over(FabricTime settled) const;
+  std::vector<uint32_t> finished_faults(FabricTime settled) const;
   /// Removes one of these. select() still finds its number, kind and target names.
-  void forget(uint32_t number);
+  void drop_fault(uint32_t number);
   /// The instant by which `count` of the faults in the book are over; never()
   /// if so many never will be.
   FabricTime when_over(size_t count) const;

@@ -90,7 +90,7 @@ class Generator {
       const auto fault = draw_fault(draws_.one_of(std::span<const FaultKind>(kinds)));
       if (!fault) continue;
       Outages with = outages;
-      with.add(holds_of(*fault, topology_));
+      with.add_holds(holds_of(*fault, topology_));
       if (!anything && !survives(with, patient_)) continue;
       outages = std::move(with);
       drawn.faults.push_back(*fault);

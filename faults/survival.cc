@@ -9,11 +9,11 @@ namespace mrclab::faults {
 Outages::Outages(const Topology& topology)
     : topology_(&topology), wires_(topology.wires_list.size()), nodes_(topology.nodes.size()) {}
 
-void Outages::add(const std::vector<Hold>& holds) {
-  for (const Hold& hold : holds) add(hold);
+void Outages::add_holds(const std::vector<Hold>& holds) {
+  for (const Hold& hold : holds) add_holds(hold);
 }
 
-void Outages::add(const Hold& hold) {
+void Outages::add_holds(const Hold& hold) {
   const Outage outage{hold.from, hold.until};
   const auto breaks_node = [&](NodeId node) { nodes_[node.value].push_back(outage); };
   std::visit(

@@ -27,7 +27,7 @@ class Outages {
   static constexpr int64_t kSettleRtts = 32;
 
   explicit Outages(const Topology& topology);
-  void add(const std::vector<Hold>& holds);
+  void add_holds(const std::vector<Hold>& holds);
   /// Hosts by number. Never if any host of the fabric lost its power: its work does not come back.
   bool survivable(const std::vector<uint32_t>& hosts) const;
   /// By traffic that keeps to a path and tries again for so long.
@@ -42,7 +42,7 @@ class Outages {
   };
   using Denial = std::tuple<uint32_t, EntropyValue, uint32_t>;  // host, value, toward or kEverybody
   static constexpr uint32_t kEverybody = 0xFFFF'FFFF;
-  void add(const Hold& hold);
+  void add_holds(const Hold& hold);
   void append_denials(const Denial& denial, std::vector<Outage>& out) const;
   std::vector<Outage> raw_outages_of(uint32_t from, uint32_t to, Path path) const;
   bool outlast(std::vector<Outage> outages, FabricTime patience) const;

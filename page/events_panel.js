@@ -30,12 +30,12 @@ export class EventsPanel {
 
   /// Events of hosts, faults and heals in [from, to).
   otherRows(from, to) {
-    const {world} = this.page, {future} = world, rows = [];
-    for (const e of future.events) {
+    const {world} = this.page, {branch} = world, rows = [];
+    for (const e of branch.events) {
       if (e.t_ps < from || e.t_ps >= to) continue;
       rows.push({t: e.t_ps, kinds: ["word"], text: `${world.nodes[e.node].name}: ${e.kind.replaceAll("_", " ")} ${e.path ?? ""} ${(e.cause ?? "").replaceAll("_", " ")}`});
     }
-    for (const f of future.faults) {
+    for (const f of branch.faults) {
       for (const [t, stage] of [[f.from_ps, "begins"], [f.until_ps, "is over"]]) {
         if (t !== null && t >= from && t < to && (stage === "begins" || t > f.from_ps)) rows.push({t, kinds: ["fault"], text: `${f.text} ${stage}`});
       }
@@ -100,7 +100,7 @@ export class EventsPanel {
         const from = Math.max(0, back ? start - (i + 1) * kPiece : start + i * kPiece), to = back ? start - i * kPiece : from + kPiece;
         if (to <= 0 || from > world.end) break;
         if (!back && to > world.reached && world.reached < world.end) await link.ask({do: "seek", at_ps: Math.min(to, world.end)});
-        const {packets} = await link.ask({do: "packets", future: world.number, from_ps: from, to_ps: to + 1});
+        const {packets} = await link.ask({do: "packets", branch: world.number, from_ps: from, to_ps: to + 1});
         const rows = this.left(packets, from, to + 1).filter((row) => back ? row.t < start : row.t > start);
         const row = back ? rows[rows.length - 1] : rows[0];
         if (row) return this.go(row);

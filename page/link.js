@@ -82,7 +82,7 @@ function decoded(buffer) {
 }
 
 function sums(buffer, view) {
-  const [future, first, count, wires, planes] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
+  const [branch, first, count, wires, planes] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
   const bins = [];
   let at = 24;
   for (let i = 0; i < count; ++i) {
@@ -97,11 +97,11 @@ function sums(buffer, view) {
     }
     bins.push({load, queue, planes: sums});
   }
-  return {say: "sums", future, first, bins};
+  return {say: "sums", branch, first, bins};
 }
 
 function packets(buffer, view) {
-  const [future, ticket, count] = [4, 8, 12].map((at) => view.getUint32(at, true));
+  const [branch, ticket, count] = [4, 8, 12].map((at) => view.getUint32(at, true));
   const from = view.getFloat64(16, true), to = view.getFloat64(24, true);
   const list = new Array(count);
   for (let i = 0, at = 32; i < count; ++i, at += 36) {
@@ -113,5 +113,5 @@ function packets(buffer, view) {
                kind: view.getUint8(at + 29), flags: view.getUint8(at + 30), tclass: view.getUint8(at + 31),
                waited: view.getUint32(at + 32, true)};
   }
-  return {say: "packets", future, ticket, from, to, packets: list};
+  return {say: "packets", branch, ticket, from, to, packets: list};
 }

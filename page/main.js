@@ -72,11 +72,11 @@ class Page {
       this.panels.verdict = null;
       this.panels.life = null;
       this.legend();
-    } else if (word === "future") {
+    } else if (word === "branch") {
       if (this.fork && message.other !== null) this.setFork(false);
       this.panels.difference = null;
     } else if (word === "state") {
-      if (!this.readOnce && this.world.future) {  // before showState() writes the link anew
+      if (!this.readOnce && this.world.branch) {  // before showState() writes the link anew
         this.readOnce = true;
         this.readHash();
       }
@@ -95,21 +95,21 @@ class Page {
     $("play").setAttribute("aria-label", world.playing ? "pause" : "play");
     if (document.activeElement !== $("speed")) $("speed").value = 100 * Math.log(world.perSecond / kSlowest) / Math.log(kFastest / kSlowest);
     $("speedtext").textContent = kSpeedWords(world.perSecond);
-    if (!world.playing && world.future) history.replaceState(null, "", location.pathname + location.search + this.hash());
+    if (!world.playing && world.branch) history.replaceState(null, "", location.pathname + location.search + this.hash());
   }
 
   badges() {
     const {world} = this, t = world.now();
-    if (!world.future) return;
-    const open = world.future.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
-    const key = world.future.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
+    if (!world.branch) return;
+    const open = world.branch.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
+    const key = world.branch.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
     if (key === this.badgeKey) return;
     this.badgeKey = key;
-    fill($("badges"), world.future.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.future.lab}-${world.nodes[0].name} tcpdump`}, "live") :
-           world.future.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
+    fill($("badges"), world.branch.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.branch.lab}-${world.nodes[0].name} tcpdump`}, "live") :
+           world.branch.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
          world.cut ? el("span", {class: "badge hot", id: "cut", title: world.cut.why}, `recorded up to ${time(world.cut.from_ps)}`) : null,
          open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
-         world.other !== null ? el("span", {class: "badge on"}, "two futures") : null,
+         world.other !== null ? el("span", {class: "badge on"}, "two branches") : null,
          world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
          world.browsers > 1 || !world.mine ? el("button", {type: "button", id: "hand", class: "badge", onclick: () => this.link.say({do: world.mine ? "give" : "take"})},
            world.mine ? "hand over the controls" : world.controlsFree ? "take the controls" : "another browser has the controls") : null);
@@ -184,7 +184,7 @@ class Page {
   setFork(on) {
     this.fork = on;
     $("fork").setAttribute("aria-pressed", on ? "true" : "false");
-    if (on) this.say("The next change keeps this future and begins another one.");
+    if (on) this.say("The next change keeps this branch and begins another one.");
     this.badges();
   }
 
@@ -290,7 +290,7 @@ class Page {
 
   frame(now, took) {
     const {world} = this;
-    if (!world.future) return;
+    if (!world.branch) return;
     const t = world.now();
     if (world.playing || this.fabric.dirty || now - (this.drawn ?? 0) > 250) {
       this.fabric.draw(t);

@@ -36,7 +36,7 @@ export class Palette {
   }
 
   open() {
-    if (!this.page.world.future) return;
+    if (!this.page.world.branch) return;
     const dialog = $("dialog"), list = el("ul", {id: "found", role: "listbox", "aria-label": "what was found"});
     const input = el("input", {type: "text", id: "palette", autocomplete: "off", spellcheck: "false", role: "combobox", "aria-controls": "found", "aria-expanded": "true",
                                placeholder: "a command, p0.t0-1, h3, 150us, a lesson …", oninput: () => { this.at = 0; show(); }});

@@ -1,5 +1,5 @@
 // The tabs beside the fabric: story, entropy values, one queue pair, one packet, one switch or host, faults
-// and futures. Each is drawn from what is known at the instant that is shown.
+// and branches. Each is drawn from what is known at the instant that is shown.
 
 import {el, kSigns, note, table, time} from "./common.js";
 import {counted, fill, sentence, sized} from "./dom.js";
@@ -49,7 +49,7 @@ export class Panels {
 
   draw() {
     const {world} = this.page;
-    if (!world.fabric || !world.future) return;
+    if (!world.fabric || !world.branch) return;
     const top = this.panel.scrollTop;
     const drawn = this["tab_" + this.tab](world, world.now());
     if (drawn) fill(this.panel, drawn);
@@ -59,10 +59,10 @@ export class Panels {
   // --- story --------------------------------------------------------------------------------------
 
   tab_story(world, t) {
-    const fresh = this.verdict?.future === world.number;
+    const fresh = this.verdict?.branch === world.number;
     const lines = fresh ? this.verdict.story : [];
     const told = this.heard(world, t);
-    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + world.future.faults.filter((f) => f.from_ps > t).length + (this.judging ? 1 : 0);
+    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + world.branch.faults.filter((f) => f.from_ps > t).length + (this.judging ? 1 : 0);
     if (key === this.storyKey && this.panel.dataset.tab === "story") return null;
     this.storyKey = key;
     this.panel.dataset.tab = "story";
@@ -81,14 +81,14 @@ export class Panels {
       fresh || !told.earlier ? null : note(`${counted(told.earlier, "earlier line is", "earlier lines are")} not shown.`),
       fresh || !told.length || !world.unheard(t) ? null : note(sentence(world.unheard(t))),
       fresh ? null : this.toCome(world, t),
-      fresh || told.length || world.future.faults.length ? null : note(sentence(world.unheard(t) ?? "no fault has begun, and no host has reported a loss, a path or a failure up to here") + " Right-click a link, a switch, a host or an optic to break it."),
+      fresh || told.length || world.branch.faults.length ? null : note(sentence(world.unheard(t) ?? "no fault has begun, and no host has reported a loss, a path or a failure up to here") + " Right-click a link, a switch, a host or an optic to break it."),
     ];
   }
 
   /// A finished run is shown as its nodes recorded it, or simulated again, from its scenario and seed; digests show whether
   /// both are one history.
   replayed(world) {
-    const recorded = world.future.world === "run";
+    const recorded = world.branch.world === "run";
     const run = world.fabric.run, said = el("span", {class: "note", id: "same-history", "aria-live": "polite"}, this.sameHistory ?? "");
     return el("p", {id: "replayed"}, el("b", {}, recorded ? "A finished run, as its nodes recorded it. " : "A finished run, simulated again. "), `${run.folder}, world ${run.world}` +
         (run.exact ? ", FAITHFUL: its history can be had again exactly. " : ", not FAITHFUL or by the wall clock: "
@@ -109,12 +109,12 @@ export class Panels {
   /// What is known without the judge: faults that began and ended, and events of hosts.
   heard(world, t) {
     const lines = [];
-    for (const fault of world.future.faults) {
+    for (const fault of world.branch.faults) {
       if (fault.from_ps <= t) lines.push({t: fault.from_ps, kind: "bad", text: fault.text});
       if (fault.until_ps !== null && fault.until_ps <= t && !isAtOnce(fault)) lines.push({t: fault.until_ps, kind: "good", text: fault.kind + " is over"});
     }
     const recent = new Map();
-    for (const e of world.future.events) {
+    for (const e of world.branch.events) {
       if (e.t_ps > t) break;
       if (!/^(ev_state|loss_detected|qp_error|port_status_sent)$/.test(e.kind)) continue;
       const host = world.nodes[e.node].name;
@@ -134,7 +134,7 @@ export class Panels {
 
   /// The faults that the schedule still has, so that one can look at their place.
   toCome(world, t) {
-    const all = world.future.faults.filter((f) => f.from_ps > t), faults = all.slice(0, kToCome);
+    const all = world.branch.faults.filter((f) => f.from_ps > t), faults = all.slice(0, kToCome);
     if (!faults.length) return null;
     return [el("h3", {}, "To come"), el("ol", {class: "story"}, faults.map((f) => el("li", {class: "later", onclick: () => this.page.seek(f.from_ps)},
               el("span", {class: "when"}, time(f.from_ps)), f.text))),
@@ -155,7 +155,7 @@ export class Panels {
     this.draw();
     try {
       const verdict = await this.page.link.ask({do: "judge", expect});
-      verdict.future = this.page.world.number;
+      verdict.branch = this.page.world.number;
       if (!expect) this.verdict = verdict;
       return verdict;
     } finally {
@@ -172,9 +172,9 @@ export class Panels {
     this.asking = true;
     this.asked = performance.now();
     const at = Math.round(t);
-    if (this.evsAt === at && this.evsFuture === world.number && this.panel.querySelector("canvas.matrix")) { this.asking = false; return null; }
+    if (this.evsAt === at && this.evsBranch === world.number && this.panel.querySelector("canvas.matrix")) { this.asking = false; return null; }
     this.evsAt = at;
-    this.evsFuture = world.number;
+    this.evsBranch = world.number;
     world.sideWidth = this.panel.clientWidth;
     this.page.link.ask({do: "use", from_ps: Math.max(0, at - kMatrixSpan), to_ps: at}).then((use) => {
       this.asking = false;
@@ -207,9 +207,9 @@ export class Panels {
     if (document.activeElement?.tagName === "SELECT" && this.panel.contains(document.activeElement)) return null;
     this.panel.dataset.tab = "qp";
     const to = Number(end.host.slice(1)), from = Number(end.peer.split(":")[0].slice(1)), senderQp = Number(end.peer.split(":")[1]);
-    const windows = world.future.windows.filter((w) => w.host === from && w.peer === to && w.t_ps <= t);
+    const windows = world.branch.windows.filter((w) => w.host === from && w.peer === to && w.t_ps <= t);
     const now = windows[windows.length - 1];
-    const events = world.future.events.filter((e) => e.qp === senderQp && world.nodes[e.node].name === "h" + from && e.t_ps <= t);
+    const events = world.branch.events.filter((e) => e.qp === senderQp && world.nodes[e.node].name === "h" + from && e.t_ps <= t);
     const packets = world.packets(this.page.link, t - 3e6, t + 1e6)
         .filter((p) => p.qp === end.qpn && p.source === from && p.t <= t + 1e6 && world.nodes[world.wires[p.wire].from.node].name === "h" + from);
     const canvas = el("canvas", {class: "small", "aria-label": "window and bytes in flight over time"});
@@ -271,7 +271,7 @@ export class Panels {
     this.show("packet");
     try {
       const {source, destination, qp, psn} = packet;
-      this.life = await this.page.link.ask({do: "packet", source, destination, qp, psn, future: this.page.world.number});
+      this.life = await this.page.link.ask({do: "packet", source, destination, qp, psn, branch: this.page.world.number});
       const now = this.page.world.now();
       this.place = Math.max(0, this.life.places.findLastIndex((p) => p.t_ps <= now));
     } catch (problem) {
@@ -333,14 +333,14 @@ export class Panels {
             note(`At ${time(a.at_ps)}: ${a.retransmissions} retransmitted, ${counted(a.losses_detected, "loss", "losses")} noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
   }
 
-  // --- faults and futures ------------------------------------------------------------------------------
+  // --- faults and branches ------------------------------------------------------------------------------
 
   tab_faults(world, t) {
-    const key = "faults" + world.number + world.other + world.mine + this.page.fork + world.future.faults.map((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t).join() + (this.difference?.key ?? "");
+    const key = "faults" + world.number + world.other + world.mine + this.page.fork + world.branch.faults.map((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t).join() + (this.difference?.key ?? "");
     if ((key === this.faultsKey || this.panel.contains(document.activeElement) && document.activeElement.tagName === "SELECT") && this.panel.dataset.tab === "faults") return null;
     this.faultsKey = key;
     this.panel.dataset.tab = "faults";
-    const faults = world.future.faults;
+    const faults = world.branch.faults;
     const stage = (f) => t < f.from_ps ? "to come" : t < (f.until_ps ?? Infinity) ? "in force" : isAtOnce(f) ? "at once" : "over";
     return [
       el("h2", {}, "Faults"),
@@ -349,8 +349,8 @@ export class Panels {
         el("button", {type: "button", title: "go there", onclick: () => this.page.seek(f.from_ps)}, "go"),
         el("b", {}, f.kind.replaceAll("_", " ")), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
         el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None is scheduled, and none was made by hand. Right-click something in the fabric."),
-      el("h2", {}, "Futures"),
-      world.other === null ? note("Press Fork (F): the next change keeps this future, and both are shown side by side on the time line.")
+      el("h2", {}, "Branches"),
+      world.other === null ? note("Press Fork (F): the next change keeps this branch, and both are shown side by side on the time line.")
         : [el("p", {}, `They part at ${time(world.forkedAt)}. The other one is the dashed line.`),
            el("p", {}, el("button", {type: "button", onclick: () => this.page.command({do: "swap"})}, "Swap"), " ",
               el("button", {type: "button", id: "difference", onclick: () => this.differ()}, "First packet that differs"), " ",

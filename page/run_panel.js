@@ -1,5 +1,5 @@
 // What is run: transport, its options and the workload, each as its line of a scenario. A change
-// begins at the start of the run; what it replaces stays as the other future, but for another workload.
+// begins at the start of the run; what it replaces stays as the other branch, but for another workload.
 
 import {el, note} from "./common.js";
 
@@ -15,12 +15,12 @@ export function runPanel(page) {
     }
   };
   const options = el("textarea", {id: "options", rows: 3, spellcheck: "false", "aria-label": "options of the transport"});
-  options.value = world.future.transport;
+  options.value = world.branch.transport;
   const workload = el("textarea", {id: "workload", rows: 5, spellcheck: "false", "aria-label": "workload"});
   workload.value = world.fabric.workload?.join("\n") ?? "";
   return [
     el("h2", {}, "What is run"),
-    note("Changed for a new run from the start, with the same seed and the same faults. The future that is there stays beside it."),
+    note("Changed for a new run from the start, with the same seed and the same faults. The branch that is there stays beside it."),
     el("h3", {}, "Transport"),
     el("p", {}, el("select", {id: "transport", "aria-label": "transport", onchange: (e) => e.target.value &&
       ask({do: "transport", name: e.target.value, fork: true}, `mrclab run ${world.fabric.scenario} --transport ${e.target.value}`)},
@@ -34,7 +34,7 @@ export function runPanel(page) {
     el("p", {class: "row"}, el("button", {type: "button", id: "set-workload", onclick: () => {
       const text = workload.value.trim();
       ask({do: "workload", text}, "workload: " + text.replaceAll("\n", " "));
-    }}, "Run it from the start"), el("span", {class: "note"}, "other queue pairs: futures before it are let go")),
+    }}, "Run it from the start"), el("span", {class: "note"}, "other queue pairs: branches before it are let go")),
     error,
   ];
 }

@@ -32,7 +32,7 @@ export class SackRow {
     const {world, link} = this.page, key = `${world.number} ${host} ${qp} ${at_ps} ${Math.min(world.reached, at_ps)}`;
     if (this.asking || key === this.key || performance.now() - this.asked < kEvery) return;
     Object.assign(this, {key, asking: true, asked: performance.now()});
-    link.ask({do: "sack", host, qp, at_ps, future: world.number}).then((said) => {
+    link.ask({do: "sack", host, qp, at_ps, branch: world.number}).then((said) => {
       this.asking = false;
       this.said = {...said, who: `${host} ${qp}`};
       if (this.page.panels.tab === "qp") this.page.panels.draw();

@@ -1,5 +1,5 @@
 // The time line: what hosts receive per plane over the whole run, losses, trims, marks and retransmissions,
-// faults as regions, the other future as a dashed line, and the instant that is shown. Drag to scrub.
+// faults as regions, the other branch as a dashed line, and the instant that is shown. Drag to scrub.
 
 import {rate, time} from "./common.js";
 import {sized} from "./dom.js";
@@ -66,7 +66,7 @@ export class TimeLine {
 
   regions(c, x, h) {
     const {world, colours} = this;
-    for (const fault of world.future?.faults || []) {
+    for (const fault of world.branch?.faults || []) {
       const left = x(fault.from_ps), right = Math.max(x(fault.until_ps ?? world.end), left + 2);
       c.fillStyle = `rgba(${colours.shade}, 0.16)`;
       c.fillRect(left, 0, right - left, h);
@@ -77,13 +77,13 @@ export class TimeLine {
   }
 
   /// Bins to columns of a pixel or more.
-  columns(future, w) {
+  columns(branch, w) {
     const bins = this.world.fabric.bins, step = Math.max(1, Math.ceil(bins / w)), planes = this.world.fabric.planes;
     const list = [];
     for (let first = 0; first < bins; first += step) {
       const sum = {planes: new Float64Array(planes), lost: 0, trimmed: 0, again: 0, known: 0};
       for (let i = first; i < Math.min(first + step, bins); ++i) {
-        const bin = future?.bins[i];
+        const bin = branch?.bins[i];
         if (!bin) continue;
         ++sum.known;
         bin.planes.forEach((p, plane) => {
@@ -105,7 +105,7 @@ export class TimeLine {
 
   areas(c, w, h) {
     const {world, colours} = this, most = this.most() * 1.04;
-    const columns = this.columns(world.future, w);
+    const columns = this.columns(world.branch, w);
     const base = new Float64Array(columns.length);
     for (let plane = 0; plane < world.fabric.planes; ++plane) {
       c.fillStyle = colours.plane(plane, world.fabric.planes);
@@ -140,7 +140,7 @@ export class TimeLine {
 
   lanes(c, w, y) {
     const {colours} = this, colour = {bad: colours.bad, trim: colours.kinds.trimmed, again: colours.kinds.again};
-    const columns = this.columns(this.world.future, w);
+    const columns = this.columns(this.world.branch, w);
     c.font = "9px system-ui, sans-serif";
     c.textBaseline = "middle";
     kLanes.forEach(([key, name], lane) => {
@@ -206,7 +206,7 @@ export class TimeLine {
       text += `  received ${rate(sum * 8 / (world.bin / 1e12))}` + (lost ? `, ${lost} lost` : "");
     }
     else text += world.cut && t >= world.cut.from_ps ? "  not recorded" : t > world.reached ? "  not yet there" : "";
-    for (const f of world.future?.faults || []) if (f.from_ps <= t && (f.until_ps ?? Infinity) > t) text += `  ·  ${f.kind}`;
+    for (const f of world.branch?.faults || []) if (f.from_ps <= t && (f.until_ps ?? Infinity) > t) text += `  ·  ${f.kind}`;
     c.font = "12px system-ui, sans-serif";
     const width = c.measureText(text).width + 14, x = Math.max(0, Math.min(w - width, this.hover - width / 2));
     c.fillStyle = colours.ink;

@@ -1,4 +1,4 @@
-// The page's copy of the world: the fabric, the futures, and what was seen of each of them, by time.
+// The page's copy of the world: the fabric, the branches, and what was seen of each of them, by time.
 // All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
 
 import {time, trimmed} from "./common.js";
@@ -13,8 +13,8 @@ export const kAsking = "asking …";
 const kMaxChunks = 48;        // that are kept
 const kWords = {host: "host", t0: "T0", t1: "T1"};
 
-/// What was seen of one future.
-class Future {
+/// What was seen of one branch.
+class Branch {
   constructor(number, bins) {
     this.number = number;
     this.bins = new Array(bins);
@@ -29,7 +29,7 @@ class Future {
 
 export class World {
   constructor() {
-    this.futures = new Map();
+    this.branches = new Map();
     this.number = 0;
     this.other = null;
     this.t = 0;
@@ -43,17 +43,17 @@ export class World {
     this.asOf = performance.now();
   }
 
-  get future() { return this.futures.get(this.number); }
+  get branch() { return this.branches.get(this.number); }
 
   /// Takes a message; returns its name.
   take(message) {
     switch (message.say) {
       case "welcome": this.welcome(message); break;
-      case "future": this.takeFuture(message); break;
+      case "branch": this.takeBranch(message); break;
       case "state": this.takeState(message); break;
       case "sums": this.takeSums(message); break;
-      case "events": this.of(message.future)?.events.push(...message.lines); break;
-      case "windows": this.of(message.future)?.windows.push(...message.lines); break;
+      case "events": this.of(message.branch)?.events.push(...message.lines); break;
+      case "windows": this.of(message.branch)?.windows.push(...message.lines); break;
       case "controls":
         this.mine = message.mine;
         this.controlsFree = message.free;
@@ -63,7 +63,7 @@ export class World {
     return message.say;
   }
 
-  of(number) { return this.futures.get(number); }
+  of(number) { return this.branches.get(number); }
 
   /// Did it arrive, and the receiving NIC not take it? Then it is not lost.
   isRefused(p) { return p.event === kDropped && this.fabric.refusals.includes(p.cause); }
@@ -73,7 +73,7 @@ export class World {
 
   welcome(w) {
     this.fabric = w;
-    this.futures.clear();
+    this.branches.clear();
     this.number = 0;
     this.end = w.end_ps;
     this.bin = w.bin_ps;
@@ -96,32 +96,32 @@ export class World {
   portName(ref) { return this.nodes[ref.node].name + ":" + this.nodes[ref.node].ports[ref.port]; }
   linkName(link) { return this.portName(link.a); }
 
-  takeFuture(message) {
-    if (!this.futures.has(message.future)) {
-      this.futures.set(message.future, new Future(message.future, this.fabric.bins));
+  takeBranch(message) {
+    if (!this.branches.has(message.branch)) {
+      this.branches.set(message.branch, new Branch(message.branch, this.fabric.bins));
     }
-    const future = this.of(message.future);
-    // Up to the change the history is that of the future before: what was seen of it stays true.
-    const before = this.future;
-    if (before && before !== future && future.known === 0) {
+    const branch = this.of(message.branch);
+    // Up to the change the history is that of the branch before: what was seen of it stays true.
+    const before = this.branch;
+    if (before && before !== branch && branch.known === 0) {
       const whole = Math.floor(this.t / this.bin);
-      for (let i = 0; i < whole; ++i) future.bins[i] = before.bins[i];
+      for (let i = 0; i < whole; ++i) branch.bins[i] = before.bins[i];
     }
     // A world that happens now keeps its number when a fork leaves what it would have been as another one.
-    if (message.other !== null && !this.futures.has(message.other)) {
-      const left = new Future(message.other, this.fabric.bins);
-      for (let i = 0; i < Math.floor(message.forked_at_ps / this.bin); ++i) left.bins[i] = future.bins[i];
-      this.futures.set(message.other, left);
+    if (message.other !== null && !this.branches.has(message.other)) {
+      const left = new Branch(message.other, this.fabric.bins);
+      for (let i = 0; i < Math.floor(message.forked_at_ps / this.bin); ++i) left.bins[i] = branch.bins[i];
+      this.branches.set(message.other, left);
     }
-    this.number = message.future;
+    this.number = message.branch;
     this.other = message.other;
     this.forkedAt = message.forked_at_ps;
-    future.world = message.world;
-    future.lab = message.lab;
-    future.faults = message.faults;
-    future.transport = message.transport;
-    for (const number of this.futures.keys()) {
-      if (number !== this.number && number !== this.other) this.futures.delete(number);
+    branch.world = message.world;
+    branch.lab = message.lab;
+    branch.faults = message.faults;
+    branch.transport = message.transport;
+    for (const number of this.branches.keys()) {
+      if (number !== this.number && number !== this.other) this.branches.delete(number);
     }
   }
 
@@ -137,10 +137,10 @@ export class World {
   }
 
   takeSums(message) {
-    const future = this.of(message.future);
-    if (!future) return;
-    message.bins.forEach((bin, i) => { future.bins[message.first + i] = bin; });
-    future.known = Math.max(future.known, message.first + message.bins.length);
+    const branch = this.of(message.branch);
+    if (!branch) return;
+    message.bins.forEach((bin, i) => { branch.bins[message.first + i] = bin; });
+    branch.known = Math.max(branch.known, message.first + message.bins.length);
   }
 
   /// The instant that is shown: between two reports the clock goes on by itself.
@@ -150,21 +150,21 @@ export class World {
     return Math.min(this.t + Math.min(ahead, this.perSecond * 0.2), this.end, this.reached);
   }
 
-  binAt(t, future = this.future) { return future?.bins[Math.floor(t / this.bin)]; }
+  binAt(t, branch = this.branch) { return branch?.bins[Math.floor(t / this.bin)]; }
 
   /// Of all wires around t, by number: loads, 0 to 1, and queues, 0 to about 1 (trim threshold). Of the last instant
   /// that it was asked for; the next one is written over it.
   loads(t) {
-    const future = this.future, at = Math.floor(t / this.bin), kept = this.loaded ??= {};
-    if (kept.at === t && kept.future === future && kept.known === future?.known) return kept;
+    const branch = this.branch, at = Math.floor(t / this.bin), kept = this.loaded ??= {};
+    if (kept.at === t && kept.branch === branch && kept.known === branch?.known) return kept;
     const count = this.wires.length;
     if (kept.load?.length !== count) Object.assign(kept, {load: new Float32Array(count), queue: new Float32Array(count)});
-    Object.assign(kept, {at: t, future, known: future?.known});
+    Object.assign(kept, {at: t, branch, known: branch?.known});
     kept.load.fill(0);
     kept.queue.fill(0);
     let weights = 0;
     for (let i = 0; i < 4; ++i) {
-      const bin = future?.bins[at - i];
+      const bin = branch?.bins[at - i];
       if (!bin) continue;
       const weight = i === 0 ? t / this.bin % 1 : 1;
       weights += weight;
@@ -182,18 +182,18 @@ export class World {
 
   /// Packets whose records lie in [from, to), as far as they are here; asks for the others.
   packets(link, from, to) {
-    const future = this.future, found = [];
-    if (!future) return found;
+    const branch = this.branch, found = [];
+    if (!branch) return found;
     const last = Math.floor(Math.max(to, 0) / kChunk);
     for (let i = Math.floor(Math.max(from, 0) / kChunk); i <= last; ++i) {
-      const chunk = future.chunks.get(i);
+      const chunk = branch.chunks.get(i);
       if (chunk?.packets) {
         chunk.used = performance.now();
         for (const p of chunk.packets) if (p.t >= from && p.t < to) found.push(p);
       }
       const whole = Math.min((i + 1) * kChunk, this.end) <= this.reached;
       if (!chunk || (!chunk.whole && !chunk.asking && (whole || performance.now() - chunk.used > 400))) {
-        this.fetch(link, future, i, whole);
+        this.fetch(link, branch, i, whole);
       }
     }
     return found;
@@ -203,9 +203,9 @@ export class World {
   /// are none only where this is null.
   unseen(from, to) {
     if (from < this.keptFrom) return `packets before ${time(this.keptFrom)} are no longer kept`;
-    const known = Math.min(to, this.end, this.reached), future = this.future;
+    const known = Math.min(to, this.end, this.reached), branch = this.branch;
     for (let i = Math.floor(Math.max(from, 0) / kChunk); i * kChunk < known; ++i) {
-      const chunk = future.chunks.get(i);
+      const chunk = branch.chunks.get(i);
       if (chunk?.problem) return chunk.problem;
       if (!chunk?.packets || chunk.until < Math.min(known, (i + 1) * kChunk)) return kAsking;
     }
@@ -218,26 +218,26 @@ export class World {
     return this.toldUntil !== null && t >= this.toldUntil ? `reports of hosts from ${time(this.toldUntil)} on were left out for lack of room` : null;
   }
 
-  fetch(link, future, index, whole) {
+  fetch(link, branch, index, whole) {
     if (index * kChunk > this.reached) return;
-    const before = future.chunks.get(index);
+    const before = branch.chunks.get(index);
     const until = Math.min((index + 1) * kChunk, this.reached);  // at least so far goes the answer
     const chunk = {packets: before?.packets, until: before?.until ?? 0, whole: false, asking: true, used: performance.now()};
-    future.chunks.set(index, chunk);
+    branch.chunks.set(index, chunk);
     const from = index * kChunk;
-    link.ask({do: "packets", future: future.number, from_ps: from, to_ps: from + kChunk})
+    link.ask({do: "packets", branch: branch.number, from_ps: from, to_ps: from + kChunk})
       .then((answer) => { Object.assign(chunk, {packets: answer.packets, until, whole, asking: false, problem: null}); ++this.packetsAsOf; },
             (problem) => { Object.assign(chunk, {packets: chunk.packets || [], problem: problem.message, asking: false, used: performance.now()}); ++this.packetsAsOf; });
-    if (future.chunks.size > kMaxChunks) {
-      const oldest = [...future.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];
-      future.chunks.delete(oldest);
+    if (branch.chunks.size > kMaxChunks) {
+      const oldest = [...branch.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];
+      branch.chunks.delete(oldest);
     }
   }
 
   /// What is wrong with a wire or a node at t, by the schedule of faults: a list of {fault, effect, dark}.
   troubles(t) {
     const wires = new Map(), nodes = new Map();
-    for (const fault of this.future?.faults || []) {
+    for (const fault of this.branch?.faults || []) {
       for (const hold of fault.impairments) {
         if (hold.from_ps > t || (hold.until_ps !== null && hold.until_ps <= t)) continue;
         const trouble = {fault, effect: hold.effect, dark: hold.dark};

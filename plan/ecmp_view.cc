@@ -65,11 +65,10 @@ class View {
                       topology_.node(t0).index == topology_.host_row(from_) &&
                       topology_.node(topology_.port(*port).peer.node).role == NodeRole::kT1;
     if (ours && !is_ours(topology_.node(t0))) {
-      throw InputError(
-          fmt::format("found {} of a switch that is not ours, whose hash is not published: "
-                      "expected an uplink of "
-                      "one with \"forwarding: switchd\"",
-                      name));
+      throw InputError(fmt::format(
+          "found {} of a switch that is not ours, whose hash is not published: expected an "
+          "uplink of one with \"forwarding: switchd\"",
+          name));
     }
     if (ours) return *port;
     throw InputError(

@@ -13,10 +13,10 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "netio/record/run_recorder.h"
+#include "sim/bipartition.h"
 #include "sim/cpu_time.h"
-#include "sim/letter_bytes.h"
+#include "sim/cross_shard_frame.h"
 #include "sim/sim_world.h"
-#include "sim/two_sides.h"
 #include "switchd/switch_node.h"
 
 namespace mrclab::lab {
@@ -75,7 +75,7 @@ class Counted : public NodeObserver {
     recorder_.packet(record);
     if (!is_host_ || !record.frame) return;
     ++frames;
-    bytes += record.frame.size() + kLetterHeadBytes;
+    bytes += record.frame.size() + kCrossShardHeadBytes;
   }
   void event(const EventRecord& record) override { recorder_.event(record); }
   uint64_t frames = 0, bytes = 0;
@@ -169,7 +169,7 @@ SimulationSample simulate(const FabricShape& shape) {
   sample.host_packets = delivered / simulated_us / static_cast<double>(sample.hosts);
   sample.core_us = took * 1e6 / delivered;
   sample.host_frames = (done.frames - warm.frames) / delivered;
-  sample.letter_bytes = (done.bytes - warm.bytes) / std::max(done.frames - warm.frames, 1.0);
+  sample.cross_shard_frame = (done.bytes - warm.bytes) / std::max(done.frames - warm.frames, 1.0);
   sample.host_bytes = (bytes_in_use() - built) / static_cast<double>(sample.hosts);
   return sample;
 }
@@ -197,7 +197,7 @@ RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double window
   const double at_once = static_cast<double>(SimWorld::Options{}.frames_at_once) * ranks;
   cost.windows = std::max(windows_by_lookahead, 2 * frames / at_once);
   // Hosts are split evenly and switches by plane, so a frame between host and switch stays with 1 / ranks.
-  cost.sent = frames * sample.letter_bytes * (1 - share) * share / cost.windows;
+  cost.sent = frames * sample.cross_shard_frame * (1 - share) * share / cost.windows;
   const double computed = plan.packets * plan.core_us * 1e-6 * share;
   const double exchange =
       ranks == 1 ? 0 : kExchangeSeconds + cost.sent * 8 / static_cast<double>(kRankRate.bps);
@@ -223,7 +223,7 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   plan.topology_bytes = sample.port_bytes * static_cast<double>(plan.ports);
   plan.node_bytes = sample.host_bytes * static_cast<double>(plan.hosts);
   const Topology small = build_topology(smaller(shape, kSampleRows[0]));
-  const TwoSides sides = two_sides(small);
+  const Bipartition sides = bipartition(small);
   const double windows = sides.windows_in(FabricTime::from_us(1));
   for (const uint32_t ranks : kRanks) {
     if (ranks > 1 && plan.hosts < uint64_t{ranks} * kHostsPerRank) break;

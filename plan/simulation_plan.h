@@ -23,8 +23,8 @@ struct SimulationSample {
   double core_us = 0;     ///< microseconds of a core for a delivered data packet
   double host_bytes = 0;  ///< memory of a host with its share of the switches
   double port_bytes = 0;  ///< memory of the topology for a port
-  double host_frames = 0;   ///< that hosts sent and received for a delivered data packet
-  double letter_bytes = 0;  ///< their mean size between ranks
+  double host_frames = 0;        ///< that hosts sent and received for a delivered data packet
+  double cross_shard_frame = 0;  ///< their mean size between ranks
 };
 
 /// Assumed, not measured: an exchange between ranks on different machines.

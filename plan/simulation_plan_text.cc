@@ -73,7 +73,7 @@ nlohmann::ordered_json simulation_json(const SimulationPlan& plan) {
                        {"host_bytes", sample.host_bytes},
                        {"port_bytes", sample.port_bytes},
                        {"host_frames_per_packet", sample.host_frames},
-                       {"letter_bytes", sample.letter_bytes}});
+                       {"cross_shard_frame", sample.cross_shard_frame}});
   }
   for (const RankCost& cost : plan.ranks) {
     ranks.push_back({{"ranks", cost.ranks},

@@ -9,7 +9,7 @@
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/transport_fit.h"
 #include "session/session_export.h"
-#include "session/simulated_future.h"
+#include "session/simulated_branch.h"
 
 namespace mrclab::lab {
 namespace {
@@ -40,10 +40,10 @@ Scenario with_transport(Scenario scenario, const std::string& options) {
 }
 
 FabricSession::FabricSession(Scenario scenario)
-    : FabricSession(scenario, std::make_unique<SimulatedFuture>(scenario)) {}
+    : FabricSession(scenario, std::make_unique<SimulatedBranch>(scenario)) {}
 
-FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Future> first)
-    : base_(std::move(scenario)), scenario_(base_), future_(std::move(first)) {
+FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Branch> first)
+    : base_(std::move(scenario)), scenario_(base_), branch_(std::move(first)) {
   for (const faults::Fault& fault : base_.faults) faults_.push_back({fault});
   look_ahead(kAhead);
 }
@@ -51,7 +51,7 @@ FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Future> first)
 // --- time ----------------------------------------------------------------------------------------
 
 void FabricSession::look_ahead(FabricTime until, const GoOn& go_on) {
-  future_->reach(until, go_on);
+  branch_->reach(until, go_on);
   if (other_) other_->reach(until, go_on);
 }
 
@@ -60,16 +60,16 @@ void FabricSession::seek(FabricTime at, const GoOn& go_on) {
   if (at < at_) {
     at_newest_ = false;
     keep_packets_of(at, go_on);
-  } else if (at + kAhead >= future_->reached()) {
+  } else if (at + kAhead >= branch_->reached()) {
     at_newest_ = true;
   }
   look_ahead(at + kAhead, go_on);
-  at_ = std::min(at, future_->reached());
+  at_ = std::min(at, branch_->reached());
 }
 
 bool FabricSession::look_after() {
   if (other_) other_->look_after();
-  const bool changed = future_->look_after();
+  const bool changed = branch_->look_after();
   if (changed) take_faults_of_now(at_, {});
   return changed;
 }
@@ -77,25 +77,25 @@ bool FabricSession::look_after() {
 /// Simulates again where the packets around `t` were left out for lack of room. Another kind of world keeps to
 /// what it has.
 void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
-  const Recording& recording = future_->recording();
+  const Recording& recording = branch_->recording();
   const FabricTime from = std::max(t - kAhead, FabricTime::zero());
   if (recording.bin_of(from) >= recording.first_kept()) return;
-  if (future_->world() != FutureWorld::kSimulated) return;
-  auto again = future_->another(scenario_);
+  if (branch_->world() != BranchWorld::kSimulated) return;
+  auto again = branch_->another(scenario_);
   again->reach(t + kAhead, go_on);
-  future_ = std::move(again);
+  branch_ = std::move(again);
 }
 
 std::optional<FabricTime> FabricSession::nearest_in(StepTo to, bool back, FabricTime from,
                                                     FabricTime until, std::optional<Qpn> qp) const {
-  const Recording& recording = future_->recording();
+  const Recording& recording = branch_->recording();
   std::optional<FabricTime> best;
   const auto take = [&](FabricTime t) {
     const bool is_in = back ? from <= t && t < until : from < t && t <= until;
     if (is_in && (!best || (back ? t > *best : t < *best))) best = t;
   };
   if (to == StepTo::kFault) {
-    for (const ScheduledEffect& effect : future_->scenario().schedule) take(effect.at);
+    for (const ScheduledEffect& effect : branch_->scenario().schedule) take(effect.at);
   } else if (of_packets(to)) {
     const size_t first = recording.bin_of(from), last = recording.bin_of(until);
     for (size_t i = 0; first + i <= last && !best; ++i) {
@@ -117,7 +117,7 @@ bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn
     FabricTime until = at_;
     while (true) {
       if (packets) keep_packets_of(until, go_on);
-      const Recording& recording = future_->recording();
+      const Recording& recording = branch_->recording();
       const FabricTime kept = packets
                                   ? recording.bin() * static_cast<int64_t>(recording.first_kept())
                                   : FabricTime::zero();
@@ -134,17 +134,17 @@ bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn
   FabricTime from = at_;
   while (true) {
     // What left a port with its last bit later than reached() is recorded already, perhaps not all of it.
-    if (const auto found = nearest_in(to, false, from, future_->reached(), qp)) {
+    if (const auto found = nearest_in(to, false, from, branch_->reached(), qp)) {
       seek(*found, go_on);
       return true;
     }
-    if (future_->reached() >= end()) break;
-    const FabricTime before = future_->reached();
-    look_ahead(before + future_->recording().bin(), go_on);
-    if (future_->reached() == before || (go_on && !go_on(before))) break;
+    if (branch_->reached() >= end()) break;
+    const FabricTime before = branch_->reached();
+    look_ahead(before + branch_->recording().bin(), go_on);
+    if (branch_->reached() == before || (go_on && !go_on(before))) break;
     from = std::max(from, before);
   }
-  seek(future_->reached(), go_on);
+  seek(branch_->reached(), go_on);
   return false;
 }
 
@@ -176,51 +176,51 @@ std::vector<BookedFault> FabricSession::without_later_changes() const {
 void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, bool fork,
                            const GoOn& go_on) {
   scenario = with_faults(std::move(scenario), faults);
-  auto next = future_->another(scenario);
+  auto next = branch_->another(scenario);
   next->reach(at_ + kAhead, go_on);
   if (next->reached() < std::min(at_ + kAhead, next->end())) {
     const std::optional<RecordsCut> cut = next->records_cut();
     throw InputError((cut ? cut->why : "stopped") + ": nothing was changed");
   }
   if (fork) {
-    other_ = std::move(future_);
+    other_ = std::move(branch_);
     other_scenario_ = std::move(scenario_);
     other_faults_ = std::move(faults_);
     other_number_ = number_;
     forked_at_ = at_;
   }
-  future_ = std::move(next);
+  branch_ = std::move(next);
   scenario_ = std::move(scenario);
   faults_ = std::move(faults);
   number_ = ++newest_;
 }
 
 bool FabricSession::keep_other_of_now(const GoOn& go_on) {
-  auto left = std::make_unique<SimulatedFuture>(scenario_);
-  left->reach(future_->reached(), go_on);
-  if (left->reached() < future_->reached()) return false;
+  auto left = std::make_unique<SimulatedBranch>(scenario_);
+  left->reach(branch_->reached(), go_on);
+  if (left->reached() < branch_->reached()) return false;
   other_ = std::move(left);
   other_scenario_ = scenario_;
   other_faults_ = faults_;
   other_number_ = ++newest_;
-  forked_at_ = future_->reached();
+  forked_at_ = branch_->reached();
   return true;
 }
 
 void FabricSession::take_faults_of_now(FabricTime moved_to, const GoOn& go_on) {
-  faults_ = future_->open_faults()->booked();
+  faults_ = branch_->fault_injector()->booked();
   scenario_ = with_faults(scenario_, faults_);
   seek(moved_to, go_on);
 }
 
 void FabricSession::require_open() const {
-  if (const std::optional<RecordsCut> cut = future_->records_cut()) {
+  if (const std::optional<RecordsCut> cut = branch_->records_cut()) {
     throw InputError(cut->why + ": go back before you change anything");
   }
 }
 
 uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn& go_on) {
-  if (OpenFaults* now = faults_now()) {
+  if (FaultInjector* now = faults_now()) {
     require_open();
     if (at_ >= end()) throw InputError("the scenario has ended: go back before you break it");
     if (fork && !keep_other_of_now(go_on)) throw InputError("stopped: nothing was broken");
@@ -246,16 +246,16 @@ uint32_t FabricSession::break_it(const FaultOrder& order, bool fork, const GoOn&
 }
 
 std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, const GoOn& go_on) {
-  if (OpenFaults* now = faults_now()) {
+  if (FaultInjector* now = faults_now()) {
     require_open();
     if (fork && !keep_other_of_now(go_on)) throw InputError("stopped: nothing was healed");
     const std::vector<uint32_t> healed = now->heal_now(word);
-    take_faults_of_now(future_->reached(), go_on);
+    take_faults_of_now(branch_->reached(), go_on);
     return healed;
   }
   std::vector<BookedFault> faults = without_later_changes();
   FaultBook book(scenario_.topology, {});
-  for (const BookedFault& entry : faults) book.add(entry);
+  for (const BookedFault& entry : faults) book.book_fault(entry);
   const std::vector<uint32_t> chosen = book.select(word, at_);
   if (chosen.empty()) return chosen;
   for (const uint32_t number : chosen) book.heal(number, at_);
@@ -273,8 +273,8 @@ void FabricSession::set_options(const std::string& options, bool fork, const GoO
 }
 
 void FabricSession::swap() {
-  if (!other_) throw InputError("there is one future only: fork first");
-  std::swap(future_, other_);
+  if (!other_) throw InputError("there is one branch only: fork first");
+  std::swap(branch_, other_);
   std::swap(scenario_, other_scenario_);
   std::swap(faults_, other_faults_);
   std::swap(number_, other_number_);
@@ -293,11 +293,11 @@ std::string FabricSession::yaml() const {
 }
 
 std::optional<FirstDifference> FabricSession::difference(const GoOn& go_on) {
-  if (!other_) throw InputError("there is one future only: fork first");
-  const FabricTime until = std::max(future_->reached(), other_->reached());
+  if (!other_) throw InputError("there is one branch only: fork first");
+  const FabricTime until = std::max(branch_->reached(), other_->reached());
   look_ahead(until, go_on);
-  return first_difference(future_->recording(), other_->recording(),
-                          std::min(future_->reached(), other_->reached()));
+  return first_difference(branch_->recording(), other_->recording(),
+                          std::min(branch_->reached(), other_->reached()));
 }
 
 }  // namespace mrclab::lab

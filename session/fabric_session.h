@@ -1,6 +1,6 @@
 #pragma once
 // What people do with a world: let time pass, stand, step, go back, break and mend it, change how it works, and
-// hold two futures against each other. Uses no sockets and no wall clock.
+// hold two branches against each other. Uses no sockets and no wall clock.
 //
 // Time that is looked at (at()) moves freely over what has happened; the world is always a little ahead of
 // it. A change takes effect exactly at at(): the world begins again, with the same seed and the change, and runs up
@@ -8,8 +8,8 @@
 // (tested). Simulated, going back further than what is kept simulates again likewise. A change in the past discards
 // what was changed by hand later than that.
 //
-// A world that happens now (Future::open_faults) takes a fault or its end where it is, if at() is at its newest
-// instant: at() moves to the instant at which it takes effect. The future that a fork leaves is simulated then.
+// A world that happens now (Branch::fault_injector) takes a fault or its end where it is, if at() is at its newest
+// instant: at() moves to the instant at which it takes effect. The branch that a fork leaves is simulated then.
 
 #include <array>
 #include <memory>
@@ -21,7 +21,7 @@
 #include "fabric/text/enum_words.h"
 #include "faults/fault_book.h"
 #include "faults/fault_order.h"
-#include "session/future.h"
+#include "session/branch.h"
 
 namespace mrclab::lab {
 
@@ -55,15 +55,15 @@ class FabricSession {
   /// Simulated. Throws InputError for a scenario that cannot be.
   explicit FabricSession(Scenario scenario);
   /// `first` runs the scenario, or ran it.
-  FabricSession(Scenario scenario, std::unique_ptr<Future> first);
+  FabricSession(Scenario scenario, std::unique_ptr<Branch> first);
 
   const Scenario& scenario() const { return scenario_; }
-  const Future& future() const { return *future_; }
-  /// The future that was left by the last fork; null if none is kept.
-  const Future* other() const { return other_.get(); }
+  const Branch& branch() const { return *branch_; }
+  /// The branch that was left by the last fork; null if none is kept.
+  const Branch* other() const { return other_.get(); }
   /// The instant at which both part, at the earliest.
   FabricTime forked_at() const { return forked_at_; }
-  /// A number that every future has for itself.
+  /// A number that every branch has for itself.
   uint32_t number() const { return number_; }
   uint32_t other_number() const { return other_number_; }
   /// All faults, by number: those of the scenario and those by hand.
@@ -71,17 +71,17 @@ class FabricSession {
 
   // Time. Each of these may end early where `go_on` returns false; at() is never beyond what was simulated.
   FabricTime at() const { return at_; }
-  FabricTime end() const { return future_->end(); }
+  FabricTime end() const { return branch_->end(); }
   void seek(FabricTime at, const GoOn& go_on = {});
   /// Lets the world go on up to `until` without moving.
   void look_ahead(FabricTime until, const GoOn& go_on = {});
-  /// Future::look_after(); true if faults have changed.
+  /// Branch::look_after(); true if faults have changed.
   bool look_after();
   /// Moves to the next or the last such instant before; false, and to the end or to the beginning, if there
   /// is none. `qp`: only what concerns this queue pair.
   bool step(StepTo to, bool back, std::optional<Qpn> qp = {}, const GoOn& go_on = {});
 
-  // Changes, at at(). With `fork` the future that is left stays as other(). Throw InputError, and then
+  // Changes, at at(). With `fork` the branch that is left stays as other(). Throw InputError, and then
   // nothing has changed.
   /// Returns the fault's number.
   uint32_t break_it(const FaultOrder& order, bool fork = false, const GoOn& go_on = {});
@@ -91,13 +91,13 @@ class FabricSession {
   void use_transport(const std::string& name, bool fork = false, const GoOn& go_on = {});
   /// From the beginning on, with the text of a scenario's `transport:` in place of what it is.
   void set_options(const std::string& options, bool fork = false, const GoOn& go_on = {});
-  /// Goes on with the other future, and keeps this one.
+  /// Goes on with the other branch, and keeps this one.
   void swap();
   void drop_other();
 
   /// The scenario that has this session's history. Faults that have no end stay without one.
   std::string yaml() const;
-  /// Where the two futures part, as far as both were simulated; simulates the other as far as this one.
+  /// Where the two branches part, as far as both were simulated; simulates the other as far as this one.
   std::optional<FirstDifference> difference(const GoOn& go_on = {});
 
  private:
@@ -109,17 +109,17 @@ class FabricSession {
                                        std::optional<Qpn> qp) const;
   void keep_packets_of(FabricTime t, const GoOn& go_on);
   /// The faults of the world that happens now, where at() is at its newest instant; null otherwise.
-  OpenFaults* faults_now() const { return at_newest_ ? future_->open_faults() : nullptr; }
+  FaultInjector* faults_now() const { return at_newest_ ? branch_->fault_injector() : nullptr; }
   /// Throws InputError if what is done to the world that happens now would not be recorded.
   void require_open() const;
-  /// Keeps what the future that happens now would have been, simulated; false if `go_on` stopped it.
+  /// Keeps what the branch that happens now would have been, simulated; false if `go_on` stopped it.
   bool keep_other_of_now(const GoOn& go_on);
   void take_faults_of_now(FabricTime moved_to, const GoOn& go_on);
 
   Scenario base_;  // as it was given
   Scenario scenario_;
   std::vector<BookedFault> faults_;
-  std::unique_ptr<Future> future_, other_;
+  std::unique_ptr<Branch> branch_, other_;
   bool at_newest_ = true;  // has not gone back since
   Scenario other_scenario_;
   std::vector<BookedFault> other_faults_;

@@ -23,7 +23,7 @@ FabricTime time_or(const YamlValue& entry, const char* key, FabricTime otherwise
   return value ? value->as_time() : otherwise;
 }
 
-std::string words_of(const YamlValue& value) {
+std::string status_of(const YamlValue& value) {
   if (!value.is_list()) return value.as_string();
   std::string text;
   for (const YamlValue& item : value.items()) text += (text.empty() ? "" : ", ") + item.as_string();
@@ -40,9 +40,9 @@ std::string asked_fault(faults::FaultKind kind, const YamlValue& body, Deed::On 
   std::string targets, settings;
   for (const auto& [key, value] : body.members()) {
     if (is_setting(key)) {
-      settings += ", " + key + " " + words_of(value);
+      settings += ", " + key + " " + status_of(value);
     } else {
-      targets += (targets.empty() ? "" : " " + key + " ") + words_of(value);
+      targets += (targets.empty() ? "" : " " + key + " ") + status_of(value);
     }
   }
   const char* const many = on == Deed::On::kOne   ? "one of "

@@ -197,8 +197,8 @@ json layers_of(std::span<const uint8_t> frame) {
   return layers;
 }
 
-json look_at_packet(const Future& future, const PacketName& name, const SimWorld::GoOn& go_on) {
-  const Topology& topology = future.topology();
+json look_at_packet(const Branch& branch, const PacketName& name, const SimWorld::GoOn& go_on) {
+  const Topology& topology = branch.topology();
   std::vector<Place> places;
   uint64_t left_out = 0;
   {
@@ -206,9 +206,9 @@ json look_at_packet(const Future& future, const PacketName& name, const SimWorld
     for (const NodeSite& site : topology.nodes) {
       watchers.emplace_back(topology, site.id, name, places, left_out);
     }
-    Simulation again(future.scenario(), 1,
+    Simulation again(branch.scenario(), 1,
                      [&](NodeId node) -> NodeObserver& { return watchers[node.value]; });
-    again.run(go_on, future.reached());
+    again.run(go_on, branch.reached());
   }
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return a.t != b.t ? a.t < b.t : a.side == Direction::kIngress && b.side == Direction::kEgress;

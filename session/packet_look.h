@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "session/future.h"
+#include "session/branch.h"
 
 namespace mrclab::lab {
 
@@ -21,8 +21,8 @@ inline constexpr size_t kMaxPlaces = 512;  ///< records of one packet that are s
 /// {"qp", "psn", "source", "destination", "places": [{"t_ps", "node", "port", "side": in | out, "event",
 /// "cause"?, "attempt", "bytes", "layers": [{"name", "label", "source", "fields": [{"name", "label",
 /// "value", "about"?}]}]}], "left_out"}, by time; an attempt is counted where its source sends it. Up to
-/// where the future was simulated. `go_on` as in Future::reach.
-nlohmann::json look_at_packet(const Future& future, const PacketName& name,
+/// where the branch was simulated. `go_on` as in Branch::reach.
+nlohmann::json look_at_packet(const Branch& branch, const PacketName& name,
                               const SimWorld::GoOn& go_on = {});
 
 /// The headers of a frame, outermost first, as the "layers" above.

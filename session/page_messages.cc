@@ -198,7 +198,7 @@ PacketKind kind_of(const SeenPacket& packet) {
 json welcome_of(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
-  const Recording& recording = session.future().recording();
+  const Recording& recording = session.branch().recording();
   json transports = json::array();
   for (const NamedTransport& transport : named_transports()) {
     transports.push_back({{"name", transport.name}, {"about", transport.about}});
@@ -237,7 +237,7 @@ json welcome_of(const FabricSession& session) {
       {"refusals", refusals()}};
 }
 
-json future_json(const FabricSession& session) {
+json branch_json(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
   json faults = json::array();
@@ -257,23 +257,23 @@ json future_json(const FabricSession& session) {
           interval.last_heal == FabricTime::never() ? json() : json(interval.last_heal.ps())},
          {"impairments", impairments_json(entry.fault, topology, room)}});
   }
-  return {{"say", "future"},
-          {"future", session.number()},
+  return {{"say", "branch"},
+          {"branch", session.number()},
           {"other", session.other() == nullptr ? json() : json(session.other_number())},
           {"forked_at_ps", session.forked_at().ps()},
-          {"world", name_of(session.future().world())},
-          {"lab", session.future().lab()},
+          {"world", name_of(session.branch().world())},
+          {"lab", session.branch().lab()},
           {"transport", endpoint::to_yaml(scenario.transport)},
           {"faults", faults}};
 }
 
-std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
+std::string sums_message(const Recording& recording, const Topology& topology, uint32_t branch,
                          size_t from, size_t to) {
   const size_t wires = topology.wires_list.size();
   std::string out;
   out.reserve((to - from) * (2 * wires + 12 * topology.planes + 4) + 24);
   for (const size_t number :
-       {size_t{1}, size_t{future}, from, to - from, wires, size_t{topology.planes}}) {
+       {size_t{1}, size_t{branch}, from, to - from, wires, size_t{topology.planes}}) {
     put(out, static_cast<uint32_t>(number));
   }
   std::vector<uint64_t> full(wires), trim(wires);
@@ -307,7 +307,7 @@ void require_kept(const Recording& recording, FabricTime from) {
                    " are no longer kept: there was no room for them");
 }
 
-std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
+std::string packets_message(const Recording& recording, uint32_t branch, uint32_t ticket,
                             FabricTime from, FabricTime to) {
   if (from < FabricTime::zero() || to < from || to - from > kMaxSpanAsked) {
     throw InputError("found a span that is empty or too long: expected at most " +
@@ -335,7 +335,7 @@ std::string packets_message(const Recording& recording, uint32_t future, uint32_
     }
   }
   std::string out;
-  for (const uint32_t number : {2u, future, ticket, count}) put(out, number);
+  for (const uint32_t number : {2u, branch, ticket, count}) put(out, number);
   put(out, static_cast<double>(from.ps()));
   put(out, static_cast<double>(to.ps()));
   return out + body;

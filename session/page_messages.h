@@ -2,10 +2,10 @@
 // Messages to the page about a session: JSON for what is small or sent once, and two binary forms, all numbers
 // little-endian, for what is much (page/world.js reads them).
 //
-//   sums     u32 1, future, first bin, bins, wires, planes; per bin: load u8 of each wire (255: line rate),
+//   sums     u32 1, branch, first bin, bins, wires, planes; per bin: load u8 of each wire (255: line rate),
 //            queue u8 of each wire (200: the trim threshold of its port), zeros up to a multiple of 4,
 //            and per plane u32 received bytes, u16 lost, trimmed, marked, again
-//   packets  u32 2, future, ticket, count; f64 from_ps, to_ps; per packet 36 bytes: u32 t - from in ps, wire,
+//   packets  u32 2, branch, ticket, count; f64 from_ps, to_ps; per packet 36 bytes: u32 t - from in ps, wire,
 //            qp, psn, ev, u16 source, destination, wire length, u8 opcode, event, cause, PacketKind, flags
 //            (SeenPacket's, kDataFlag, kDatagramFlag), traffic class, u32 waited_ns
 
@@ -33,17 +33,17 @@ inline constexpr uint8_t kDataFlag = 8, kDatagramFlag = 16;
 
 /// [[key, value]], because the order in which a body is written is kept.
 nlohmann::json body_words(const faults::BodyWords& words);
-/// What stays the same for all futures of a session: fabric, names, fault kinds, transports, queue pairs.
+/// What stays the same for all branches of a session: fabric, names, fault kinds, transports, queue pairs.
 nlohmann::json welcome_of(const FabricSession& session);
-/// What a future is: its number, faults with their text and what they impair, transport, the file.
-nlohmann::json future_json(const FabricSession& session);
+/// What a branch is: its number, faults with their text and what they impair, transport, the file.
+nlohmann::json branch_json(const FabricSession& session);
 /// Bins [from, to) of a recording.
-std::string sums_message(const Recording& recording, const Topology& topology, uint32_t future,
+std::string sums_message(const Recording& recording, const Topology& topology, uint32_t branch,
                          size_t from, size_t to);
 /// Throws InputError if packets at `from` are no longer there.
 void require_kept(const Recording& recording, FabricTime from);
 /// Packets whose record lies in [from, to). Throws InputError where that is too much, or was left out.
-std::string packets_message(const Recording& recording, uint32_t future, uint32_t ticket,
+std::string packets_message(const Recording& recording, uint32_t branch, uint32_t ticket,
                             FabricTime from, FabricTime to);
 nlohmann::json event_json(const SeenEvent& event);
 nlohmann::json window_json(const Topology& topology, const SeenWindow& window);

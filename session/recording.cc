@@ -64,7 +64,7 @@ std::span<const Recording::PlaneSums> Recording::planes(size_t bin) const {
   return std::span(plane_sums_).subspan(bin * topology_.planes, topology_.planes);
 }
 
-void Recording::add(const SeenPacket& seen) {
+void Recording::record_packet(const SeenPacket& seen) {
   packets_[bin_of(seen.t)].push_back(seen);
   if (++kept_ > kMaxPackets) forget_oldest();
 }
@@ -144,7 +144,7 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
     if (packet.flags & SeenPacket::kMarkedHere) count(sums.marked);
     if (site.role == NodeRole::kHost && packet.flags & SeenPacket::kAgain) count(sums.again);
   }
-  add(packet);
+  record_packet(packet);
 }
 
 void Recording::leave_out(FabricTime t) { told_until_ = std::min(told_until_, t); }

@@ -104,7 +104,7 @@ class Recording {
   PlaneSums& sums_of(size_t bin, uint32_t plane) {
     return plane_sums_[bin * topology_.planes + plane];
   }
-  void add(const SeenPacket& seen);
+  void record_packet(const SeenPacket& seen);
   void forget_oldest();
 
   const Topology& topology_;

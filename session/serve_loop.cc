@@ -40,12 +40,13 @@ void ServeLoop::run(const IsInterrupted& interrupted) {
 void ServeLoop::turn(milliseconds at_most) {
   PageInput input;
   size_t taken = 0;
-  for (bool more = door_.next(input, at_most); more; more = door_.next(input, milliseconds(0))) {
+  for (bool more = connections_.next(input, at_most); more;
+       more = connections_.next(input, milliseconds(0))) {
     take(input);
     if (interrupted_()) return;
     if (++taken == kInputsAtOnce) break;
   }
-  if (played_.session().look_after()) tell_all(future_json(played_.session()));
+  if (played_.session().look_after()) tell_all(branch_json(played_.session()));
   const auto now = Clock::now();
   const bool was_playing = played_.playing;
   played_.advance(std::chrono::duration_cast<std::chrono::nanoseconds>(now - before_).count(),
@@ -61,20 +62,20 @@ void ServeLoop::turn(milliseconds at_most) {
   }
 }
 
-void ServeLoop::tell(ClientId client, const json& message) {
-  door_.send_text(client, message.dump(-1, ' ', false, json::error_handler_t::replace));
+void ServeLoop::send_to_client(ClientId client, const json& message) {
+  connections_.send_text(client, message.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 void ServeLoop::tell_all(const json& message) {
-  for (const auto& [client, browser] : browsers_) tell(client, message);
+  for (const auto& [client, browser] : browsers_) send_to_client(client, message);
 }
 
 void ServeLoop::tell_controls() {
   for (const auto& [client, browser] : browsers_) {
-    tell(client, {{"say", "controls"},
-                  {"mine", client == holder_},
-                  {"free", holder_ == 0},
-                  {"browsers", browsers_.size()}});
+    send_to_client(client, {{"say", "controls"},
+                            {"mine", client == holder_},
+                            {"free", holder_ == 0},
+                            {"browsers", browsers_.size()}});
   }
 }
 
@@ -83,9 +84,9 @@ void ServeLoop::welcome(ClientId client) {
   browsers_[client] = {};
   json welcome = welcome_of(played_.session());
   if (played_.run) welcome["run"] = run_json(played_);
-  tell(client, welcome);
-  tell(client, future_json(played_.session()));
-  tell(client, state_json(played_));
+  send_to_client(client, welcome);
+  send_to_client(client, branch_json(played_.session()));
+  send_to_client(client, state_json(played_));
 }
 
 void ServeLoop::take(const PageInput& input) {
@@ -101,7 +102,7 @@ void ServeLoop::take(const PageInput& input) {
       if (browsers_.empty()) played_.playing = false;  // nobody looks
       tell_controls();
       return;
-    case PageInput::What::kText: obey_text(input.client, input.text); return;
+    case PageInput::What::kText: on_text(input.client, input.text); return;
   }
 }
 
@@ -113,7 +114,7 @@ bool ServeLoop::take_controls(ClientId client, const json& command) {
   } else if (word == "take" && holder_ == 0) {
     holder_ = client;
   } else if (word == "take" || word == "give") {
-    tell(client, {{"say", "error"}, {"text", "another browser holds the controls"}});
+    send_to_client(client, {{"say", "error"}, {"text", "another browser holds the controls"}});
     return true;
   } else {
     return false;
@@ -122,7 +123,7 @@ bool ServeLoop::take_controls(ClientId client, const json& command) {
   return true;
 }
 
-void ServeLoop::obey_text(ClientId client, const std::string& text) {
+void ServeLoop::on_text(ClientId client, const std::string& text) {
   if (!browsers_.contains(client)) return;
   json command;
   try {
@@ -133,65 +134,68 @@ void ServeLoop::obey_text(ClientId client, const std::string& text) {
     if (needs_control(word) && client != holder_) {
       throw InputError("another browser holds the controls: ask for them first");
     }
-    SessionAnswer answer = obey(played_, command, go_on({}));
+    SessionAnswer answer = answer_command(played_, command, go_on({}));
     if (answer.all_changed) {
       for (const auto& [other, browser] : std::map(browsers_)) welcome(other);
-      other_future_ = 0;
+      other_branch_ = 0;
     }
-    if (answer.future_changed) tell_all(future_json(played_.session()));
+    if (answer.branch_changed) tell_all(branch_json(played_.session()));
     const bool answered_by_text = answer.binary.empty();
-    if (!answer.binary.empty()) door_.send_binary(client, std::move(answer.binary));
+    if (!answer.binary.empty()) connections_.send_binary(client, std::move(answer.binary));
     // Who asks with a ticket waits for an answer; a binary one has the ticket in it.
     if (answer.text.is_null() && answered_by_text && command.contains("ticket")) {
       answer.text = {{"say", "done"}};
     }
     if (!answer.text.is_null()) {
       if (command.contains("ticket")) answer.text["ticket"] = command["ticket"];
-      tell(client, answer.text);
+      send_to_client(client, answer.text);
     }
     if (needs_control(word)) tell_all(state_json(played_));
   } catch (const std::exception& error) {
     json refusal{{"say", "error"}, {"text", error.what()}};
     if (command.is_object() && command.contains("ticket")) refusal["ticket"] = command["ticket"];
-    tell(client, refusal);
+    send_to_client(client, refusal);
   }
 }
 
 /// Sends what was simulated since the last message to this browser, as far as it keeps up.
 void ServeLoop::tell_progress(ClientId client, Browser& browser) {
   const FabricSession& session = played_.session();
-  const Recording& recording = session.future().recording();
+  const Recording& recording = session.branch().recording();
   const Topology& topology = session.scenario().topology;
-  if (browser.future != session.number()) browser = {session.number(), 0, 0, 0};
+  if (browser.branch != session.number()) browser = {session.number(), 0, 0, 0};
   const size_t whole = recording.complete_bins();
   // A recording that was made again is shorter than what the browser has: it has the same history.
-  while (browser.bin < whole && door_.waiting_bytes(client) < kEnoughWaiting) {
+  while (browser.bin < whole && connections_.waiting_bytes(client) < kEnoughWaiting) {
     const size_t to = std::min(whole, browser.bin + kBinsAtOnce);
-    door_.send_binary(client, sums_message(recording, topology, browser.future, browser.bin, to));
+    connections_.send_binary(client,
+                             sums_message(recording, topology, browser.branch, browser.bin, to));
     browser.bin = to;
   }
   while (browser.event < recording.events().size() &&
-         door_.waiting_bytes(client) < kEnoughWaiting) {
+         connections_.waiting_bytes(client) < kEnoughWaiting) {
     json lines = json::array();
     const auto some = recording.events().subspan(
         browser.event, std::min(kLinesAtOnce, recording.events().size() - browser.event));
     for (const SeenEvent& event : some) lines.push_back(event_json(event));
     browser.event += some.size();
-    tell(client, {{"say", "events"}, {"future", browser.future}, {"lines", std::move(lines)}});
+    send_to_client(client,
+                   {{"say", "events"}, {"branch", browser.branch}, {"lines", std::move(lines)}});
   }
   while (browser.window < recording.windows().size() &&
-         door_.waiting_bytes(client) < kEnoughWaiting) {
+         connections_.waiting_bytes(client) < kEnoughWaiting) {
     json lines = json::array();
     const auto some = recording.windows().subspan(
         browser.window, std::min(kLinesAtOnce, recording.windows().size() - browser.window));
     for (const SeenWindow& window : some) lines.push_back(window_json(topology, window));
     browser.window += some.size();
-    tell(client, {{"say", "windows"}, {"future", browser.future}, {"lines", std::move(lines)}});
+    send_to_client(client,
+                   {{"say", "windows"}, {"branch", browser.branch}, {"lines", std::move(lines)}});
   }
 }
 
 void ServeLoop::tell_cut() {
-  const std::optional<RecordsCut> cut = played_.session().future().records_cut();
+  const std::optional<RecordsCut> cut = played_.session().branch().records_cut();
   const std::string why = cut ? cut->why : std::string();
   if (why == told_cut_) return;
   told_cut_ = why;
@@ -201,12 +205,12 @@ void ServeLoop::tell_cut() {
   if (tell_starter_) tell_starter_(why);
 }
 
-/// The sums of the other future, for the time line, to all.
+/// The sums of the other branch, for the time line, to all.
 void ServeLoop::tell_other_sums() {
-  const Future* other = played_.session().other();
+  const Branch* other = played_.session().other();
   if (other == nullptr) return;
-  if (other_future_ != played_.session().other_number()) {
-    other_future_ = played_.session().other_number();
+  if (other_branch_ != played_.session().other_number()) {
+    other_branch_ = played_.session().other_number();
     other_bin_ = 0;
   }
   const Recording& recording = other->recording();
@@ -214,8 +218,8 @@ void ServeLoop::tell_other_sums() {
   while (other_bin_ < whole) {
     const size_t to = std::min(whole, other_bin_ + kBinsAtOnce);
     for (const auto& [client, browser] : browsers_) {
-      door_.send_binary(client,
-                        sums_message(recording, other->topology(), other_future_, other_bin_, to));
+      connections_.send_binary(
+          client, sums_message(recording, other->topology(), other_branch_, other_bin_, to));
     }
     other_bin_ = to;
   }

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "console/interrupt.h"
-#include "session/page_door.h"
+#include "session/page_connections.h"
 #include "session/session_commands.h"
 
 namespace mrclab::lab {
@@ -19,8 +19,8 @@ class ServeLoop {
   using Tell = std::function<void(const std::string&)>;
 
   /// Both outlive it.
-  ServeLoop(PageDoor& door, PlayedSession& played, Tell tell_starter = {})
-      : door_(door), played_(played), tell_starter_(std::move(tell_starter)) {}
+  ServeLoop(PageConnections& connections, PlayedSession& played, Tell tell_starter = {})
+      : connections_(connections), played_(played), tell_starter_(std::move(tell_starter)) {}
 
   /// Until `interrupted` returns true.
   void run(const IsInterrupted& interrupted);
@@ -31,25 +31,25 @@ class ServeLoop {
  private:
   using Clock = std::chrono::steady_clock;
   struct Browser {
-    uint32_t future = 0;  ///< whose sums, events and windows were sent to it, up to here:
+    uint32_t branch = 0;  ///< whose sums, events and windows were sent to it, up to here:
     size_t bin = 0, event = 0, window = 0;
   };
 
   void take(const PageInput& input);
   void welcome(ClientId client);
-  void obey_text(ClientId client, const std::string& text);
+  void on_text(ClientId client, const std::string& text);
   bool take_controls(ClientId client, const nlohmann::json& command);
-  void tell(ClientId client, const nlohmann::json& message);
+  void send_to_client(ClientId client, const nlohmann::json& message);
   void tell_all(const nlohmann::json& message);
   void tell_controls();
   void tell_progress(ClientId client, Browser& browser);
   void tell_other_sums();
-  /// Where the records of a future end, once.
+  /// Where the records of a branch end, once.
   void tell_cut();
   /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
   FabricSession::GoOn go_on(std::optional<std::chrono::milliseconds> at_most);
 
-  PageDoor& door_;
+  PageConnections& connections_;
   PlayedSession& played_;
   Tell tell_starter_;
   IsInterrupted interrupted_ = [] { return false; };
@@ -58,7 +58,7 @@ class ServeLoop {
   bool behind_ = false;               // the last round's slice of simulating ended before its work
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one
-  uint32_t other_future_ = 0;
+  uint32_t other_branch_ = 0;
   size_t other_bin_ = 0;
   std::string told_cut_;
 };

@@ -42,15 +42,15 @@ json note(std::string text) { return {{"say", "note"}, {"text", std::move(text)}
 SessionAnswer seek(const Order& order) {
   const FabricTime to = order.time("at_ps");
   order.session().seek(to, order.go_on);
-  const std::optional<RecordsCut> cut = order.session().future().records_cut();
+  const std::optional<RecordsCut> cut = order.session().branch().records_cut();
   if (!cut || to < cut->from) return {};
   return {note(cut->why)};
 }
 
 /// Why a step found nothing, as far as was looked.
 std::string none_found(const FabricSession& session, StepTo to, bool back) {
-  const Future& future = session.future();
-  const Recording& recording = future.recording();
+  const Branch& branch = session.branch();
+  const Recording& recording = branch.recording();
   const bool packets = to == StepTo::kPacket || to == StepTo::kLoss;
   const bool words = to == StepTo::kPath || to == StepTo::kQueuePair;
   const FabricTime kept = packets ? recording.kept_from() : FabricTime::zero();
@@ -60,10 +60,10 @@ std::string none_found(const FabricSession& session, StepTo to, bool back) {
     text += kept > FabricTime::zero()
                 ? "from " + to_string(kept) + " on, and packets before are no longer kept"
                 : "before";
-  } else if (const std::optional<RecordsCut> cut = future.records_cut()) {
+  } else if (const std::optional<RecordsCut> cut = branch.records_cut()) {
     text += "before " + to_string(cut->from) + ": " + cut->why;
-  } else if (future.reached() < future.end()) {
-    text += "until " + to_string(future.reached()) + ", and the world has come no further";
+  } else if (branch.reached() < branch.end()) {
+    text += "until " + to_string(branch.reached()) + ", and the world has come no further";
   } else {
     text += "until the end";
   }
@@ -184,10 +184,10 @@ void PlayedSession::advance(int64_t wall_ns, const FabricSession::GoOn& go_on) {
   wall_ns = std::clamp<int64_t>(wall_ns, 0, kTenth);
   const auto passed = static_cast<__int128>(per_second.ps()) * wall_ns / kSecond;
   session().seek(session().at() + FabricTime::from_ps(static_cast<int64_t>(passed)), go_on);
-  const bool now = session().future().world() == FutureWorld::kLive;
+  const bool now = session().branch().world() == BranchWorld::kLive;
   const int64_t ahead = now ? kAheadOfNowPerSecond : kAheadPerSecond;
   session().look_ahead(session().at() + per_second / ahead, go_on);
-  const std::optional<RecordsCut> cut = session().future().records_cut();
+  const std::optional<RecordsCut> cut = session().branch().records_cut();
   const FabricTime last = cut ? cut->from - FabricTime::from_ps(1) : session().end();
   if (session().at() >= last) playing = false;
 }
@@ -197,7 +197,7 @@ bool needs_control(const std::string& word) {
   return found != commands().end() && found->second.control;
 }
 
-SessionAnswer obey(PlayedSession& played, const json& command, const GoOn& go_on) {
+SessionAnswer answer_command(PlayedSession& played, const json& command, const GoOn& go_on) {
   const auto word = command.at("do").get<std::string>();
   const auto found = commands().find(word);
   if (found == commands().end())
@@ -206,19 +206,19 @@ SessionAnswer obey(PlayedSession& played, const json& command, const GoOn& go_on
 }
 
 json state_json(const PlayedSession& played) {
-  const Future& future = played.session().future();
-  const Recording& recording = future.recording();
-  const std::optional<RecordsCut> cut = future.records_cut();
+  const Branch& branch = played.session().branch();
+  const Recording& recording = branch.recording();
+  const std::optional<RecordsCut> cut = branch.records_cut();
   const bool told_all = recording.told_until() == FabricTime::never();
   return {{"say", "state"},
           {"t_ps", played.session().at().ps()},
           {"playing", played.playing},
           {"per_second_ps", played.per_second.ps()},
-          {"reached_ps", future.reached().ps()},
+          {"reached_ps", branch.reached().ps()},
           {"cut", cut ? json{{"from_ps", cut->from.ps()}, {"why", cut->why}} : json()},
           {"kept_from_ps", recording.kept_from().ps()},
           {"told_until_ps", told_all ? json() : json(recording.told_until().ps())},
-          {"future", played.session().number()}};
+          {"branch", played.session().number()}};
 }
 
 }  // namespace mrclab::lab

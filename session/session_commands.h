@@ -21,10 +21,10 @@ namespace mrclab::lab {
 bool needs_control(const std::string& word);
 
 /// Throws InputError, nlohmann::json::exception.
-SessionAnswer obey(PlayedSession& played, const nlohmann::json& command,
-                   const FabricSession::GoOn& go_on);
+SessionAnswer answer_command(PlayedSession& played, const nlohmann::json& command,
+                             const FabricSession::GoOn& go_on);
 
-/// {"say": "state", "t_ps", "playing", "per_second_ps", "reached_ps", "future"}
+/// {"say": "state", "t_ps", "playing", "per_second_ps", "reached_ps", "branch"}
 nlohmann::json state_json(const PlayedSession& played);
 
 }  // namespace mrclab::lab

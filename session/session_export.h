@@ -1,5 +1,5 @@
 #pragma once
-// A resident lab as a scenario that repeats it: its workload, and every fault at the instant at
+// A persistent lab as a scenario that repeats it: its workload, and every fault at the instant at
 // which it took effect, whatever its source.
 
 #include <string>

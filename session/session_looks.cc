@@ -21,17 +21,17 @@ namespace {
 
 using nlohmann::json;
 
-uint32_t future_number(const Order& order) {
-  return order.words.contains("future") ? order.number("future") : order.session().number();
+uint32_t branch_number(const Order& order) {
+  return order.words.contains("branch") ? order.number("branch") : order.session().number();
 }
 
-const Future& future_of(const Order& order) {
-  const uint32_t number = future_number(order);
-  if (number == order.session().number()) return order.session().future();
+const Branch& branch_of(const Order& order) {
+  const uint32_t number = branch_number(order);
+  if (number == order.session().number()) return order.session().branch();
   if (order.session().other() != nullptr && number == order.session().other_number()) {
     return *order.session().other();
   }
-  throw InputError("this future is gone");
+  throw InputError("this branch is gone");
 }
 
 uint32_t host_number(const Order& order, const char* key) {
@@ -63,12 +63,12 @@ std::vector<Id> parts(const Order& order, const char* key, size_t count) {
 }  // namespace
 
 SessionAnswer packets(const Order& order) {
-  const Future& future = future_of(order);
-  const FabricTime to = std::min(order.time("to_ps"), future.reached());
+  const Branch& branch = branch_of(order);
+  const FabricTime to = std::min(order.time("to_ps"), branch.reached());
   const FabricTime from = std::min(order.time("from_ps"), to);
   return {
       {},
-      packets_message(future.recording(), future_number(order), order.number("ticket"), from, to)};
+      packets_message(branch.recording(), branch_number(order), order.number("ticket"), from, to)};
 }
 
 SessionAnswer packet(const Order& order) {
@@ -76,20 +76,20 @@ SessionAnswer packet(const Order& order) {
                         host_number(order, "destination"),
                         {order.number("qp")},
                         Psn{order.number("psn")}};
-  const Future& future = future_of(order);
-  (void)future.simulated(FabricTime::zero());  // throws if no simulation shows what happened
-  json life = look_at_packet(future, name, order.go_on);
+  const Branch& branch = branch_of(order);
+  (void)branch.simulated(FabricTime::zero());  // throws if no simulation shows what happened
+  json life = look_at_packet(branch, name, order.go_on);
   life["say"] = "packet";
-  life["simulated"] = future.world() != FutureWorld::kSimulated;
-  life["until_ps"] = future.reached().ps();
+  life["simulated"] = branch.world() != BranchWorld::kSimulated;
+  life["until_ps"] = branch.reached().ps();
   return {std::move(life)};
 }
 
 /// Which entropy values the queue pairs of all hosts used in an interval, and which they did not use at its end.
 SessionAnswer use(const Order& order) {
-  const Recording& recording = future_of(order).recording();
+  const Recording& recording = branch_of(order).recording();
   const Topology& topology = order.session().scenario().topology;
-  const FabricTime to = std::min(order.time("to_ps"), future_of(order).reached());
+  const FabricTime to = std::min(order.time("to_ps"), branch_of(order).reached());
   const FabricTime from = std::max(std::min(order.time("from_ps"), to), FabricTime::zero());
   if (to - from > kMaxSpanAsked) throw InputError("found too long a time: expected at most 2 ms");
   require_kept(recording, from);
@@ -132,14 +132,14 @@ SessionAnswer kinds(const Order& order) {
 SessionAnswer sack(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
   const uint32_t number = host_number(order, "host");
-  const Future& future = future_of(order);
-  const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), future.reached());
+  const Branch& branch = branch_of(order);
+  const FabricTime at = std::clamp(order.time("at_ps"), FabricTime::zero(), branch.reached());
   const NodeId host = topology.host(number);
-  const Recording& recording = future.simulated(at).recording();
+  const Recording& recording = branch.simulated(at).recording();
   const SeenSack* found = recording.last_sack(host, Qpn{order.number("qp")}, at);
   json answer{{"say", "sack"},
               {"found", found != nullptr},
-              {"simulated", future.world() != FutureWorld::kSimulated}};
+              {"simulated", branch.world() != BranchWorld::kSimulated}};
   if (const auto forgotten = recording.sacks_forgotten(host))
     answer["kept_from_ps"] = forgotten->ps();
   if (found == nullptr) return {std::move(answer)};
@@ -155,7 +155,7 @@ SessionAnswer sack(const Order& order) {
 /// The host's own account, at the instant up to which it was simulated.
 SessionAnswer host(const Order& order) {
   const uint32_t number = host_number(order, "host");
-  const endpoint::HostAccount account = future_of(order).account(number);
+  const endpoint::HostAccount account = branch_of(order).account(number);
   json queues = json::array();
   for (const endpoint::QueueCounts& q : account.queues) {
     queues.push_back({{"qp", q.local.value},
@@ -167,7 +167,7 @@ SessionAnswer host(const Order& order) {
   }
   return {{{"say", "host"},
            {"host", number},
-           {"at_ps", future_of(order).told_at().ps()},
+           {"at_ps", branch_of(order).told_at().ps()},
            {"queues", std::move(queues)},
            {"retransmissions", account.stats.retransmissions},
            {"losses_detected", account.stats.losses_detected},
@@ -183,11 +183,11 @@ SessionAnswer inspect(const Order& order) {
     throw InputError("there is no such switch");
   }
   const NodeSite& site = topology.nodes[number];
-  const SwitchWords words = future_of(order).words_of(site);
+  const SwitchStatus words = branch_of(order).status_of(site);
   std::string text = switch_table_text(table_of_switch(site, words.table));
   if (!words.pauses.is_null()) {
     text += pauses_text(
-        {{"fabric_ps", future_of(order).reached().ps()}, {"nodes", {{site.name, words.pauses}}}},
+        {{"fabric_ps", branch_of(order).reached().ps()}, {"nodes", {{site.name, words.pauses}}}},
         true);
   }
   json counters = json::object();
@@ -196,7 +196,7 @@ SessionAnswer inspect(const Order& order) {
   }
   return {{{"say", "inspect"},
            {"node", number},
-           {"at_ps", future_of(order).told_at().ps()},
+           {"at_ps", branch_of(order).told_at().ps()},
            {"text", std::move(text)},
            {"counters", std::move(counters)}}};
 }
@@ -205,7 +205,7 @@ SessionAnswer inspect(const Order& order) {
 SessionAnswer yaml(const Order& order) {
   std::string text = order.session().yaml();
   json answer{{"say", "yaml"}, {"name", order.session().scenario().name}};
-  if (const std::optional<RecordsCut> cut = order.session().future().records_cut()) {
+  if (const std::optional<RecordsCut> cut = order.session().branch().records_cut()) {
     text = "# Of the session that this was, " + cut->why + ".\n" + text;
     answer["cut"] = cut->why;
   }
@@ -216,16 +216,16 @@ SessionAnswer yaml(const Order& order) {
 /// The digest of the history. A simulation goes on to its end for that; of another world it is computed
 /// as far as it went, beside that of the simulation of the same scenario.
 SessionAnswer history(const Order& order) {
-  if (const Future& now = order.session().future(); now.world() != FutureWorld::kSimulated) {
+  if (const Branch& now = order.session().branch(); now.world() != BranchWorld::kSimulated) {
     return {{{"say", "history"},
              {"at_ps", now.reached().ps()},
              {"sha256", now.history_sha256()},
              {"simulated", now.simulated(now.reached()).history_sha256()}}};
   }
   order.session().look_ahead(order.session().end(), order.go_on);
-  const Future& future = order.session().future();
-  if (future.reached() < future.end()) throw InputError("interrupted before the end");
-  return {{{"say", "history"}, {"sha256", future.history_sha256()}}};
+  const Branch& branch = order.session().branch();
+  if (branch.reached() < branch.end()) throw InputError("interrupted before the end");
+  return {{{"say", "history"}, {"sha256", branch.history_sha256()}}};
 }
 
 /// By the session's own expectations, or as the task of a lesson.
@@ -247,7 +247,7 @@ SessionAnswer judge(const Order& order) {
 
 SessionAnswer difference(const Order& order) {
   const auto found = order.session().difference(order.go_on);
-  const Future &here = order.session().future(), &there = *order.session().other();
+  const Branch &here = order.session().branch(), &there = *order.session().other();
   json answer{
       {"say", "difference"},
       {"found", found.has_value()},

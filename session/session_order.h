@@ -24,7 +24,7 @@ struct PlayedSession {
   explicit PlayedSession(std::unique_ptr<FabricSession> session) : owned(std::move(session)) {}
   /// Begins with another scenario, in a world of the same kind. Throws InputError, and then this one goes on.
   void open(const Scenario& scenario) {
-    owned = std::make_unique<FabricSession>(scenario, session().future().another(scenario));
+    owned = std::make_unique<FabricSession>(scenario, session().branch().another(scenario));
     run.reset();
   }
 
@@ -50,7 +50,7 @@ struct PlayedSession {
 struct SessionAnswer {
   nlohmann::json text;          ///< null: none
   std::string binary = {};      ///< else a message of page_messages.h
-  bool future_changed = false;  ///< every browser must be notified
+  bool branch_changed = false;  ///< every browser must be notified
   bool all_changed = false;     ///< likewise, of everything: it is another scenario
 };
 

@@ -8,7 +8,7 @@
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
 #include "session/lesson.h"
-#include "session/simulated_future.h"
+#include "session/simulated_branch.h"
 
 namespace mrclab::lab {
 namespace {
@@ -34,15 +34,15 @@ void make_inconclusive(json& verdict, const std::string& why) {
   verdict["why"] = why;
 }
 
-/// Why the simulation of this scenario does not show what happened in the world of `future`; empty: it does.
-std::string why_not_shown(const Future& future, const Scenario& scenario,
+/// Why the simulation of this scenario does not show what happened in the world of `branch`; empty: it does.
+std::string why_not_shown(const Branch& branch, const Scenario& scenario,
                           const FabricSession::GoOn& go_on) {
-  if (std::string why = future.unsound(); !why.empty()) return why;
-  SimulatedFuture twin(scenario);
-  const FabricTime until = future.history_until();
+  if (std::string why = branch.unsound(); !why.empty()) return why;
+  SimulatedBranch twin(scenario);
+  const FabricTime until = branch.history_until();
   twin.reach(until, go_on);
   if (twin.reached() < until) throw Interrupted("the judge was interrupted");
-  const std::string here = future.history_sha256(), there = twin.history_sha256();
+  const std::string here = branch.history_sha256(), there = twin.history_sha256();
   if (here == there) return {};
   return "the history of this world up to " + to_string(until) +
          " is not that of its simulation (" + here.substr(0, 12) + " here, " + there.substr(0, 12) +
@@ -72,8 +72,8 @@ json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
   const analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));
   const analysis::Analysis judged = analysis::judge(inputs, evidence);
   const std::vector<analysis::StoryLine> lines =
-      analysis::tell_story({topology, evidence, judged.measurements, inputs.faults,
-                            judged.verdict.faults, inputs.queue_pairs});
+      analysis::write_story({topology, evidence, judged.measurements, inputs.faults,
+                             judged.verdict.faults, inputs.queue_pairs});
   json story = json::array();
   for (const analysis::StoryLine& line : lines) {
     story.push_back({{"t_ps", line.t.ps()}, {"kind", line.kind}, {"text", line.text}});
@@ -108,16 +108,16 @@ json verdict_of(const std::string& scenario_yaml, const std::string& expect,
 
 json verdict_of(const FabricSession& session, const std::string& expect,
                 const FabricSession::GoOn& go_on) {
-  const Future& future = session.future();
+  const Branch& branch = session.branch();
   const std::string yaml = session.yaml();
-  if (future.world() == FutureWorld::kSimulated) {
+  if (branch.world() == BranchWorld::kSimulated) {
     if (!expect.empty()) return verdict_of(yaml, expect, go_on);
     return verdict_of(parse_scenario(read_yaml_text(yaml, "session")), go_on);
   }
   Scenario scenario = parse_scenario(read_yaml_text(yaml, "session"));
-  const std::string why = why_not_shown(future, scenario, go_on);
+  const std::string why = why_not_shown(branch, scenario, go_on);
   // A world that goes on has no end yet.
-  const FabricTime until = future.history_until();
+  const FabricTime until = branch.history_until();
   json verdict;
   if (expect.empty()) {
     if (until < scenario.stop()) scenario.until = until;
@@ -125,7 +125,7 @@ json verdict_of(const FabricSession& session, const std::string& expect,
   } else {
     verdict = verdict_of(yaml, expect, go_on, until);
   }
-  verdict["world"] = name_of(future.world());
+  verdict["world"] = name_of(branch.world());
   if (!why.empty()) make_inconclusive(verdict, why);
   return verdict;
 }

@@ -18,7 +18,7 @@ namespace mrclab::lab {
 
 /// What each rank sends before each window, and the sum over all of them.
 struct WindowVote {
-  /// When the earliest event of the rank's nodes on each side (two_sides.h) is due. In the sum,
+  /// When the earliest event of the rank's nodes on each side (bipartition.h) is due. In the sum,
   /// the earliest event of any rank.
   std::array<FabricTime, 2> earliest{FabricTime::never(), FabricTime::never()};
   uint64_t frames = 0;  ///< that its nodes started to send in the last window; in the sum: of all

@@ -49,20 +49,20 @@ void SimShard::transmit(Transmission&& transmission) {
   Hop& hop = world_.hops[world_.first_hop[sender_.value] + transmission.port.value];
   const bool stays = hop.shard == index_;
   const bool waits = fetches_ || !stays;
-  Letter& letter = waits ? letters_[hop.shard].emplace_back() : in_hand_;
-  letter.node = hop.to;
-  letter.port = PortId{static_cast<uint32_t>(hop.port)};
-  letter.arrival.frame = std::move(transmission.frame);
-  letter.arrival.start = transmission.start;
-  letter.arrival.arrival = transmission.end + transmission.flight;
-  letter.arrival.sequence = hop.sequence;
-  letter.arrival.lost = transmission.lost;
+  CrossShardFrame& crossing = waits ? letters_[hop.shard].emplace_back() : in_hand_;
+  crossing.node = hop.to;
+  crossing.port = PortId{static_cast<uint32_t>(hop.port)};
+  crossing.arrival.frame = std::move(transmission.frame);
+  crossing.arrival.start = transmission.start;
+  crossing.arrival.arrival = transmission.end + transmission.flight;
+  crossing.arrival.sequence = hop.sequence;
+  crossing.arrival.lost = transmission.lost;
   ++hop.sequence;
-  if (letter.arrival.lost != DropCause::kNone) cut_to_void(letter.arrival.frame);
-  if (!waits) return deliver(letter.node, letter.port, std::move(letter.arrival));
+  if (crossing.arrival.lost != DropCause::kNone) cut_to_void(crossing.arrival.frame);
+  if (!waits) return deliver(crossing.node, crossing.port, std::move(crossing.arrival));
   // What goes to another rank is copied, and its buffer comes back.
   const bool leaves = !stays && world_.nodes[hop.to.value] != nullptr;
-  if (leaves && letter.arrival.frame) frames_.let_go();
+  if (leaves && crossing.arrival.frame) frames_.let_go();
 }
 
 void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {
@@ -73,13 +73,13 @@ void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {
   plan(node);
 }
 
-/// Where there are many nodes, the one that a letter goes to is in no cache. What the delivery asks for there is fetched in
-/// three steps, each some letters ahead of the next one.
-void SimShard::deliver_all(std::vector<Letter>& letters, bool adopts) {
-  constexpr size_t kAhead = 4;  // letters
-  const size_t count = letters.size();
+/// Where there are many nodes, the receiver of a cross-shard frame is in no cache. What the delivery reads there is
+/// fetched in three steps, each some frames ahead of the next one.
+void SimShard::deliver_all(std::vector<CrossShardFrame>& crossings, bool adopts) {
+  constexpr size_t kAhead = 4;  // cross-shard frames
+  const size_t count = crossings.size();
   if (count == 0) return;
-  Letter* const first = letters.data();
+  CrossShardFrame* const first = crossings.data();
   ArrivalQueue* const* const queues = world_.arrivals.data();
   const auto fetch = [=, this](size_t number, auto&& part) {
     if (number >= count || !fetches_) return;  // also a number before the first, which has wrapped
@@ -93,15 +93,15 @@ void SimShard::deliver_all(std::vector<Letter>& letters, bool adopts) {
     fetch(i - 2 * kAhead,
           [](const ArrivalQueue& queue, PortId port) { queue.fetch_place_of(port); });
     if (i < 3 * kAhead) continue;
-    Letter& letter = first[i - 3 * kAhead];
-    if (adopts && letter.arrival.frame) frames_.adopt(letter.arrival.frame);
-    deliver(letter.node, letter.port, std::move(letter.arrival));
+    CrossShardFrame& crossing = first[i - 3 * kAhead];
+    if (adopts && crossing.arrival.frame) frames_.adopt(crossing.arrival.frame);
+    deliver(crossing.node, crossing.port, std::move(crossing.arrival));
   }
-  letters.clear();
+  crossings.clear();
 }
 
 void SimShard::write_letters(uint32_t shard, std::vector<uint8_t>& out) {
-  for (const Letter& letter : letters_[shard]) append_letter(letter, out);
+  for (const CrossShardFrame& crossing : letters_[shard]) append_cross_shard(crossing, out);
   letters_[shard].clear();
 }
 

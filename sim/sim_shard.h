@@ -1,6 +1,6 @@
 #pragma once
 // The nodes of the simulated world that one thread runs, and what it needs for that alone: a frame
-// pool, the order in which nodes are due, and letters, which hold what these nodes send until it is handed over.
+// pool, the order in which nodes are due, and cross-shard frames, which hold what these nodes send until it is handed over.
 
 #include <array>
 #include <memory>
@@ -9,7 +9,7 @@
 #include "fabric/base/event_queue.h"
 #include "fabric/node/node.h"
 #include "fabric/topology/topology.h"
-#include "sim/letter_bytes.h"
+#include "sim/cross_shard_frame.h"
 
 namespace mrclab::lab {
 
@@ -30,7 +30,7 @@ class SimShard : private FrameSink {
     std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
     std::vector<ArrivalQueue*> arrivals;       ///< by node: what its Node::arrivals() returned
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
-    std::vector<uint8_t> side_of;              ///< by node (two_sides.h)
+    std::vector<uint8_t> side_of;              ///< by node (bipartition.h)
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
     std::vector<uint32_t> first_hop;  ///< by node: its port 0
     std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
@@ -49,13 +49,13 @@ class SimShard : private FrameSink {
   /// The earliest event of its nodes of one side.
   FabricTime earliest(uint8_t side);
   /// Runs the nodes of one side that have an event up to `until`, in the order of their numbers; what they
-  /// send to other shards lies in letters.
+  /// send to other shards lies in cross-shard frames.
   void run(uint8_t side, FabricTime until);
   /// Frames that its nodes started to send in the last run().
   uint64_t sent() const { return sent_; }
-  /// Takes the letters of another shard, which must not run meanwhile.
+  /// Takes the cross-shard frames of another shard, which must not run meanwhile.
   void collect(SimShard& from);
-  /// Writes its letters for a shard of another rank behind what `out` holds; then they are gone from here.
+  /// Writes its cross-shard frames for a shard of another rank behind what `out` holds; then they are gone from here.
   void write_letters(uint32_t shard, std::vector<uint8_t>& out);
   /// Hands a frame of this shard's pool to one of its nodes.
   void deliver(NodeId node, PortId port, Arrival&& arrival);
@@ -63,7 +63,7 @@ class SimShard : private FrameSink {
  private:
   void transmit(Transmission&& transmission) override;
   /// `adopts`: their frames are of another shard's pool.
-  void deliver_all(std::vector<Letter>& letters, bool adopts);
+  void deliver_all(std::vector<CrossShardFrame>& crossings, bool adopts);
   /// A node has an event at this instant.
   void plan_at(NodeId node, FabricTime at);
 
@@ -80,8 +80,9 @@ class SimShard : private FrameSink {
   std::vector<uint32_t> now_;  // the nodes of this window
   NodeId sender_;
   uint64_t sent_ = 0;
-  std::vector<std::vector<Letter>> letters_;  // by the shard that they are for: this one, too
-  Letter in_hand_;                            // one that is delivered at once
+  std::vector<std::vector<CrossShardFrame>>
+      letters_;              // by the shard that they are for: this one, too
+  CrossShardFrame in_hand_;  // one that is delivered at once
 };
 
 }  // namespace mrclab::lab

@@ -8,7 +8,7 @@
 
 #include "fabric/node/effect_text.h"
 #include "sim/cpu_time.h"
-#include "sim/meeting_point.h"
+#include "sim/window_barrier.h"
 
 namespace mrclab::lab {
 namespace {
@@ -34,7 +34,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
                    const ObserverOf& observer_of)
     : world_{topology, {}, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
-      sides_(two_sides(topology)),
+      sides_(bipartition(topology)),
       frames_at_once_(std::min(options.frames_at_once, kBytesAtOnce / options.room.frame) *
                       (ranks_ != nullptr ? ranks_->count() : 1)) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
@@ -180,12 +180,12 @@ void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
   std::vector<std::exception_ptr> failures(shards_.size());
   std::vector<double> busy(shards_.size());  // CPU seconds of each in this window
   // All have collected what was sent to them: one of them decides how far the next window goes.
-  MeetingPoint collected(shards_.size(), [&]() noexcept {
+  WindowBarrier collected(shards_.size(), [&]() noexcept {
     try_step([&] { share_buffers(); });
     another = false;
     try_step([&] { another = next_window(until); });
   });
-  MeetingPoint ran(shards_.size(), [&]() noexcept {
+  WindowBarrier ran(shards_.size(), [&]() noexcept {
     for (const std::exception_ptr& failure : failures) {
       if (failure && !failure_) failure_ = failure;
     }
@@ -218,7 +218,7 @@ void SimWorld::run_together(FabricTime until, const GoOn& go_on) {
   work(0);
 }
 
-/// Hands letters to nodes of other ranks over, and takes theirs. A rank that has failed takes part, too,
+/// Hands cross-shard frames to nodes of other ranks over, and takes theirs. A rank that has failed takes part, too,
 /// because the others wait for it.
 void SimWorld::exchange_letters() {
   if (ranks_ == nullptr) return;
@@ -239,9 +239,9 @@ void SimWorld::exchange_letters() {
     if (rank == ranks_->rank()) continue;
     std::span<const uint8_t> bytes = received[rank];
     while (!bytes.empty()) {
-      Letter letter = take_letter(bytes, world_.topology, frames_of);
-      SimShard& shard = shard_here(letter.node);
-      shard.deliver(letter.node, letter.port, std::move(letter.arrival));
+      CrossShardFrame crossing = take_cross_shard(bytes, world_.topology, frames_of);
+      SimShard& shard = shard_here(crossing.node);
+      shard.deliver(crossing.node, crossing.port, std::move(crossing.arrival));
     }
   }
 }

@@ -5,7 +5,7 @@
 // Time goes in windows: nothing that starts in a window needs an event of a node that runs in it, so within a
 // window nodes do not depend on each other. They run one after the other, or split over threads and processes
 // that meet at the end of each window; the history is the same (tested). Only nodes that have an event in a
-// window are touched. The two sides of a fabric (two_sides.h) run in turns, each for two lookaheads, because
+// window are touched. The two sides of a fabric (bipartition.h) run in turns, each for two lookaheads, because
 // the effect of a node's own frames returns to it over two wires. Where very much happens in that time, windows
 // are shorter: the caller is asked after each of them whether to go on.
 
@@ -19,9 +19,9 @@
 #include "fabric/node/effect.h"
 #include "fabric/node/node.h"
 #include "fabric/topology/topology.h"
+#include "sim/bipartition.h"
 #include "sim/rank_link.h"
 #include "sim/sim_shard.h"
-#include "sim/two_sides.h"
 
 namespace mrclab::lab {
 
@@ -92,7 +92,7 @@ class SimWorld {
   bool stopped_ = false;                       // go_on returned false
   std::exception_ptr failure_;                 // of this rank
   Balance balance_;
-  TwoSides sides_;
+  Bipartition sides_;
   uint64_t frames_at_once_;
   FabricTime window_ = FabricTime::from_ns(1);  ///< length of the next: at most two lookaheads
   FabricTime now_ = FabricTime::from_ps(-1);    ///< all events up to here are done

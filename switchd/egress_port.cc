@@ -225,7 +225,7 @@ void EgressPort::depart_pause(FabricTime now, Departure& departure) {
   departure.queue = QueueClass::kPause;
   departure.frame = std::move(pause_);
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
-  departure.fate = wire_.start(departure.frame, departure.end);
+  departure.fate = wire_.start_frame(departure.frame, departure.end);
   departure.fate.again = false;
 }
 
@@ -236,7 +236,7 @@ void EgressPort::depart_again(FabricTime now, Departure& departure) {
   departure.is_copy = true;
   copy_.reset();
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
-  departure.fate = wire_.start(departure.frame, departure.end, true);
+  departure.fate = wire_.start_frame(departure.frame, departure.end, true);
 }
 
 Departure EgressPort::depart(FabricTime now) {
@@ -264,7 +264,7 @@ Departure EgressPort::depart(FabricTime now) {
     departure.fate.flight = wire_.site().propagation;
     return departure;
   }
-  departure.fate = wire_.start(departure.frame, departure.end);
+  departure.fate = wire_.start_frame(departure.frame, departure.end);
   if (departure.fate.again) {
     if (Frame twin = departure.frame.twin()) {
       copy_ = std::make_unique<Copy>(Copy{std::move(twin), departure.queue, departure.trimmed});

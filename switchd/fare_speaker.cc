@@ -72,7 +72,7 @@ void FareSpeaker::run(FabricTime now) {
     lost_hosts_.pop_front();
   }
   live_speaker().run(now);
-  tell_changes(now);
+  report_changes(now);
 }
 
 void FareSpeaker::fib_changed(const routing::Prefix& prefix, const routing::FibEntry& entry,
@@ -99,7 +99,7 @@ void FareSpeaker::set_hops(uint32_t host, const routing::FibEntry& entry) {
   for (uint32_t i = 0; i < ports(); ++i) {
     if (host_at(PortId{i}) == host) return;
   }
-  table_.set(host, entry.hops);
+  table_.set_hops(host, entry.hops);
   note_change(host, entry.hops);
 }
 

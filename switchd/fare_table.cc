@@ -21,7 +21,7 @@ void FareTable::clear() {
   const NodeSite& site = topology_.node(self_);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const NodeSite& peer = topology_.node(site.ports[i].peer.node);
-    if (peer.role == NodeRole::kHost) set(peer.index, {{PortId{i}, 1}});
+    if (peer.role == NodeRole::kHost) set_hops(peer.index, {{PortId{i}, 1}});
   }
 }
 
@@ -46,7 +46,7 @@ uint32_t FareTable::group_with(const Hops& hops) {
   return place;
 }
 
-void FareTable::set(uint32_t host, const Hops& hops) {
+void FareTable::set_hops(uint32_t host, const Hops& hops) {
   const uint32_t before = group_of_[host];
   group_of_[host] = group_with(hops);
   ++groups_[group_of_[host]].users;
@@ -83,7 +83,7 @@ std::vector<PortId> FareTable::ports_to(uint32_t host) const {
   return ports;
 }
 
-uint32_t FareTable::learned() const {
+uint32_t FareTable::routed_hosts() const {
   uint32_t count = 0;
   for (uint32_t host = 0; host < group_of_.size(); ++host) {
     const Hops& hops = hops_to(host);

@@ -33,14 +33,14 @@ class FareTable {
   /// The route of a frame, which must have a whole IPv6 header. Takes a turn of the group.
   EcmpTable::Route route(std::span<const uint8_t> frame);
   /// Sets the next hops of a host; without hops there is no route.
-  void set(uint32_t host, const Hops& hops);
+  void set_hops(uint32_t host, const Hops& hops);
   /// The table as at the start: hosts of this switch alone.
   void clear();
   const Hops& hops_to(uint32_t host) const { return groups_[group_of_[host]].hops; }
   /// The ports of those, ascending.
   std::vector<PortId> ports_to(uint32_t host) const;
   /// Hosts that are not of this switch and have a route.
-  uint32_t learned() const;
+  uint32_t routed_hosts() const;
   /// Groups of several members.
   uint32_t groups() const;
 

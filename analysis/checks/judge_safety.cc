@@ -289,7 +289,7 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
   uint64_t wrong = 0, unknown = 0;
   std::string first;
   for (const QpFailure& failure : failures) {
-    const QpFailureJudge::Finding finding = judge.judge(failure);
+    const QpFailureJudge::Finding finding = judge.find_reason(failure);
     unknown += finding == QpFailureJudge::Finding::kUnknown ? 1 : 0;
     if (finding != QpFailureJudge::Finding::kWrongly) continue;
     ++wrong;

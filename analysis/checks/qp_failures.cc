@@ -37,7 +37,7 @@ FabricTime QpFailureJudge::since(const QpFailure& failure) const {
   return failure.t - (flow_path(failure) ? run_.rc_retry_span : run_.retry_span);
 }
 
-QpFailureJudge::Finding QpFailureJudge::judge(const QpFailure& failure) {
+QpFailureJudge::Finding QpFailureJudge::find_reason(const QpFailure& failure) {
   if (!failure.peer) return Finding::kWrongly;
   if (had_to(failure, *failure.peer)) {
     rightly_.insert({failure.host, *failure.peer});

@@ -27,7 +27,7 @@ class QpFailureJudge {
 
   enum class Finding : uint8_t { kRightly, kWrongly, kUnknown };
   /// To be asked in order of time. kUnknown: no packet shows which transport it has.
-  Finding judge(const QpFailure& failure);
+  Finding find_reason(const QpFailure& failure);
   /// When its last retries began.
   FabricTime since(const QpFailure& failure) const;
   /// The one path that it had, if it is one of RC.

@@ -134,8 +134,9 @@ FabricTime Conservation::in_due_until(FabricTime residence) const {
   return topology_.lossless.pfc ? FabricTime::zero() : end_ - residence;
 }
 
-void Conservation::add(NodeId node_id, PortId port_id, Direction direction, PacketEvent event,
-                       DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
+void Conservation::count_record(NodeId node_id, PortId port_id, Direction direction,
+                                PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
+                                uint64_t frame_name) {
   if (t > end_) return;
   ++records_;
   NodeCount& node = nodes_[node_id.value];

@@ -63,8 +63,8 @@ class Conservation {
   /// `schedule` holds the reduced rates of wires. Records later than `end` are not counted.
   Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
 
-  void add(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,
-           QueueClass queue, FabricTime t, uint64_t frame_name);
+  void count_record(NodeId node, PortId port, Direction direction, PacketEvent event,
+                    DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name);
   /// Records of all ports of all nodes were offered: only then do the balances mean anything.
   void complete() { complete_ = true; }
   void incomplete() { complete_ = false; }

@@ -47,9 +47,9 @@ void Evidence::Watcher::window(const WindowRecord& record) {
 
 void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent event,
                      DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
-  conservation_.add(node, port, direction, event, cause, queue, t, frame_name);
+  conservation_.count_record(node, port, direction, event, cause, queue, t, frame_name);
   if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
-    turns_.add(node, port, direction, event, queue, frame_name);
+    turns_.count_record(node, port, direction, event, queue, frame_name);
   }
 }
 
@@ -140,7 +140,7 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
 void Evidence::take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
                     const std::filesystem::path& path, Witness witness) {
   const std::string file = path.filename().string();
-  if (seal) return spans.add(*seal, file);
+  if (seal) return spans.add_seal(*seal, file);
   coverage_.ends(
       witness, FabricTime::zero(),
       file +

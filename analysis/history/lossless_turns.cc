@@ -4,8 +4,8 @@
 
 namespace mrclab::analysis {
 
-void LosslessTurns::add(NodeId node, PortId port, Direction direction, PacketEvent event,
-                        QueueClass queue, uint64_t frame_name) {
+void LosslessTurns::count_record(NodeId node, PortId port, Direction direction, PacketEvent event,
+                                 QueueClass queue, uint64_t frame_name) {
   if (queue == QueueClass::kPause) return;
   const uint64_t key = mix64(frame_name) ^ node.value;
   if (direction == Direction::kIngress && event == PacketEvent::kPassed) {

@@ -17,8 +17,8 @@ class LosslessTurns {
   static constexpr size_t kMaxInside = 1 << 20;
 
   /// A record of a switch, in its commit order. `frame_name` as in conservation.h.
-  void add(NodeId node, PortId port, Direction direction, PacketEvent event, QueueClass queue,
-           uint64_t frame_name);
+  void count_record(NodeId node, PortId port, Direction direction, PacketEvent event,
+                    QueueClass queue, uint64_t frame_name);
   /// Did a frame of RoCE's data come in by `in` and leave by `out`?
   bool used(NodeId node, PortId in, PortId out) const {
     return turns_.contains(key_of(node, in, out));

@@ -299,7 +299,7 @@ class Picture {
 
   Json story() const {
     Json lines = Json::array();
-    for (const StoryLine& line : tell_story(in_.story)) {
+    for (const StoryLine& line : write_story(in_.story)) {
       Json links = Json::array();
       for (const uint32_t a : line.attempts) {
         const Packet& packet = history().packets()[history().attempts()[a].packet];

@@ -39,7 +39,7 @@ bool CarrierFormat::may_become(const Ipv6Address& earlier, const Ipv6Address& la
   return std::equal(later.begin() + block, later.begin() + block + bytes, earlier.begin() + from);
 }
 
-void CarrierLearner::add(const Ipv6Address& carrier, uint64_t identity, uint8_t hops) {
+void CarrierLearner::sample_carrier(const Ipv6Address& carrier, uint64_t identity, uint8_t hops) {
   any_ = true;
   const size_t used = hextets_used(carrier);
   for (size_t i = kBlockHextets; i < used; ++i) inner_zero_ |= hextet_of(carrier, i) == 0;

@@ -39,7 +39,7 @@ uint16_t hextet_of(const Ipv6Address& address, size_t place);
 class CarrierLearner {
  public:
   /// `identity`: the same for all sightings of one packet.
-  void add(const Ipv6Address& carrier, uint64_t identity, uint8_t hops);
+  void sample_carrier(const Ipv6Address& carrier, uint64_t identity, uint8_t hops);
   /// The format that explains most packets. A format that a person has `given` stays as it is.
   CarrierFormat learned(CarrierFormat given) const;
   /// The blocks in use, as addresses with zeros behind the block; sorted, at most kMaxBlocks.

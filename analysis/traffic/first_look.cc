@@ -47,7 +47,7 @@ FileKind FirstLook::at(const OpenCapture& open) {
       const bool mrc = parse_cut_frame(fixed ? with_ip_checksum(*frame, with_checksum) : *frame,
                                        packet) == ParseError::kNone;
       if (mrc && !is_rc(packet.bth.opcode))
-        sample_.add(packet, tap_of(file_, record.interface), end, carried);
+        sample_.sample_packet(packet, tap_of(file_, record.interface), end, carried);
       if (i < kProbedRecords && (carried || mrc)) ++(carried ? with : without);
     }
   } catch (const CaptureError&) {

@@ -2,7 +2,7 @@
 
 namespace mrclab::analysis {
 
-void FormatSample::add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours) {
+void FormatSample::sample_packet(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours) {
   ours = ours || looks_like_ours(packet);
   const auto next = static_cast<uint32_t>(sources_.size());
   const uint32_t source = source_index_.find_or_add(pair_key(packet.inner.source, {}, 0), next);
@@ -21,9 +21,9 @@ void FormatSample::add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool 
   const uint64_t identity =
       pair_key(facts.source, facts.destination,
                mixed(uint64_t{bth.destination_qp.value} << 24 | bth.psn.value()) + kind);
-  if (facts.encapsulated) carriers_.add(facts.carrier, identity, facts.hops);
+  if (facts.encapsulated) carriers_.sample_carrier(facts.carrier, identity, facts.hops);
   const bool changed = packet.trimmed || packet.outer.ecn() == kEcnCe;
-  format_.places.add(
+  format_.places.add_sample(
       {facts, bth.destination_qp, bth.psn, data, data && !bth.retransmission, changed});
   if (data) paths_.add_data(facts, identity);
   if (const auto* sack = std::get_if<Seth>(&packet.extension)) paths_.add_reflected(sack->entropy);

@@ -36,7 +36,7 @@ class FormatSample {
  public:
   /// One MRC packet. `ours`: something other than its headers (a time
   /// trailer) shows that this lab made it.
-  void add(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours);
+  void sample_packet(const MrcPacket& packet, uint32_t tap, WireEnd end, bool ours);
   bool any_foreign() const { return format_.foreign; }
   void set_cut() { format_.whole = false; }
   LearnedFormat learned(const GivenFormat& given);

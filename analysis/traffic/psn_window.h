@@ -56,7 +56,7 @@ class AttemptPool {
   static constexpr size_t kMax = 1u << 20;
 
   /// kNone when the pool is full.
-  uint32_t add(const TrafficAttempt& attempt, uint32_t previous) {
+  uint32_t keep_attempt(const TrafficAttempt& attempt, uint32_t previous) {
     uint32_t index = free_;
     if (index != TrafficAttempt::kNone) {
       free_ = links_[index].previous;

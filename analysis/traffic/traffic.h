@@ -172,7 +172,7 @@ struct PlaneBins {
   static constexpr size_t kBins = 256;
   FabricTime width = FabricTime::from_us(1);
   std::vector<std::array<uint64_t, kBins>> bytes;  ///< [plane]
-  void add(uint32_t plane, FabricTime t, uint64_t amount);
+  void count_bytes(uint32_t plane, FabricTime t, uint64_t amount);
 };
 
 struct Traffic {

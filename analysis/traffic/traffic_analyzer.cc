@@ -19,7 +19,7 @@ uint32_t plane_number(EntropyValue ev) {
 
 }  // namespace
 
-void PlaneBins::add(uint32_t plane, FabricTime t, uint64_t amount) {
+void PlaneBins::count_bytes(uint32_t plane, FabricTime t, uint64_t amount) {
   const FabricTime at = std::max(t, FabricTime::zero());
   while (at / width >= static_cast<int64_t>(kBins)) {
     for (auto& row : bytes) {
@@ -72,7 +72,7 @@ std::optional<EntropyValue> TrafficAnalyzer::shown_entropy(EntropyValue path) co
   return EntropyValue{paths_->all()[index].entropy};
 }
 
-void TrafficAnalyzer::add(const TrafficSighting& s) {
+void TrafficAnalyzer::add_sighting(const TrafficSighting& s) {
   TrafficCounters& counters = traffic_.counters;
   if (!wanted(s)) {
     ++counters.filtered;
@@ -390,7 +390,7 @@ void TrafficAnalyzer::on_delivered(const TrafficSighting& s, uint32_t flow, uint
     on.gap_from = on.last_delivery;
   }
   on.last_delivery = s.t;
-  traffic_.bins.add(p.plane, s.t - traffic_.origin, slot.payload);
+  traffic_.bins.count_bytes(p.plane, s.t - traffic_.origin, slot.payload);
   note_order(f, states_[flow], number);
 }
 

@@ -37,7 +37,7 @@ class TrafficAnalyzer {
   TrafficAnalyzer(ConversationTable& conversations, TrafficFilter filter,
                   const ForeignPaths* paths = nullptr, const LearnedFormat* format = nullptr,
                   const DscpMap& dscps = {});
-  void add(const TrafficSighting& s);
+  void add_sighting(const TrafficSighting& s);
   /// Judges what is still open and gives the result away.
   Traffic finish();
   Traffic& traffic() { return traffic_; }

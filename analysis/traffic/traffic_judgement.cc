@@ -52,7 +52,7 @@ AttemptChoice<TrafficAttempt*> TrafficAnalyzer::attempts_of(const TrafficSightin
 
 TrafficAttempt* TrafficAnalyzer::add_attempt(PsnSlot& slot, const TrafficAttempt& attempt) {
   if (slot.attempts >= kMaxWalked) return nullptr;
-  const uint32_t added = later_.add(attempt, slot.later);
+  const uint32_t added = later_.keep_attempt(attempt, slot.later);
   if (added == TrafficAttempt::kNone) return nullptr;
   slot.later = added;
   ++slot.attempts;

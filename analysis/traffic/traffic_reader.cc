@@ -257,7 +257,7 @@ class Reading {
 
   void analyze(const TrafficSighting& s) {
     if (feeds_.size() > 1 && overlap_.is_repeat(s)) return;
-    analyzer_->add(s);
+    analyzer_->add_sighting(s);
   }
 
   /// Throws CaptureError if that is all there is.

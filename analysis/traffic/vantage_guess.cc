@@ -42,7 +42,7 @@ Known GuessedPlace::known() const {
   }
 }
 
-void VantageGuess::add(const Seen& seen) {
+void VantageGuess::add_sample(const Seen& seen) {
   const PacketFacts& facts = seen.facts;
   const uint64_t number = way_number(facts.tap, facts.hops);
   const auto next = static_cast<uint32_t>(ways_.size());

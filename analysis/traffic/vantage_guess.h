@@ -85,7 +85,7 @@ class VantageGuess {
     Psn psn;
     bool data = false, first = false, changed = false;
   };
-  void add(const Seen& seen);
+  void add_sample(const Seen& seen);
   void learn(const CarrierFormat& format, std::optional<GivenPlace> given);
   /// The place of any packet, also of host pairs and taps that are not in the sample.
   GuessedPlace place_of(const PacketFacts& facts) const;

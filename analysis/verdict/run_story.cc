@@ -74,9 +74,9 @@ class StruckWires {
   FabricTime until_ = FabricTime::zero();
 };
 
-class Teller {
+class StoryWriter {
  public:
-  explicit Teller(const StoryInputs& in) : in_(in) {
+  explicit StoryWriter(const StoryInputs& in) : in_(in) {
     for (const QueuePairName& name : in.queue_pairs) peers_[{name.host, name.qp}] = name.peer;
     for (const FaultSpan& fault :
          in.faults.subspan(0, std::min(kMaxFaultsTold, in.faults.size()))) {
@@ -412,6 +412,6 @@ class Teller {
 
 }  // namespace
 
-std::vector<StoryLine> tell_story(const StoryInputs& in) { return Teller(in).tell(); }
+std::vector<StoryLine> write_story(const StoryInputs& in) { return StoryWriter(in).tell(); }
 
 }  // namespace mrclab::analysis

@@ -28,6 +28,6 @@ struct StoryInputs {
 inline constexpr size_t kMaxFaultsTold = 40;
 inline constexpr size_t kMaxLossesTold = 20'000;  ///< that are assigned to faults
 
-std::vector<StoryLine> tell_story(const StoryInputs& in);
+std::vector<StoryLine> write_story(const StoryInputs& in);
 
 }  // namespace mrclab::analysis

@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kNumberMask = 0xFFF;
 }
 
-std::span<uint8_t> MemoryRegistry::add(const RegionPlan& plan) {
+std::span<uint8_t> MemoryRegistry::register_region(const RegionPlan& plan) {
   // calloc: pages that are never written to are never touched.
   std::unique_ptr<uint8_t[], Free> owned(static_cast<uint8_t*>(std::calloc(plan.size.value, 1)));
   if (!owned) throw std::bad_alloc();

@@ -18,7 +18,7 @@ class MemoryRegistry {
  public:
   /// Registers zeroed memory for a planned region and returns it. The low 12 bits of an rkey are
   /// the region's number in its host (connection_plan.cc); registering a number twice throws.
-  std::span<uint8_t> add(const RegionPlan& plan);
+  std::span<uint8_t> register_region(const RegionPlan& plan);
   /// Registers a planned region that has no bytes.
   Memory add_elided(const RegionPlan& plan);
   /// Registers memory that stays the caller's, `plan.size` bytes, until remove().

@@ -29,13 +29,13 @@ class ReceiveQueue {
     return posted_.push(receive);
   }
   /// Takes the oldest receive, one with id 0 if they are replenished; empty if there is none.
-  std::optional<PostedReceive> take() {
+  std::optional<PostedReceive> take_receive() {
     if (replenished_) return PostedReceive{};
     if (posted_.empty()) return std::nullopt;
     return posted_.pop();
   }
-  /// The receive that take() would take.
-  std::optional<PostedReceive> next() const {
+  /// The receive that take_receive() would take.
+  std::optional<PostedReceive> next_receive() const {
     if (replenished_) return PostedReceive{};
     if (posted_.empty()) return std::nullopt;
     return posted_.front();

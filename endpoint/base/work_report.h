@@ -28,7 +28,7 @@ struct WorkReport {
   FabricTime last;     ///< when the newest one was done
   std::vector<WorkSample> samples;
 
-  void add(FabricTime begun, FabricTime finished) {
+  void record_piece(FabricTime begun, FabricTime finished) {
     if (done++ == 0) first = begun;
     last = finished;
     if (samples.size() < kMaxSamples) samples.push_back({begun, finished});

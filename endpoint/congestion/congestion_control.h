@@ -93,7 +93,7 @@ class CongestionControl {
   /// The state of the window and what happened to it since the last call, without time and peer,
   /// which it does not have.
   WindowRecord take_record() {
-    WindowRecord record = ledger_.take();
+    WindowRecord record = ledger_.take_record();
     record.window = window();
     record.in_flight = in_flight();
     describe(record);

@@ -137,11 +137,11 @@ bool EvenNscc::is_path_late(const RttSample& sample, FabricTime now) const {
 FabricTime EvenNscc::follow_plane(const RttSample& sample, Bytes worth, FabricTime now) {
   const uint32_t plane = sample.plane;
   const FabricTime own = queue_delay_of(sample);
-  const FabricTime least = planes().answered(plane, own, base_rtt(), now);
+  const FabricTime least = planes().note_delay(plane, own, base_rtt(), now);
   if (is_path_late(sample, now)) return target_delay();
   const FabricTime delay = own < target_delay() ? own : least;
   const bool late = delay >= target_delay();
-  const uint32_t common = planes().heard(plane, late, now);
+  const uint32_t common = planes().note_feedback(plane, late, now);
   if (!late) return delay;
   const FabricTime excess = delay - target_delay();
   const auto part = [&](Bytes of, FabricTime share, FabricTime whole) {
@@ -172,7 +172,7 @@ Bytes EvenNscc::own_part(Bytes of, uint32_t common) {
 /// The bytes of a packet which did not come through that count against the window; the rest counts
 /// against its plane's share.
 Bytes EvenNscc::hold_against(Sprayed packet, FabricTime now) {
-  const uint32_t common = planes().heard(packet.plane, true, now);
+  const uint32_t common = planes().note_feedback(packet.plane, true, now);
   const Bytes own = own_part(packet.size, common);
   shrink_plane(packet.plane, own);
   return packet.size - own;

@@ -29,10 +29,10 @@ class WindowLedger {
     ++cuts.times;
     cuts.taken += taken;
   }
-  /// Has anything been counted since take()?
+  /// Has anything been counted since take_record()?
   bool has_news() const { return news_.quadrant || news_.cut || news_.delay; }
   /// What was counted since the last call.
-  WindowRecord take() { return std::exchange(news_, {}); }
+  WindowRecord take_record() { return std::exchange(news_, {}); }
 
  private:
   WindowRecord news_;

@@ -37,14 +37,14 @@ class ApplicationRunner::HostVerbs : public Verbs {
     if (mismatched_bytes == 0) return;
     EventRecord record{host_.now, event_kind::kMemoryMismatch, {}, {}, {}, {}, {}, {}};
     record.detail = std::to_string(mismatched_bytes) + " of " + std::to_string(bytes) + " bytes";
-    host_.tell(record);
+    host_.report_event(record);
   }
 
   void report_collective_done(uint32_t iteration, FabricTime took) override {
     ++host_.stats.collectives_completed;
     EventRecord record{host_.now, event_kind::kCollectiveDone, {}, {}, {}, {}, {}, {}};
     record.detail = "iteration " + std::to_string(iteration) + " took " + to_string(took);
-    host_.tell(record);
+    host_.report_event(record);
   }
 
  private:
@@ -63,8 +63,8 @@ ApplicationRunner::ApplicationRunner(HostShared& host, QueueDirectory& queues)
     : host_(host), queues_(queues) {}
 ApplicationRunner::~ApplicationRunner() = default;
 
-uint32_t ApplicationRunner::add(std::unique_ptr<Application> application,
-                                std::span<const QpHandle> queue_pairs) {
+uint32_t ApplicationRunner::add_application(std::unique_ptr<Application> application,
+                                            std::span<const QpHandle> queue_pairs) {
   const auto index = static_cast<uint32_t>(applications_.size());
   for (const QpHandle qp : queue_pairs) queues_.use(qp)->application = index;
   applications_.push_back(
@@ -98,11 +98,11 @@ void ApplicationRunner::notify(const ApplicationQueue& queue, Kind kind,
   }
 }
 
-void ApplicationRunner::tell_all() {
-  while (!notices_.empty()) tell(notices_.pop());
+void ApplicationRunner::deliver_all() {
+  while (!notices_.empty()) deliver_notice(notices_.pop());
 }
 
-void ApplicationRunner::tell(const ApplicationNotice& notice) {
+void ApplicationRunner::deliver_notice(const ApplicationNotice& notice) {
   Application& application = *applications_[notice.application].application;
   Verbs& verbs = *applications_[notice.application].verbs;
   switch (notice.kind) {

@@ -43,7 +43,8 @@ class ApplicationRunner {
   ApplicationRunner& operator=(const ApplicationRunner&) = delete;
 
   /// Its number. The queue pairs are this application's from now on.
-  uint32_t add(std::unique_ptr<Application> application, std::span<const QpHandle> queue_pairs);
+  uint32_t add_application(std::unique_ptr<Application> application,
+                           std::span<const QpHandle> queue_pairs);
   /// The application gets on_start at `start`.
   void schedule_start(uint32_t application, FabricTime start);
   Verbs& verbs_of(uint32_t application);
@@ -54,7 +55,7 @@ class ApplicationRunner {
   void notify(const ApplicationQueue& queue, Kind kind, const ReceiveCompletion& work,
               std::string_view reason = {});
   /// Delivers all that waits, and what that leads to.
-  void tell_all();
+  void deliver_all();
 
   /// While the host is paused, the calls that software would get are kept, in order.
   void set_paused(bool paused);
@@ -76,7 +77,7 @@ class ApplicationRunner {
   static constexpr size_t kNoticeLimit = 1 << 16;
 
   Fifo<ApplicationNotice>& notices_of(uint32_t application);
-  void tell(const ApplicationNotice& notice);
+  void deliver_notice(const ApplicationNotice& notice);
 
   HostShared& host_;
   QueueDirectory& queues_;

@@ -245,7 +245,7 @@ void HostDevice::modify_to_error(Qpn qpn) {
   if (record.attributes.state == QpState::kError) return;
   if (record.handle) {
     node_.queues_.use(*record.handle)->fail(kFlushed);
-    node_.applications_.tell_all();
+    node_.applications_.deliver_all();
     return;
   }
   record.attributes.state = QpState::kError;

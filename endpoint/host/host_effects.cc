@@ -46,7 +46,7 @@ void HostImpl::on_host_state(HostWork work) {
   if (work_ == work) return;
   const HostWork before = std::exchange(work_, work);
   const std::string_view word = effect_table::kHostWords[static_cast<size_t>(work)];
-  host_.tell({host_.now, "host_state", {}, {}, {}, {}, word, {}});
+  host_.report_event({host_.now, "host_state", {}, {}, {}, {}, word, {}});
   if (work == HostWork::kDown) {
     power_off();
   } else {
@@ -60,12 +60,12 @@ void HostImpl::on_drain(const HostDrain& drain) {
   if (!receiving_.set_drain(drain)) return;
   pauses_.look_at_buffer();  // memory that goes on is a reason to let the neighbours go on
   const std::string_view word = effect_table::kDrainWords[static_cast<size_t>(drain.kind)];
-  host_.tell({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
+  host_.report_event({host_.now, "host_drain", {}, {}, {}, {}, word, {}});
 }
 
 void HostImpl::on_storm(bool storming) {
   if (!pauses_.set_storm(storming)) return;
-  host_.tell(
+  host_.report_event(
       {host_.now, storming ? "pause_storm_begins" : "pause_storm_ends", {}, {}, {}, {}, {}, {}});
 }
 

@@ -37,7 +37,7 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
       checks_(host_),
       receiving_(host_),
       pauses_(host_, ports_, receiving_),
-      peers_(host_, ports_, queue_pairs_, HostRoutes::speak(host_.topology)),
+      peers_(host_, ports_, queue_pairs_, HostRoutes::nics_speak_bgp(host_.topology)),
       queues_(queue_pairs_, rc_queue_pairs_),
       applications_(host_, queues_),
       roce_(host_, ports_, receiving_, pauses_, memory_.regions, applications_, rc_queue_pairs_),
@@ -57,8 +57,8 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
   WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, plan);
   auto device = std::make_unique<HostDevice>(*this);
   device_ = device.get();
-  device_->set_index(applications_.add(std::move(device), {}));
-  if (HostRoutes::speak(host_.topology)) {
+  device_->set_index(applications_.add_application(std::move(device), {}));
+  if (HostRoutes::nics_speak_bgp(host_.topology)) {
     routes_.emplace(host_, ports_);
     start_routes();
   }
@@ -144,7 +144,7 @@ void HostImpl::process(const HostEvent& event) {
 }
 
 void HostImpl::after_event(FrameSink& out) {
-  applications_.tell_all();
+  applications_.deliver_all();
   ports_.start_control(out);
   sender_.start_packets(out);
   ports_.start_control_after_data(out);
@@ -204,14 +204,14 @@ void HostImpl::on_port_notice(PortId port) {
   if (!ports_.notice(port)) return;
   if (work_ == HostWork::kDown) return;  // no software is there to notice
   const bool down = !ports_.is_live(port.value);
-  host_.tell({host_.now,
-              down ? event_kind::kPortAvoided : event_kind::kPortRestored,
-              port,
-              {},
-              {},
-              {},
-              {},
-              {}});
+  host_.report_event({host_.now,
+                      down ? event_kind::kPortAvoided : event_kind::kPortRestored,
+                      port,
+                      {},
+                      {},
+                      {},
+                      {},
+                      {}});
   device_->port_changed(port, !down);
   peers_.on_own_ports(down);
   if (!routes_) return;

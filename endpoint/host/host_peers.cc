@@ -20,7 +20,7 @@ HostPeers::HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pa
       peers_(host.topology.host_count()),
       by_routes_(by_routes) {}
 
-void HostPeers::begin_talking(Peer& peer) {
+void HostPeers::greet_peer(Peer& peer) {
   const bool heard_of_us = std::exchange(peer.met, true) || host_.events.lost_power_before();
   peer.status.begin_anew();
   peer.window->on_live_ports(lanes_toward(peer));
@@ -89,7 +89,7 @@ void HostPeers::tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
     EventRecord record{host_.now, event_kind::kEvState, PortId{port}, qp.id.local, ev, {}, {}, {}};
     record.cause = up ? "port_up" : "port_down";
     record.detail = why;
-    host_.tell(record);
+    host_.report_event(record);
   };
   const uint32_t usable = evs.usable_ports(), changed = usable_before ^ usable;
   for (uint32_t p = 0; p < ports_.size(); ++p) {
@@ -132,7 +132,7 @@ void HostPeers::on_peer_timer(uint32_t index) {
   EventRecord record{host_.now, event_kind::kPortStatusSent, {}, {}, {}, {}, {}, {}};
   record.detail =
       "to " + host_.name_of_host(peer.host) + " mask " + std::to_string(peer.status.mask());
-  host_.tell(record);
+  host_.report_event(record);
   if (peer.status.due() != FabricTime::never()) {
     host_.events.push(peer.status.due(), EventClass::kTimer, 0,
                       {HostEventKind::kPeerTimer, index, 0});
@@ -142,7 +142,7 @@ void HostPeers::on_peer_timer(uint32_t index) {
 void HostPeers::note_status_received(const Peer& peer, uint32_t mask, std::string_view cause) {
   EventRecord record{host_.now, event_kind::kPortStatusReceived, {}, {}, {}, {}, cause, {}};
   record.detail = "from " + host_.name_of_host(peer.host) + " mask " + std::to_string(mask);
-  host_.tell(record);
+  host_.report_event(record);
 }
 
 void HostPeers::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
@@ -165,7 +165,7 @@ void HostPeers::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
   }
   // The answer goes back between the ports that the request came over: those work.
   std::optional<EntropyValue> ev;
-  if (const auto heard = heard_path(peer, packet, port)) {
+  if (const auto heard = path_of_packet(peer, packet, port)) {
     ev = peer.reverse.of_plane(port, {.peer = 1u << heard->theirs.plane});
   }
   if (!ev) ev = peer.reverse.of_plane(port, {.peer = peer.status.remote_ports()});

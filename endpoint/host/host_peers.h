@@ -33,7 +33,7 @@ class HostPeers {
   Peer& peer_for(uint32_t host, Chosen chosen);
   /// Called for the first queue pair to the peer. The host sends a report of its ports, unless all of them are up and
   /// the peer never had another report: that is what it assumes at first.
-  void begin_talking(Peer& peer);
+  void greet_peer(Peer& peer);
   /// The entropy values toward a host.
   std::vector<EntropyValue> evs_toward(uint32_t host, Chosen chosen, Qpn qp = {}) const;
   /// The peer's port that a path of ours leads to.
@@ -55,7 +55,7 @@ class HostPeers {
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
   void on_endpoint_response(const MrcPacket& packet);
   /// Data of the peer came in at `port`.
-  [[gnu::flatten]] void on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port);
+  [[gnu::flatten]] void on_peer_data(Peer& peer, const MrcPacket& packet, uint32_t port);
   /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also
   /// carry the peer's port mask.
   void on_sack_news(Peer& peer, const Seth& seth);
@@ -74,8 +74,8 @@ class HostPeers {
   /// The path that a packet came by. Empty if its entropy value is not in our format, names another port
   /// than it came in on or a path that the fabric does not have: any value will do for a sender, but not
   /// every one names a path.
-  std::optional<HeardPath> heard_path(const Peer& peer, const MrcPacket& packet,
-                                      uint32_t port) const;
+  std::optional<HeardPath> path_of_packet(const Peer& peer, const MrcPacket& packet,
+                                          uint32_t port) const;
   void on_live_ports(Peer& peer, std::string_view why);
   void tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
                           const std::vector<bool>& connected_before, std::string_view why);

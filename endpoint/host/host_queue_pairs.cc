@@ -63,7 +63,7 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
                                        host_.profile, limits, std::move(evs), std::move(prober),
                                        memory_.regions, receiving_.resources(), *this, host_.stats);
   ++host_.stats.qps;
-  if (qp.peer.queue_pairs++ == 0) peers_.begin_talking(qp.peer);
+  if (qp.peer.queue_pairs++ == 0) peers_.greet_peer(qp.peer);
   qp.peer.window->share_among(qp.peer.queue_pairs);
   // Ports that are down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
@@ -112,20 +112,20 @@ void HostImpl::receive_flushed(QueuePair& qp, uint64_t id) {
 
 void HostImpl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) {
   const PortId port{path_of(ev)->plane};
-  host_.tell({host_.now, event_kind::kLossDetected, port, qp.id.local, ev, psn, cause, {}});
+  host_.report_event({host_.now, event_kind::kLossDetected, port, qp.id.local, ev, psn, cause, {}});
 }
 
 void HostImpl::failed(QueuePair& qp, std::string_view reason) {
   host_.stats.count_qp_error(reason);
   EventRecord record{host_.now, event_kind::kQpError, {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.peer.host);
-  host_.tell(record);
+  host_.report_event(record);
   applications_.notify(qp, Notice::kError, {}, reason);
 }
 
 void HostImpl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
   const PortId port{path_of(ev)->plane};
-  host_.tell({host_.now, event_kind::kEvState, port, qp.id.local, ev, {}, name_of(to), {}});
+  host_.report_event({host_.now, event_kind::kEvState, port, qp.id.local, ev, {}, name_of(to), {}});
   device_->ev_changed(qp, ev, to);
   ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
 }
@@ -135,7 +135,7 @@ void HostImpl::ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) {
       host_.now, event_kind::kEvActive, PortId{path_of(in)->plane}, qp.id.local, in, {}, "backup",
       {}};
   record.detail = "in place of " + to_string(*path_of(out));
-  host_.tell(record);
+  host_.report_event(record);
 }
 
 }  // namespace mrclab::endpoint

@@ -143,7 +143,7 @@ Refusal HostImpl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePai
     receiving_.wait_for_memory(qp.id.local, port);
   }
   add_service_time(qp, packet, replies);
-  peers_.on_data_heard(qp.peer, packet, port);
+  peers_.on_peer_data(qp.peer, packet, port);
   host_.stats.planes[port].rx_payload_bytes += placed;
   if (replies.any()) send_replies(qp, replies, port);
   return refusal;

@@ -11,7 +11,9 @@ namespace mrclab::endpoint {
 HostRoutes::HostRoutes(HostShared& host, NicPorts& ports)
     : NodeSpeaker(host.environment), host_(host), ports_(ports) {}
 
-bool HostRoutes::speak(const Topology& topology) { return nic_routes(topology) != NicRoutes::kOff; }
+bool HostRoutes::nics_speak_bgp(const Topology& topology) {
+  return nic_routes(topology) != NicRoutes::kOff;
+}
 
 void HostRoutes::start(const std::vector<uint32_t>& wanted) {
   const Topology& topology = host_.topology;
@@ -38,7 +40,7 @@ void HostRoutes::set_rate(PortId port, BitRate rate) {
 
 void HostRoutes::run() {
   live_speaker().run(host_.now);
-  tell_changes(host_.now);
+  report_changes(host_.now);
 }
 
 const routing::FibEntry* HostRoutes::entry_of(uint32_t host) const {

@@ -20,7 +20,7 @@ class HostRoutes : public routing::NodeSpeaker {
   HostRoutes(HostShared& host, NicPorts& ports);
 
   /// Do the NICs of this fabric speak? Else none of the rest may be called.
-  static bool speak(const Topology& topology);
+  static bool nics_speak_bgp(const Topology& topology);
 
   /// Begins anew with the ports that are live. `wanted`: hosts that this one sends to; requested if the fabric
   /// announces no others to NICs.

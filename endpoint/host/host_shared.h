@@ -38,7 +38,7 @@ struct HostShared {
 
   std::string name_of_host(uint32_t host) const { return topology.node(topology.host(host)).name; }
   void refuse(Refusal refusal) { ++stats.refused[static_cast<size_t>(refusal)]; }
-  void tell(const EventRecord& record) const { environment.observer.event(record); }
+  void report_event(const EventRecord& record) const { environment.observer.event(record); }
 
   const NodeEnvironment environment;
   const Topology& topology;

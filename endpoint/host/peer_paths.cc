@@ -48,8 +48,9 @@ PeerPortOf HostPeers::peer_port_toward(uint32_t host) const {
   };
 }
 
-std::optional<HostPeers::HeardPath> HostPeers::heard_path(const Peer& peer, const MrcPacket& packet,
-                                                          uint32_t port) const {
+std::optional<HostPeers::HeardPath> HostPeers::path_of_packet(const Peer& peer,
+                                                              const MrcPacket& packet,
+                                                              uint32_t port) const {
   const std::optional<Path> path = path_of(host_.paths.from_wire(packet.entropy()));
   if (!path) return std::nullopt;
   const std::optional<Path> back = path_back(host_.topology, peer.host, host_.self, *path);
@@ -57,13 +58,13 @@ std::optional<HostPeers::HeardPath> HostPeers::heard_path(const Peer& peer, cons
   return HeardPath{*path, *back};
 }
 
-void HostPeers::on_data_heard(Peer& peer, const MrcPacket& packet, uint32_t port) {
+void HostPeers::on_peer_data(Peer& peer, const MrcPacket& packet, uint32_t port) {
   const bool silent = peer.reverse.probe_due() == FabricTime::never();
   std::optional<Path> ours;
   if (peer.reverse.takes_heard(port, host_.now)) {
-    if (const auto heard = heard_path(peer, packet, port)) ours = heard->ours;
+    if (const auto heard = path_of_packet(peer, packet, port)) ours = heard->ours;
   }
-  peer.reverse.heard(ours, port, host_.now);
+  peer.reverse.note_data(ours, port, host_.now);
   if (!silent) return;
   host_.events.push(peer.reverse.probe_due(), EventClass::kTimer, 0,
                     {HostEventKind::kReverseTimer, peers_.index_of(peer), 0});
@@ -110,7 +111,7 @@ void HostPeers::hold(Peer& peer, FabricTime pause) {
   EventRecord record{host_.now, event_kind::kRemap, {}, {}, {}, {}, {}, {}};
   record.detail =
       "no data to " + host_.name_of_host(peer.host) + " for " + mrclab::to_string(pause);
-  host_.tell(record);
+  host_.report_event(record);
 }
 
 FabricTime HostPeers::remap_time(const NicProfile::Range& range) {

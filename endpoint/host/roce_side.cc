@@ -101,7 +101,7 @@ void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
     EventRecord record{
         host_.now, event_kind::kFlowMoved, PortId{port}, qp.id.local, qp.id.ev, {}, {}, {}};
     record.detail = "to " + host_.name_of_host(host);
-    host_.tell(record);
+    host_.report_event(record);
   }
 }
 
@@ -126,7 +126,7 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   RcQueuePair* const qp = queue_pairs_.find(packet.bth.destination_qp);
   if (qp == nullptr) return Refusal::kUnknownQp;
   // Where NICs speak, each end has chosen its plane by the routes that it has.
-  const bool at_its_port = port == qp->id.port || HostRoutes::speak(host_.topology);
+  const bool at_its_port = port == qp->id.port || HostRoutes::nics_speak_bgp(host_.topology);
   if (packet.inner.source != host_.paths.address(qp->id.peer) || !at_its_port) {
     return Refusal::kWrongPeer;
   }
@@ -269,21 +269,21 @@ void RoceSide::receive_flushed(RcQueuePair& qp, uint64_t id) {
 }
 
 void RoceSide::loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) {
-  host_.tell({host_.now,
-              event_kind::kLossDetected,
-              PortId{qp.id.port},
-              qp.id.local,
-              qp.id.ev,
-              psn,
-              cause,
-              {}});
+  host_.report_event({host_.now,
+                      event_kind::kLossDetected,
+                      PortId{qp.id.port},
+                      qp.id.local,
+                      qp.id.ev,
+                      psn,
+                      cause,
+                      {}});
 }
 
 void RoceSide::failed(RcQueuePair& qp, std::string_view reason) {
   host_.stats.count_qp_error(reason);
   EventRecord record{host_.now, event_kind::kQpError, {}, qp.id.local, {}, {}, reason, {}};
   record.detail = "to " + host_.name_of_host(qp.id.peer);
-  host_.tell(record);
+  host_.report_event(record);
   applications_.notify(qp, ApplicationNotice::Kind::kError, {}, reason);
 }
 

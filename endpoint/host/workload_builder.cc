@@ -62,7 +62,7 @@ Memory WorkloadBuilder::send_buffer(uint64_t size) {
 
 Memory WorkloadBuilder::region(const RegionPlan& plan) {
   return host_.payload_elided ? memory_.regions.add_elided(plan)
-                              : Memory(memory_.regions.add(plan));
+                              : Memory(memory_.regions.register_region(plan));
 }
 
 void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpec& spec) {
@@ -97,7 +97,7 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
       if (connection.queue == 0) link.inbox = region(connection.region);
     }
   }
-  add(std::make_unique<Collective>(std::move(c)), qps, context.start);
+  add_application(std::make_unique<Collective>(std::move(c)), qps, context.start);
 }
 
 void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& streams) {
@@ -125,7 +125,7 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       c.end = context.end;
       c.report =
           context.report(host_.self, connection.acceptor.host, connection.queue, streams.message);
-      add(std::make_unique<StreamSender>(c), std::array{c.qp}, context.start);
+      add_application(std::make_unique<StreamSender>(c), std::array{c.qp}, context.start);
     }
     if (connection.acceptor.host == host_.self) {
       StreamReceiver::Config c(layout);
@@ -133,7 +133,7 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       c.qp = handle_of(connection.acceptor);
       c.memory = region(connection.region);
       c.count = count;
-      add(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
+      add_application(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
     }
   }
 }
@@ -157,7 +157,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
       c.remote_va = theirs.va;
       c.remote_rkey = theirs.rkey;
       c.report = context.report(spec.from, spec.to, 0, spec.size);
-      add(std::make_unique<PingPong>(c), std::array{c.qp}, context.start);
+      add_application(std::make_unique<PingPong>(c), std::array{c.qp}, context.start);
     }
   }
 }
@@ -166,9 +166,9 @@ QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {
   return queues_.find(end.qpn)->handle();
 }
 
-void WorkloadBuilder::add(std::unique_ptr<Application> application,
-                          std::span<const QpHandle> queue_pairs, FabricTime start) {
-  runner_.schedule_start(runner_.add(std::move(application), queue_pairs), start);
+void WorkloadBuilder::add_application(std::unique_ptr<Application> application,
+                                      std::span<const QpHandle> queue_pairs, FabricTime start) {
+  runner_.schedule_start(runner_.add_application(std::move(application), queue_pairs), start);
 }
 
 }  // namespace mrclab::endpoint

@@ -47,8 +47,8 @@ class WorkloadBuilder {
   QpHandle handle_of(const EndPlan& end) const;
   Memory send_buffer(uint64_t size);
   Memory region(const RegionPlan& plan);
-  void add(std::unique_ptr<Application> application, std::span<const QpHandle> queue_pairs,
-           FabricTime start);
+  void add_application(std::unique_ptr<Application> application,
+                       std::span<const QpHandle> queue_pairs, FabricTime start);
 
   HostShared& host_;
   QueueDirectory& queues_;

@@ -29,7 +29,7 @@ bool NicPort::queue_control(Frame frame) { return control_.push(std::move(frame)
 FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
   if (now > busy_until_) control_lead_ = 0;
   control_lead_ += control_.front().wire_length().value;
-  return start(control_.pop(), QueueClass::kControl, now, out);
+  return start_frame(control_.pop(), QueueClass::kControl, now, out);
 }
 
 FabricTime NicPort::pause_for(uint16_t quanta, FabricTime now) {
@@ -40,7 +40,7 @@ FabricTime NicPort::pause_for(uint16_t quanta, FabricTime now) {
 
 FabricTime NicPort::start_pause(FabricTime now, FrameSink& out) {
   ++(lossless_quanta(pause_.bytes()).value_or(0) > 0 ? xoff_sent_ : xon_sent_);
-  return start(std::move(pause_), QueueClass::kPause, now, out);
+  return start_frame(std::move(pause_), QueueClass::kPause, now, out);
 }
 
 PortPauses NicPort::pauses(FabricTime now) const {
@@ -77,7 +77,7 @@ FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime
   }
   environment_.observer.packet(
       {end, id_, Direction::kEgress, PacketEvent::kPassed, DropCause::kNone, queue, frame});
-  const WireFate fate = out_wire.start(frame, end, is_copy);
+  const WireFate fate = out_wire.start_frame(frame, end, is_copy);
   if (fate.again) {
     copy_ = frame.twin();
     if (copy_) hold_payload(copy_);  // it leaves later, when the lent payload may be reused

@@ -78,7 +78,7 @@ class NicPort {
   EgressWire out_wire;
 
  private:
-  FabricTime start(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
+  FabricTime start_frame(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
     return send(std::move(frame), queue, false, now, out);
   }
   FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);

@@ -27,14 +27,12 @@ std::span<const TransportOption> transport_options() {
         "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
         O::Switch{&P::skip}},
       O{"skip_holds",
-        "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, while its "
-        "plane "
-        "has others (our choice); off: one turn (MRC specification §9.3.1)",
+        "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, "
+        "while its plane has others (our choice); off: one turn (MRC specification §9.3.1)",
         O::Switch{&P::skip_holds}},
       O{"plane_shares",
         "no plane has more than its share of the window in flight, and a slow one less (our "
-        "choice); "
-        "off: as many packets to each as its port takes",
+        "choice); off: as many packets to each as its port takes",
         O::Switch{&P::plane_shares}},
       O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
         O::Switch{&P::avoid_lost}},
@@ -76,9 +74,8 @@ std::span<const TransportOption> transport_options() {
                 [](const P& p) { return static_cast<size_t>(p.window_rule); },
                 [](P& p, size_t word) { p.window_rule = static_cast<WindowRule>(word); }}},
       O{"nscc_rules",
-        "even: unmarked delay above target brakes, so a last hop is shared evenly (our choice); "
-        "uec: "
-        "to the letter of UEC 3.6.13",
+        "even: unmarked delay above target brakes, so a last hop is shared evenly (our "
+        "choice); uec: to the letter of UEC 3.6.13",
         O::Word{{"even", "uec"},
                 [](const P& p) { return static_cast<size_t>(p.nscc_rules); },
                 [](P& p, size_t word) { p.nscc_rules = static_cast<NsccRules>(word); }}},
@@ -102,9 +99,8 @@ std::span<const TransportOption> transport_options() {
         "150 kB x T / 12 us",
         O::Integer{&P::nscc_pi, 0, kMaxBytes}},
       O{"nscc_fi_scale_permille",
-        "MRC API fi_scale x 1000: fast increase per byte that arrives: 250 x BDP / 150 kB (UEC); "
-        "0: "
-        "none",
+        "MRC API fi_scale x 1000: fast increase per byte that arrives: 250 x BDP / 150 kB "
+        "(UEC); 0: none",
         O::Integer{&P::nscc_fi_scale_permille, 0, 1'000'000}},
       O{"nscc_gamma", "MRC API gamma: strength of the multiplicative decrease (UEC: 0.8)",
         O::Share{&P::nscc_gamma}},
@@ -131,9 +127,8 @@ std::span<const TransportOption> transport_options() {
         "what a NIC moves to memory, of payload, such as 400Gb/s (our choice: unlimited, at once)",
         O::Rate{&P::receive_rate}},
       O{"receive_buffer",
-        "bytes between a NIC's ports and memory: from a quarter on it asks for a smaller window, "
-        "and "
-        "full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
+        "bytes between a NIC's ports and memory: from a quarter on it asks for a smaller "
+        "window, and full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
         O::Integer{&P::receive_buffer, 4096, kMaxBytes}},
       O{"receive_bitmaps",
         "units of 128 PSNs that a NIC's queue pairs share: with dynamic_mpr they are offered what "
@@ -197,9 +192,8 @@ std::span<const TransportOption> transport_options() {
       O{"rc_ack_timeout", "RoCE: ACK timeout of a queue pair (our choice: 32 base RTT)",
         O::Time{&P::rc_ack_timeout}},
       O{"rc_timer",
-        "RoCE: fixed: that long; connectx: six steps of 1 to 24 eighths of it, then 8 times it, as "
-        "a "
-        "ConnectX-6 was seen to (public measurement, 2026; in eighths: our choice)",
+        "RoCE: fixed: that long; connectx: six steps of 1 to 24 eighths of it, then 8 times "
+        "it, as a ConnectX-6 was seen to (public measurement, 2026; in eighths: our choice)",
         O::Word{{"fixed", "connectx"},
                 [](const P& p) { return static_cast<size_t>(p.rc_timer); },
                 [](P& p, size_t word) { p.rc_timer = static_cast<RcTimer>(word); }}},

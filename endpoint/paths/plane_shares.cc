@@ -47,8 +47,8 @@ uint32_t PlaneShares::with_room(uint32_t asked, uint32_t planes, Bytes window, B
   return open;
 }
 
-FabricTime PlaneShares::answered(uint32_t plane, FabricTime delay, FabricTime period,
-                                 FabricTime now) {
+FabricTime PlaneShares::note_delay(uint32_t plane, FabricTime delay, FabricTime period,
+                                   FabricTime now) {
   Plane& p = of(plane);
   if (now - p.since >= period) {
     p.least_before = now - p.since < period * 2 ? p.least : FabricTime::never();
@@ -91,7 +91,7 @@ void PlaneShares::recover(uint32_t part, FabricTime quiet) {
   }
 }
 
-uint32_t PlaneShares::heard(uint32_t plane, bool braked, FabricTime now) {
+uint32_t PlaneShares::note_feedback(uint32_t plane, bool braked, FabricTime now) {
   Plane& p = of(plane);
   if (braked) p.asked = now;
   const uint32_t room = braked ? kWhole - p.braked : p.braked;

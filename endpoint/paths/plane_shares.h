@@ -43,12 +43,12 @@ class PlaneShares {
 
   /// Notes an answer from `plane` and its delay. Returns the least delay of its answers within the
   /// last one to two periods.
-  FabricTime answered(uint32_t plane, FabricTime delay, FabricTime period, FabricTime now);
+  FabricTime note_delay(uint32_t plane, FabricTime delay, FabricTime period, FabricTime now);
   /// The same least delay; empty without an answer in that time.
   std::optional<FabricTime> least_delay(uint32_t plane, FabricTime period, FabricTime now) const;
   /// Notes feedback about `plane`. Returns which part of it is common to the planes in use, in 1 /
   /// kWhole.
-  uint32_t heard(uint32_t plane, bool braked, FabricTime now);
+  uint32_t note_feedback(uint32_t plane, bool braked, FabricTime now);
   /// To be called when `part` of a round trip, in 1 / kWhole, has passed. Planes that did not ask
   /// for less since `quiet` get back a sixteenth of their whole share per round trip, also those
   /// that carry too little to give feedback.

@@ -19,7 +19,7 @@ uint8_t one_more(uint8_t count) {
 
 }  // namespace
 
-void OutstandingTable::add(uint64_t request, uint32_t offset, uint32_t length) {
+void OutstandingTable::append_packet(uint64_t request, uint32_t offset, uint32_t length) {
   assert(!full());
   assert(length <= std::numeric_limits<uint16_t>::max());  // a PMTU is at most 4,096 bytes
   packets_.make_room(begin_, end_, end_ + 1);

@@ -72,7 +72,7 @@ class OutstandingTable {
   size_t lost() const { return lost_; }
 
   /// A new packet at end(), in state lost until transmitted() is called for it.
-  void add(uint64_t request, uint32_t offset, uint32_t length);
+  void append_packet(uint64_t request, uint32_t offset, uint32_t length);
   void transmitted(Sequence s, FabricTime now, uint32_t ev);
   void mark_sacked(Sequence s);
   void mark_lost(Sequence s);

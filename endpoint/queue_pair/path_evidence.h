@@ -34,7 +34,7 @@ class PathEvidence {
     return !losses_.empty() && sent < losses_[ev].newest;
   }
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
-  void hear(uint32_t ev, FabricTime sent) {
+  void note_delivery(uint32_t ev, FabricTime sent) {
     if (heard_.empty()) heard_.resize(values_, FabricTime::from_ps(-1));
     heard_[ev] = std::max(heard_[ev], sent);
   }

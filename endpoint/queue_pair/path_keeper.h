@@ -52,7 +52,7 @@ class PathKeeper {
   /// The peer asks never to use the value (ALWAYS_SKIP): no arrival clears that.
   void condemn(uint32_t ev, FabricTime now);
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
-  void hear(uint32_t ev, FabricTime sent) { evidence_.hear(ev, sent); }
+  void note_delivery(uint32_t ev, FabricTime sent) { evidence_.note_delivery(ev, sent); }
   void note_arrival() { evidence_.note_arrival(); }
   void note_trim(FabricTime now) { evidence_.note_trim(now); }
 

@@ -63,16 +63,16 @@ class PortStatus {
   bool received(uint16_t id, uint32_t mask, FabricTime now) {
     if (remote_id_ && static_cast<int16_t>(id - *remote_id_) <= 0) return false;
     remote_id_ = id;
-    return believe(mask & all_ports_, now);
+    return apply_mask(mask & all_ports_, now);
   }
   /// The mask of a SACK whose trigger we sent at `caused`. 0 means that the peer sends none.
   bool received_by_sack(uint8_t mask, FabricTime caused, FabricTime now) {
     if (mask == 0 || caused <= changed_) return false;
-    return believe((remote_ports_ & ~kSackMask) | (mask & all_ports_), now);
+    return apply_mask((remote_ports_ & ~kSackMask) | (mask & all_ports_), now);
   }
 
  private:
-  bool believe(uint32_t mask, FabricTime now) {
+  bool apply_mask(uint32_t mask, FabricTime now) {
     if (mask == remote_ports_) return false;
     remote_ports_ = mask;
     changed_ = now;

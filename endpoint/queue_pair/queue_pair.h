@@ -96,7 +96,7 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
   }
   void failed(std::string_view reason) override {
     while (responder.receives().has_posted()) {
-      const uint64_t receive = responder.receives().take()->id;
+      const uint64_t receive = responder.receives().take_receive()->id;
       if (!silent) events_.receive_flushed(*this, receive);
     }
     responder.give_up_resources();

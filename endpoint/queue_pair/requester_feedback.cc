@@ -62,7 +62,7 @@ void Requester::on_trigger(const Seth& seth, Sequence cumulative, FabricTime now
     if (earlier) on_spurious_loss(trigger, true, now);
   }
   if (!service) return;
-  paths_.hear(packet.ev, packet.sent);
+  paths_.note_delivery(packet.ev, packet.sent);
   // Whatever service time a peer reports, a round trip is never zero: it would be divided by.
   const FabricTime rtt = std::max(now - packet.sent - *service, kTimestampUnit);
   if (packet.transmissions == 1) {
@@ -123,7 +123,7 @@ void Requester::acknowledge(Sequence s, FabricTime now) {
     // A retransmission's bitmap bit does not show which transmission arrived (Karn's rule).
     if (packet.transmissions == 1) {
       detector_.on_arrived(packet.sent);
-      paths_.hear(packet.ev, packet.sent);
+      paths_.note_delivery(packet.ev, packet.sent);
     }
     news_.left_flight += cost(packet.length);
     leave_plane(packet);
@@ -171,7 +171,7 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
       if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs().congested(*ev, now);
       paths_.note_trim(now);
       if (!current) return on_late_nack(neth, s, *ev, now);
-      paths_.hear(*ev, packet.sent);
+      paths_.note_delivery(*ev, packet.sent);
       retransmit_trimmed(s,
                          neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)
                              ? CongestionControl::TrimmedAt::kFabric
@@ -203,7 +203,7 @@ Refusal Requester::on_late_nack(const Neth& neth, Sequence s, uint32_t ev, Fabri
   if (loss.ev != ev || tx_timestamp(loss.sent) != neth.tx_timestamp) {
     return Refusal::kStaleFeedback;
   }
-  paths_.hear(ev, loss.sent);
+  paths_.note_delivery(ev, loss.sent);
   on_spurious_loss(s, true, now);
   return Refusal::kNone;
 }

@@ -61,7 +61,7 @@ void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt wher
 /// packet.
 void Requester::back_off(Sequence s, FabricTime now) {
   const SentPacket packet = sent_[s];
-  paths_.hear(packet.ev, packet.sent);
+  paths_.note_delivery(packet.ev, packet.sent);
   if (!retry_.is_backing_off(now)) {
     count_retry();
     if (failed_) return;

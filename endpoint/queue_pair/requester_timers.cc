@@ -16,7 +16,7 @@ FabricTime Requester::timeout_deadline() const {
 }
 
 FabricTime Requester::tail_deadline() const {
-  if (!waiting() || tail_.is_wanted()) return FabricTime::never();
+  if (!waiting() || tail_.is_requested()) return FabricTime::never();
   return std::max(retry_.last_news(), tail_.last()) + retry_.tail_interval(profile_.tail_probe);
 }
 
@@ -57,12 +57,12 @@ void Requester::on_timer(FabricTime now) {
       if (failed_) return;
     }
   }
-  if (tail_deadline() <= now) tail_.want(now);
+  if (tail_deadline() <= now) tail_.request(now);
 }
 
 std::optional<ProbePacket> Requester::next_probe(FabricTime now) {
   if (failed_) return std::nullopt;
-  if (tail_.take_wanted()) {
+  if (tail_.take_request()) {
     // On another value than the one that is silent.
     const auto oldest = sent_.oldest_in_flight();
     const auto ev = oldest ? evs().choose(~0u, now, sent_[*oldest].ev) : evs().choose(~0u, now);

@@ -148,18 +148,18 @@ bool Responder::complete_messages(Replies& replies) {
     }
     if (!ended) return true;
     ends_.push({resources_.buffer.taken(), window_.cumulative(), window_.message_end()});
-    if (!tell_ends(replies)) return true;
+    if (!report_ends(replies)) return true;
   }
 }
 
-void Responder::on_memory(Replies& replies) { tell_ends(replies); }
+void Responder::on_memory(Replies& replies) { report_ends(replies); }
 
 /// Reports the messages that are in memory, in order. False if one needs a receive and has none.
-bool Responder::tell_ends(Replies& replies) {
+bool Responder::report_ends(Replies& replies) {
   while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
     const PendingEnd ended = ends_.pop();
     if (ended.end.immediate) {
-      const std::optional<PostedReceive> receive = receives_.take();
+      const std::optional<PostedReceive> receive = receives_.take_receive();
       if (!receive) {
         put_nak(kNakRemoteOperation, ended.sequence, replies);
         replies.failure = "Write With Immediate Without Receive";

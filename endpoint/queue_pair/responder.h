@@ -131,7 +131,7 @@ class Responder {
     Sequence sequence;  ///< everything up to here is in
     ReceiveWindow::MessageEnd end;
   };
-  [[gnu::noinline]] bool tell_ends(Replies& replies);
+  [[gnu::noinline]] bool report_ends(Replies& replies);
 
   const TransportProfile& profile_;
   DirectionLimits limits_;

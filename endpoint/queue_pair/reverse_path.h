@@ -50,7 +50,7 @@ class ReversePath {
     return !still_confirmed(planes_[plane], now);
   }
   /// Data of the peer came in on this plane, and on this path, if the packet names it and it makes a difference.
-  void heard(std::optional<Path> path, uint32_t number, FabricTime now) {
+  void note_data(std::optional<Path> path, uint32_t number, FabricTime now) {
     Plane& plane = planes_[number];
     plane.heard = now;
     if (path && !still_confirmed(plane, now)) {

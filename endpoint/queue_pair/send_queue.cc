@@ -36,7 +36,7 @@ void SendQueue::cut_packet_into(OutstandingTable& table) {
     ++started_;
   }
   Message& m = message(started_ - 1);
-  table.add(started_ - 1, m.length - left_, length);
+  table.append_packet(started_ - 1, m.length - left_, length);
   left_ -= length;
   if (left_ == 0) m.last = table.end() - 1;
 }

@@ -17,14 +17,14 @@ class TailProbe {
     return last_id_;
   }
 
-  bool is_wanted() const { return wanted_; }
+  bool is_requested() const { return wanted_; }
   /// When it was sent or requested last.
   FabricTime last() const { return last_; }
-  void want(FabricTime now) {
+  void request(FabricTime now) {
     wanted_ = true;
     last_ = now;
   }
-  bool take_wanted() { return std::exchange(wanted_, false); }
+  bool take_request() { return std::exchange(wanted_, false); }
 
   /// Its number. An answer to an earlier one counts no more.
   uint16_t send(FabricTime now) {

@@ -90,7 +90,7 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   void request_refused(std::string_view reason) override { requester.fail(reason); }
   void failed(std::string_view reason) override {
     while (responder.receives().has_posted()) {
-      const uint64_t receive = responder.receives().take()->id;
+      const uint64_t receive = responder.receives().take_receive()->id;
       if (!silent) events_.receive_flushed(*this, receive);
     }
     if (!silent) events_.failed(*this, reason);

@@ -105,7 +105,7 @@ Refusal RcResponder::check_expected(const MrcPacket& packet, Message& message) c
 
 /// A message that ends with an immediate, or is a SEND, uses up a receive. Is there none?
 bool RcResponder::lacks_receive(Opcode opcode) const {
-  return is_last(opcode) && (is_send(opcode) || has_immediate(opcode)) && !receives_.next();
+  return is_last(opcode) && (is_send(opcode) || has_immediate(opcode)) && !receives_.next_receive();
 }
 
 /// The expected packet is in memory: its message may be over.
@@ -120,8 +120,8 @@ void RcResponder::finish_packet(Opcode opcode, const Message& message,
   ++messages_;
   if (!immediate && !is_send(opcode)) return;
   const WorkKind kind = is_send(opcode) ? WorkKind::kSend : WorkKind::kWrite;
-  events_.message_received(
-      {receives_.take()->id, immediate.value_or(0), message.length, kind, immediate.has_value()});
+  events_.message_received({receives_.take_receive()->id, immediate.value_or(0), message.length,
+                            kind, immediate.has_value()});
 }
 
 /// A WRITE: where it goes is checked as a whole.
@@ -139,7 +139,7 @@ Refusal RcResponder::begin_message(const MrcPacket& packet, Sequence s, Message&
 
 /// A SEND goes to the buffer of the next receive, which is used up when its last packet is in.
 Refusal RcResponder::begin_send(Sequence s, Message& message) const {
-  const std::optional<PostedReceive> receive = receives_.next();
+  const std::optional<PostedReceive> receive = receives_.next_receive();
   if (!receive) return Refusal::kNotReady;
   const auto room = static_cast<uint32_t>(std::min<uint64_t>(receive->buffer.size(), 0xFFFF'FFFFu));
   const uint64_t packets = (uint64_t{room} + parameters_.pmtu - 1) / parameters_.pmtu;

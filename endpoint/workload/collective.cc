@@ -189,7 +189,7 @@ void Collective::finish_lane(Verbs& verbs, uint32_t number) {
   Progress& progress = progress_[iteration & 1];
   if (++progress.finished < lanes_.size()) return;
   verbs.report_collective_done(iteration, verbs.now() - progress.started);
-  config_.report.add(progress.started, verbs.now());
+  config_.report.record_piece(progress.started, verbs.now());
   progress = Progress{};
   ++finished_iterations_;
 }

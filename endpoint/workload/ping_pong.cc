@@ -48,7 +48,7 @@ void PingPong::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t) {
   verbs.report_verified(message.size(),
                         count_mismatched_bytes(message, 0, contents(!config_.pings, received_)));
   ++received_;
-  if (config_.pings) config_.report.add(posted_at_, verbs.now());
+  if (config_.pings) config_.report.record_piece(posted_at_, verbs.now());
   post_if_due(verbs);
 }
 

@@ -59,7 +59,7 @@ void StreamSender::pump(Verbs& verbs) {
 }
 
 void StreamSender::on_write_complete(Verbs& verbs, QpHandle, uint64_t number) {
-  config_.report.add(posted_at_[number % config_.layout.slots()], verbs.now());
+  config_.report.record_piece(posted_at_[number % config_.layout.slots()], verbs.now());
   ++completed_;
   pump(verbs);
 }

@@ -7,7 +7,7 @@
 namespace mrclab::endpoint {
 namespace {
 
-std::string times(uint32_t count) {
+std::string times_text(uint32_t count) {
   return count == 0 ? "until the end" : std::to_string(count) + " times";
 }
 
@@ -30,7 +30,7 @@ struct Sentence {
   }
   std::string operator()(const WriteSpec& spec) const {
     return " of " + exact(spec.size) + " from " + host_text(spec.from) + " to " +
-           host_text(spec.to) + ", " + times(spec.count);
+           host_text(spec.to) + ", " + times_text(spec.count);
   }
   std::string operator()(const IncastSpec& spec) const {
     const std::string victim = spec.victim ? ", beside it " + host_text(spec.victim->from) +
@@ -41,7 +41,7 @@ struct Sentence {
   }
   std::string operator()(const PingPongSpec& spec) const {
     return " of " + exact(spec.size) + " between " + host_text(spec.from) + " and " +
-           host_text(spec.to) + ", " + times(spec.count);
+           host_text(spec.to) + ", " + times_text(spec.count);
   }
 };
 

@@ -131,7 +131,7 @@ std::optional<EvidenceSeal> parse_seal_line(std::string_view line, uint32_t befo
   return parse_seal(line, before);
 }
 
-void SealedSpans::add(const EvidenceSeal& seal, const std::string& file) {
+void SealedSpans::add_seal(const EvidenceSeal& seal, const std::string& file) {
   for (const NodeId node : seal.nodes) spans_[node].push_back({seal.from, seal.until, file});
 }
 

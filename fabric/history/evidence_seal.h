@@ -50,7 +50,7 @@ std::optional<EvidenceSeal> parse_seal_line(std::string_view line, uint32_t befo
 /// goes on in a file of its own.
 class SealedSpans {
  public:
-  void add(const EvidenceSeal& seal, const std::string& file);
+  void add_seal(const EvidenceSeal& seal, const std::string& file);
   /// The instant up to which nothing of the node is missing from time 0 on;
   /// zero() if it has no file.
   FabricTime complete_until(NodeId node) const;

@@ -134,7 +134,7 @@ void RecordWatch::event(NodeId node, const EventRecord& record) {
   if (count()) records_.push_back(describe_event(topology_, node, record));
 }
 
-json RecordWatch::take() {
+json RecordWatch::take_records() {
   json taken{{"records", std::move(records_)}, {"left_out", left_out_}};
   records_ = json::array();
   left_out_ = 0;

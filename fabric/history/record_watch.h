@@ -49,7 +49,7 @@ class RecordWatch {
   void event(NodeId node, const EventRecord& record);
   const RecordFilter& filter() const { return filter_; }
   /// {"records": [...], "left_out": n}: what matched since the last call, in commit order per node.
-  nlohmann::json take();
+  nlohmann::json take_records();
 
  private:
   bool matches(NodeId node, const PacketRecord& record) const;

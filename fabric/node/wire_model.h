@@ -96,11 +96,11 @@ class EgressWire {
     if (byte_time_ == FabricTime::zero()) return start + serialization_time(wire_length, rate_);
     return start + byte_time_ * static_cast<int64_t>(wire_length.value);
   }
-  /// No fault has touched it: start() would return the propagation alone for every frame.
+  /// No fault has touched it: start_frame() would return the propagation alone for every frame.
   bool is_sound() const { return trouble_ == nullptr; }
   /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy does not
   /// start once more.
-  WireFate start(const Frame& frame, FabricTime end, bool is_copy = false) {
+  WireFate start_frame(const Frame& frame, FabricTime end, bool is_copy = false) {
     if (is_sound()) return {DropCause::kNone, site_.propagation, false};
     return decide(frame, end, is_copy);
   }

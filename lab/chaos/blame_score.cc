@@ -95,7 +95,7 @@ void add_cases(BlameCases& into, const BlameCases& from) {
 
 }  // namespace
 
-void BlameScore::add(const BlameScore& other) {
+void BlameScore::add_score(const BlameScore& other) {
   for (const auto& [kind, cases] : other.kinds) add_cases(kinds[kind], cases);
   runs += other.runs;
   blames += other.blames;

@@ -43,7 +43,7 @@ struct BlameScore {
   std::vector<std::string> not_found;  ///< likewise: observable and missed
   bool operator==(const BlameScore&) const = default;
 
-  void add(const BlameScore& other);
+  void add_score(const BlameScore& other);
   BlameCases all_kinds() const;
   double precision() const;     ///< right or a part, of all blames; 1 if there are none
   double recall() const;        ///< component or class, of the observable; 1 if there are none

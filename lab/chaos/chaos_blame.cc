@@ -59,7 +59,7 @@ int chaos_blame_command(const ChaosOptions& options) {
   std::fflush(text);
   BlameScore score;
   const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs, guard);
-  for (const auto& [seed, of_seed] : scores) score.add(of_seed);
+  for (const auto& [seed, of_seed] : scores) score.add_score(of_seed);
   fmt::print(text, "{}", blame_table(score));
   if (options.json) {
     nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};

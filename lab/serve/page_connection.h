@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "lab/serve/page_limits.h"
-#include "session/page_door.h"
+#include "session/page_connections.h"
 
 namespace mrclab::lab {
 

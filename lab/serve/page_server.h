@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "session/page_door.h"
+#include "session/page_connections.h"
 
 namespace mrclab::lab {
 
@@ -30,7 +30,7 @@ struct ServeOptions {
 
 struct PageThread;
 
-class PageServer : public PageDoor {
+class PageServer : public PageConnections {
  public:
   /// Listens. Throws InputError for an address or port that cannot be had.
   explicit PageServer(const ServeOptions& options);

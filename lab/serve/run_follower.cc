@@ -21,7 +21,7 @@ netio::FileDescriptor open_to_read(const std::string& path) {
 }  // namespace
 
 RunFollower::RunFollower(const std::filesystem::path& folder,
-                         const std::vector<std::string>& processes, ToldRecords& told)
+                         const std::vector<std::string>& processes, NodeRecordReader& told)
     : told_(told) {
   for (const std::string& process : processes) {
     const std::string records = folder / "history" / (process + ".bin");
@@ -53,7 +53,7 @@ void RunFollower::take_records(Growing& file) {
           parse_compact(std::span<const uint8_t, kCompactRecordBytes>(bytes, kCompactRecordBytes),
                         told_.streams());
       if (!record) throw InputError(file.path + ": found a record that is none");
-      told_.take(*record);
+      told_.append_record(*record);
     }
     file.rest.erase(0, at);
   }

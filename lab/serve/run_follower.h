@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/serve/told_records.h"
+#include "lab/serve/node_record_reader.h"
 #include "netio/system/file_descriptor.h"
 
 namespace mrclab::lab {
@@ -15,7 +15,7 @@ class RunFollower {
   /// Follows history/<process>.bin and events/<process>.jsonl of these processes, which have made them. `told`
   /// outlives it. Throws SystemError.
   RunFollower(const std::filesystem::path& folder, const std::vector<std::string>& processes,
-              ToldRecords& told);
+              NodeRecordReader& told);
 
   /// Passes on what was written since the last call. Throws SystemError, and InputError for a record that is none.
   void read();
@@ -32,7 +32,7 @@ class RunFollower {
   void take_records(Growing& file);
   void take_lines(Growing& file);
 
-  ToldRecords& told_;
+  NodeRecordReader& told_;
   std::vector<Growing> records_, lines_;
 };
 

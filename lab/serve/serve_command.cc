@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "console/root_rights.h"
-#include "lab/serve/live_future.h"
+#include "lab/serve/live_branch.h"
 #include "lab/serve/opened_link.h"
-#include "lab/serve/recorded_future.h"
+#include "lab/serve/recorded_branch.h"
 #include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/queue_pairs.h"
@@ -43,7 +43,7 @@ Scenario fabric_at_work(const std::string& fabric, const ServeCommandOptions& op
 std::unique_ptr<FabricSession> session_of(Scenario scenario, World world,
                                           const IsInterrupted& interrupted) {
   if (world == World::kSim) return std::make_unique<FabricSession>(std::move(scenario));
-  auto live = std::make_unique<LiveFuture>(scenario, LiveFuture::Options{interrupted});
+  auto live = std::make_unique<LiveBranch>(scenario, LiveBranch::Options{interrupted});
   return std::make_unique<FabricSession>(std::move(scenario), std::move(live));
 }
 
@@ -51,7 +51,7 @@ PlayedSession session_of_run(const fs::path& folder) {
   RecordedRun run = read_run(folder);
   const bool kept = fs::exists(run.folder / "history");
   auto session =
-      kept ? std::make_unique<FabricSession>(run.scenario, std::make_unique<RecordedFuture>(run))
+      kept ? std::make_unique<FabricSession>(run.scenario, std::make_unique<RecordedBranch>(run))
            : std::make_unique<FabricSession>(run.scenario);
   PlayedSession played(std::move(session));
   played.run = {fs::canonical(run.folder).filename().string(), run.world, run.version,
@@ -75,11 +75,11 @@ PlayedSession session_of(const ServeCommandOptions& options, const IsInterrupted
 }
 
 std::string manner_of(const PlayedSession& played) {
-  const Future& future = played.session().future();
-  const FutureWorld world = future.world();
-  if (world == FutureWorld::kLive)
-    return fmt::format("in the namespaces mrclab-{}-*", future.lab());
-  if (world == FutureWorld::kRecorded) return "as it was recorded";
+  const Branch& branch = played.session().branch();
+  const BranchWorld world = branch.world();
+  if (world == BranchWorld::kLive)
+    return fmt::format("in the namespaces mrclab-{}-*", branch.lab());
+  if (world == BranchWorld::kRecorded) return "as it was recorded";
   return played.run ? "simulated again" : "simulated";
 }
 

@@ -57,7 +57,7 @@ class Printer : public BgpDaemonEvents {
 
   template <class... Parts>
   void say(fmt::format_string<Parts...> format, Parts&&... parts) {
-    if (!budget_.take(Clock::now())) return;
+    if (!budget_.may_write_line(Clock::now())) return;
     say_left_out();
     std::puts(fmt::format(format, std::forward<Parts>(parts)...).c_str());
     std::fflush(stdout);

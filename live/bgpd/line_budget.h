@@ -19,7 +19,7 @@ class LineBudget {
   explicit LineBudget(Time now) : refilled_(now) {}
 
   /// May one more line be written? If not, it counts as left out.
-  bool take(Time now) {
+  bool may_write_line(Time now) {
     const auto lines = static_cast<uint64_t>((now - refilled_) / kForOne);
     left_ = std::min(kBurst, left_ + lines);
     refilled_ += kForOne * lines;

@@ -39,7 +39,7 @@ void OrdinaryRoutes::set_outside(PortRef end, bool up) {
   changed_ = true;
 }
 
-void OrdinaryRoutes::step(FabricTime now) {
+void OrdinaryRoutes::apply_due(FabricTime now) {
   look(now);
   for (uint32_t looked_at = 0; looked_at < kRoutesPerStep && !stale_.empty();
        looked_at += topology_.host_count()) {

@@ -26,8 +26,8 @@ class OrdinaryRoutes {
   /// A program other than the lab has set a link's end down, or up again.
   void set_outside(PortRef end, bool up);
   /// Does what is due. `now`: committed by every process.
-  void step(FabricTime now);
-  /// Does every route fit what is broken, as far as step() has seen?
+  void apply_due(FabricTime now);
+  /// Does every route fit what is broken, as far as apply_due() has seen?
   bool settled() const { return stale_.empty(); }
 
  private:

@@ -87,9 +87,8 @@ class WrongFrames {
     add("zero in the middle", carrier({first, Usid{0}, spine, last, end}), {}, {}, {}, "");
     add("the first switch twice", carrier({first, first, spine, last, end}), {3, 60}, {3, 61},
         {3, 60},
-        "RFC 9800 counts a hop for each segment; the kernel shifts as often and counts one hop, "
-        "when "
-        "it forwards");
+        "RFC 9800 counts a hop for each segment; the kernel shifts as often and counts one "
+        "hop, when it forwards");
     add("begins at the second switch", carrier({spine, last, end}), {3, 61}, {3, 61}, {3, 61}, "");
     Ipv6Address documentation{0x20, 0x01, 0x0d, 0xb8};  // RFC 3849
     add("outside the block", documentation, {}, {}, {}, "");
@@ -165,8 +164,7 @@ class WrongFrames {
     WrongProbe& goes_on =
         add("goes on in a routing header", carrier({first, spine}), {1, 63}, {3, 61}, {1, 63},
             "at the end of a carrier the kernel takes the next segment of the header (RFC 8986 "
-            "§4.1); our "
-            "switch and the OpenFlow rules read no routing header");
+            "§4.1); our switch and the OpenFlow rules read no routing header");
     insert_srh(goes_on, carrier({last, end}));
     goes_on.rewritten_by = Forwarding::kKernel;  // its count of segments left
   }

@@ -47,18 +47,19 @@ usid_route route_out_of(const Topology& topology, NodeId node, Usid usid, PortId
 }
 
 /// Without a pace of its shaper the queue of a port is always empty.
-usid_port port_of(const LiveFabric& fabric, PortRef ref, const PortTrouble& trouble,
+usid_port port_of(const LiveFabric& fabric, PortRef ref, const PortImpairment& impairment,
                   uint64_t bytes_per_second) {
   const Topology& topology = fabric.topology();
   const Port& port = topology.port(ref);
   const Wire& out = topology.wire(port.out);
-  const QueueProfile limits = switchd::spoilt(
-      topology.queues_of(out),
-      {.trim_off = trouble.trim_off, .ecn = trouble.ecn, .buffer_lost = trouble.buffer_lost});
+  const QueueProfile limits =
+      switchd::spoilt(topology.queues_of(out), {.trim_off = impairment.trim_off,
+                                                .ecn = impairment.ecn,
+                                                .buffer_lost = impairment.buffer_lost});
   usid_port entry{};
   entry.ifindex = static_cast<uint32_t>(fabric.interface_index(ref));
   entry.to_host = topology.node(out.to.node).role == NodeRole::kHost;
-  if (limits.ecn) entry.marks = trouble.ecn == EcnKind::kAlways ? USID_MARKS_ALL : USID_MARKS;
+  if (limits.ecn) entry.marks = impairment.ecn == EcnKind::kAlways ? USID_MARKS_ALL : USID_MARKS;
   entry.trims = limits.trim;
   const MacAddress& peer = topology.port(port.peer).mac;
   std::copy(port.mac.begin(), port.mac.end(), std::copy(peer.begin(), peer.end(), entry.macs));
@@ -113,21 +114,22 @@ BpfSwitches::BpfSwitches(LiveFabric& fabric)
   }
 }
 
-std::optional<std::string> BpfSwitches::look() {
+std::optional<std::string> BpfSwitches::find_changes() {
   auto next = programs_.lower_bound(next_looked_at_);
   if (next == programs_.end()) next = programs_.begin();
   if (next == programs_.end()) return std::nullopt;
   next_looked_at_ = NodeId{next->first.value + 1};
-  const auto difference = tables_.look(next->first);
+  const auto difference = tables_.find_difference(next->first);
   if (!difference) return std::nullopt;
   return fmt::format("somebody changed the table of {} ({})",
                      fabric_.topology().node(next->first).name, *difference);
 }
 
-void BpfSwitches::set_port(PortRef port, const PortTrouble& trouble, const netio::Shaper& shaper) {
+void BpfSwitches::set_port(PortRef port, const PortImpairment& impairment,
+                           const netio::Shaper& shaper) {
   tables_.forget(port.node);
-  programs_.at(port.node).map(kPorts).set(uint32_t{port.port.value},
-                                          port_of(fabric_, port, trouble, shaper.bytes_per_second));
+  programs_.at(port.node).map(kPorts).set(
+      uint32_t{port.port.value}, port_of(fabric_, port, impairment, shaper.bytes_per_second));
 }
 
 void BpfSwitches::set_route(NodeId node, Usid usid, std::optional<PortId> port) {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "live/bringup/bring_up.h"
-#include "live/external/switch_trouble.h"
+#include "live/external/switch_impairment.h"
 #include "live/external/table_watch.h"
 #include "netio/kernel/bpf_program.h"
 #include "netio/kernel/shaper.h"
@@ -27,12 +27,12 @@ class BpfSwitches {
   explicit BpfSwitches(LiveFabric& fabric);
 
   /// What faults do to the queue of a port, and how fast its shaper sends.
-  void set_port(PortRef port, const PortTrouble& trouble, const netio::Shaper& shaper);
+  void set_port(PortRef port, const PortImpairment& impairment, const netio::Shaper& shaper);
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counters start anew.
   void set_route(NodeId node, Usid usid, std::optional<PortId> port);
   /// What others changed in the table of one switch, another with each call: "somebody changed the table of p0.t0-0
   /// (missing: ...)".
-  std::optional<std::string> look();
+  std::optional<std::string> find_changes();
   /// The routes and ports of a switch without their counters, a line each.
   std::vector<std::string> rules_of(NodeId node) const;
 

@@ -15,11 +15,11 @@ namespace mrclab::lab {
 namespace {
 
 /// What a BPF program gets for a port, beside the shaper: "no trims, marks none".
-std::string queue_words(const PortTrouble& trouble) {
-  const std::string_view marks = trouble.ecn == EcnKind::kOff      ? "marks none"
-                                 : trouble.ecn == EcnKind::kAlways ? "marks all"
-                                                                   : "marks as built";
-  return fmt::format("{}, {}", trouble.trim_off ? "no trims" : "trims as built", marks);
+std::string queue_words(const PortImpairment& impairment) {
+  const std::string_view marks = impairment.ecn == EcnKind::kOff      ? "marks none"
+                                 : impairment.ecn == EcnKind::kAlways ? "marks all"
+                                                                      : "marks as built";
+  return fmt::format("{}, {}", impairment.trim_off ? "no trims" : "trims as built", marks);
 }
 
 }  // namespace
@@ -38,7 +38,7 @@ ForeignSwitches::ForeignSwitches(LiveFabric& fabric, OvsSwitches* ovs, BpfSwitch
     const NodeId owner = owner_of_namespace(site.id);
     if (owner == site.id) rules_.try_emplace(owner, fabric.network_namespace(owner));
     if (is_ours(site)) continue;
-    trouble_[site.id] = trouble_of(topology_, site.id, {});
+    impairments_[site.id] = impairment_of(topology_, site.id, {});
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       const PortRef port{site.id, PortId{i}};
       const netio::Shaper shaper = shaper_of(topology_, port, {}, dilation);
@@ -64,7 +64,7 @@ void ForeignSwitches::replace(const std::vector<ScheduledEffect>& schedule) {
   // The nodes of ours have the schedule by now, whatever the kernel refuses here.
   attempt(problems_, "the next faults", [this] { prepare(); });
   // An effect may be due that the old schedule did not have.
-  for (auto& entry : trouble_) bring_into_line(entry.first);
+  for (auto& entry : impairments_) reconcile(entry.first);
 }
 
 /// Makes the kernel objects that effects need ahead of time: an effect then takes a few
@@ -74,9 +74,9 @@ void ForeignSwitches::prepare() {
   for (size_t i = next_; i < schedule_.size(); ++i) {
     const NodeId node = concerned_switch(topology_, schedule_[i].effect);
     if (!node.valid()) continue;
-    const SwitchTrouble trouble = trouble_of(topology_, node, {schedule_[i].effect});
-    for (uint32_t p = 0; p < trouble.ports.size(); ++p) {
-      if (egress_rules(trouble.ports[p], topology_.node(node).forwarding).empty()) continue;
+    const SwitchImpairment impairment = impairment_of(topology_, node, {schedule_[i].effect});
+    for (uint32_t p = 0; p < impairment.ports.size(); ++p) {
+      if (egress_rules(impairment.ports[p], topology_.node(node).forwarding).empty()) continue;
       needed[node].insert(device_of(topology_, {node, PortId{p}}));
     }
   }
@@ -94,7 +94,7 @@ void ForeignSwitches::prepare() {
   }
 }
 
-void ForeignSwitches::step() {
+void ForeignSwitches::apply_due() {
   reached_ = clock_();
   step_links();
   apply_effects();
@@ -106,7 +106,7 @@ void ForeignSwitches::step() {
 }
 
 void ForeignSwitches::remember_all() {
-  for (const auto& entry : trouble_) remember(entry.first);
+  for (const auto& entry : impairments_) remember(entry.first);
 }
 
 void ForeignSwitches::look_again() {
@@ -158,7 +158,7 @@ void ForeignSwitches::set_link(LinkId id, bool up) {
       to_verify_.insert(end.node);
       // A link comes up with its routes as built.
       if (!up || is_ours(topology_.node(end.node))) continue;
-      for (const SwitchRoute& route : trouble_[end.node].routes) {
+      for (const SwitchRoute& route : impairments_[end.node].routes) {
         set_route(end.node, route.usid, &route);
       }
     }
@@ -179,17 +179,17 @@ void ForeignSwitches::apply_effects() {
       if (node.valid()) concerned.insert(node);
     }
     for (const NodeId node : concerned) {
-      if (!bring_into_line(node)) continue;
+      if (!reconcile(node)) continue;
       const auto [earlier, first] = changed.try_emplace(node, at);
       if (!first) tell_too_late(topology_.node(node).name, std::exchange(earlier->second, at), at);
     }
   }
 }
 
-bool ForeignSwitches::bring_into_line(NodeId node) {
-  const SwitchTrouble wanted = trouble_of(topology_, node, in_force_.degraded_targets());
-  if (wanted == trouble_[node]) return false;
-  attempt(problems_, topology_.node(node).name, [&] { bring_into_line(node, wanted); });
+bool ForeignSwitches::reconcile(NodeId node) {
+  const SwitchImpairment wanted = impairment_of(topology_, node, in_force_.degraded_targets());
+  if (wanted == impairments_[node]) return false;
+  attempt(problems_, topology_.node(node).name, [&] { reconcile(node, wanted); });
   to_verify_.insert(node);
   return true;
 }
@@ -228,8 +228,8 @@ void ForeignSwitches::remember(NodeId node) {
           [&] { before_[node] = take_snapshot(fabric_, node, filter(node), ovs_, bpf_); });
 }
 
-void ForeignSwitches::bring_into_line(NodeId node, const SwitchTrouble& wanted) {
-  SwitchTrouble& actual = trouble_[node];
+void ForeignSwitches::reconcile(NodeId node, const SwitchImpairment& wanted) {
+  SwitchImpairment& actual = impairments_[node];
   const Forwarding by = topology_.node(node).forwarding;
   std::map<std::string, netio::PacketFilter::Rules> filters;
   std::vector<std::string> changed;
@@ -327,7 +327,7 @@ bool ForeignSwitches::has_link_down(NodeId node) const {
 
 bool ForeignSwitches::is_untroubled(NodeId node) {
   if (has_link_down(node)) return false;
-  return is_ours(topology_.node(node)) || trouble_[node] == trouble_of(topology_, node, {});
+  return is_ours(topology_.node(node)) || impairments_[node] == impairment_of(topology_, node, {});
 }
 
 std::optional<std::string> ForeignSwitches::difference_from_before(NodeId node) {

@@ -1,7 +1,7 @@
 #pragma once
 // Switches that are not ours, as the kernel's objects: at the start a shaper on each of their
 // ports, at the modelled rate divided by the dilation; then, at the fabric instant of each effect,
-// what it means there (switch_trouble.h). What a fault did is undone by putting the objects of the
+// what it means there (switch_impairment.h). What a fault did is undone by putting the objects of the
 // remaining effects in place; when a node has none left, the kernel is read back and compared with
 // what it was before the first of them.
 //
@@ -24,7 +24,7 @@
 #include "faults/schedule.h"
 #include "live/bringup/link_outages.h"
 #include "live/external/node_snapshot.h"
-#include "live/external/switch_trouble.h"
+#include "live/external/switch_impairment.h"
 #include "netio/kernel/ruleset_watch.h"
 
 namespace mrclab::lab {
@@ -47,11 +47,11 @@ class ForeignSwitches {
                   std::function<FabricTime()> clock);
   ~ForeignSwitches();
 
-  /// The schedule is another one from an instant on that the last step() has not reached.
+  /// The schedule is another one from an instant on that the last apply_due() has not reached.
   void replace(const std::vector<ScheduledEffect>& schedule);
   /// Makes the changes that are due by the clock. Each time it also reads back one node whose
   /// faults are over, and asks one namespace whether another program has changed its packet filter.
-  void step();
+  void apply_due();
   /// Up to this instant, which is at most `t`, the schedule is not needed any more: all outages
   /// that ended by then are undone.
   FabricTime settled(FabricTime t) const { return outages_.settled(std::min(t, reached_)); }
@@ -74,8 +74,8 @@ class ForeignSwitches {
   void apply_effects();
   void remember(NodeId node);
   /// Puts the node's objects in place, as the effects in force require; false: they are.
-  bool bring_into_line(NodeId node);
-  void bring_into_line(NodeId node, const SwitchTrouble& wanted);
+  bool reconcile(NodeId node);
+  void reconcile(NodeId node, const SwitchImpairment& wanted);
   void set_route(NodeId node, Usid usid, const SwitchRoute* wanted);
   bool has_link_down(NodeId node) const;
   void tell_too_late(const std::string& what, FabricTime from, FabricTime until);
@@ -97,11 +97,11 @@ class ForeignSwitches {
   std::function<FabricTime()> clock_;
   std::vector<ScheduledEffect> schedule_;
   size_t next_ = 0;     ///< next entry of the schedule
-  FabricTime reached_;  ///< instant of the last step()
+  FabricTime reached_;  ///< instant of the last apply_due()
   faults::FaultState in_force_;
   LinkOutages outages_;
-  std::map<NodeId, SwitchTrouble> trouble_;  ///< as it is in the kernel
-  std::map<NodeId, NodeSnapshot> before_;    ///< state of nodes before their first change
+  std::map<NodeId, SwitchImpairment> impairments_;  ///< as it is in the kernel
+  std::map<NodeId, NodeSnapshot> before_;           ///< state of nodes before their first change
   std::set<NodeId> to_verify_;
   std::set<NodeId> differing_;                     ///< nodes whose difference was reported
   std::map<NodeId, netio::PacketFilter> filters_;  ///< by the first node of a namespace

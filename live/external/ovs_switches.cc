@@ -10,7 +10,7 @@
 #include "fabric/text/yaml.h"
 #include "live/bringup/lab_record.h"
 #include "live/bringup/node_plan.h"
-#include "live/external/switch_trouble.h"
+#include "live/external/switch_impairment.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/packet_sockets.h"
 #include "netio/system/file_descriptor.h"
@@ -238,7 +238,7 @@ std::vector<std::string> OvsSwitches::rules_of(NodeId node) const {
   return rules;
 }
 
-std::vector<std::string> OvsSwitches::look() {
+std::vector<std::string> OvsSwitches::find_changes() {
   std::vector<std::string> found;
   look_at_processes(found);
   if (!told_ && SteadyClock::now() >= next_look_) {
@@ -266,7 +266,7 @@ void OvsSwitches::look_at_tables(std::vector<std::string>& found) {
   const auto activity = netio::ovs_activity(directory_);
   if (!activity || activity == activity_) return;
   for (const NodeId node : switches_) {
-    if (const auto difference = tables_.look(node)) {
+    if (const auto difference = tables_.find_difference(node)) {
       found.push_back(fmt::format("somebody changed the table of {} ({})",
                                   fabric_.topology().node(node).name, *difference));
     }

@@ -40,7 +40,7 @@ class OvsSwitches {
   /// What others did to its daemons and tables since the last call: "ovs-vswitchd: signal 9 (Killed) ended", "somebody
   /// changed the table of p0.t0-0 (missing: ...)". An end is reported once: without one of them the other is of no
   /// use. Tables are read when the daemon has been asked for something, which is looked for some times a second.
-  std::vector<std::string> look();
+  std::vector<std::string> find_changes();
   /// Was a change of the kernel asked for by one of its daemons? `sender`: netlink port of the socket.
   bool asked_for(uint32_t sender);
   /// The route of a switch for a uSID leads out of `port`, or is gone. Its counter starts anew.

@@ -5,7 +5,7 @@
 
 namespace mrclab::lab {
 
-std::optional<std::string> TableWatch::look(NodeId node) {
+std::optional<std::string> TableWatch::find_difference(NodeId node) {
   NodeSnapshot now = read_(node);
   std::sort(now.begin(), now.end());
   const auto known = known_.find(node);

@@ -21,7 +21,7 @@ class TableWatch {
   /// The lab has changed the table: its state at the next look is the reference.
   void forget(NodeId node) { known_.erase(node); }
   /// What differs from the last look, in words: "missing: ..."; each difference is returned once. Empty if nothing does.
-  std::optional<std::string> look(NodeId node);
+  std::optional<std::string> find_difference(NodeId node);
 
  private:
   Read read_;

@@ -56,7 +56,7 @@ FabricSpeakers::FabricSpeakers(LiveFabric& fabric, const std::filesystem::path& 
   }
 }
 
-std::vector<std::string> FabricSpeakers::look() {
+std::vector<std::string> FabricSpeakers::find_changes() {
   std::vector<std::string> found;
   for (Running& running : running_) {
     if (running.told) continue;

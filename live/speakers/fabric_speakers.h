@@ -24,7 +24,7 @@ class FabricSpeakers {
 
   /// Which have ended, and how, each reported once, and which were stopped or go on since the last call: "mrc-bgpd
   /// was stopped, the speaker of p0.t0-0,".
-  std::vector<std::string> look();
+  std::vector<std::string> find_changes();
   /// Was a change of the kernel at this switch asked for by its speaker? `sender`: netlink port of the socket.
   bool asked_for(NodeId node, uint32_t sender);
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "fabric/topology/path.h"
-#include "live/external/switch_trouble.h"
+#include "live/external/switch_impairment.h"
 
 namespace mrclab::lab {
 namespace {
@@ -89,7 +89,7 @@ void add_port(const ExportedFabric& fabric, PortRef ref, std::vector<std::string
                                  netio::prefix_text(port_prefix(fabric, ref)), device));
   if (fabric.options().dilation == 0) return;
   const netio::Shaper shaper =
-      shaper_of(fabric.topology(), ref, PortTrouble{}, fabric.options().dilation);
+      shaper_of(fabric.topology(), ref, PortImpairment{}, fabric.options().dilation);
   commands.push_back(fmt::format("tc qdisc replace dev {} root tbf rate {}bit burst {} limit {}",
                                  device, shaper.bytes_per_second * 8, shaper.burst, shaper.queue));
 }

@@ -24,8 +24,8 @@ void CommitLimit::set_brake(Bound brake) {
 }
 
 bool CommitLimit::keep_before(FabricTime instant) {
-  const Standstill standstill(*this);
-  if (standstill.last_commit() >= instant) return false;
+  const Quiesce quiesce(*this);
+  if (quiesce.last_commit() >= instant) return false;
   kept_before_ = std::min(kept_before_, instant);
   return true;
 }
@@ -56,8 +56,8 @@ void CommitLimit::go_on() {
   publish();
 }
 
-Standstill::Standstill(CommitLimit& commits) : commits_(commits), last_commit_(commits.stop()) {}
+Quiesce::Quiesce(CommitLimit& commits) : commits_(commits), last_commit_(commits.stop()) {}
 
-Standstill::~Standstill() { commits_.go_on(); }
+Quiesce::~Quiesce() { commits_.go_on(); }
 
 }  // namespace mrclab::lab

@@ -1,7 +1,7 @@
 #pragma once
 // How far the processes of a lab may commit: the earliest of what its parts allow, published on the
 // gate page. The owner of the lab sets a limit (a pause, a run to an instant), a brake may slow it down,
-// the kernel mirror and power cycles need processes to wait, and a Standstill stops them all.
+// the kernel mirror and power cycles need processes to wait, and a Quiesce stops them all.
 //
 // LiveLab owns it and calls refresh() in each step.
 
@@ -57,12 +57,12 @@ class CommitLimit {
 /// Stops a lab for a moment, so that what happens next can be changed: a fault by hand, a pause. While it lives, no
 /// process of the lab commits anything more, so what happens from open_instant() on can still be changed. The lab
 /// waits however long its owner is held up. There is one at a time.
-class Standstill {
+class Quiesce {
  public:
-  explicit Standstill(CommitLimit& commits);
-  ~Standstill();
-  Standstill(const Standstill&) = delete;
-  Standstill& operator=(const Standstill&) = delete;
+  explicit Quiesce(CommitLimit& commits);
+  ~Quiesce();
+  Quiesce(const Quiesce&) = delete;
+  Quiesce& operator=(const Quiesce&) = delete;
 
   /// The earliest instant that no process can have committed. Where the lab stands that is the next
   /// picosecond.

@@ -194,9 +194,9 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
     answer = ask(process, "power_off");
     left = report_from_json<netio::Handover>(answer);
   } catch (const ReportError& error) {
-    faults.add({.t = now(),
-                .what = fmt::format("{} left its successor a broken report: {}", name_of(process),
-                                    error.what())});
+    faults.report_fault({.t = now(),
+                         .what = fmt::format("{} left its successor a broken report: {}",
+                                             name_of(process), error.what())});
     return;
   } catch (const std::exception&) {
     return;  // it was stopped or killed from outside: supervision reports it
@@ -210,11 +210,11 @@ void DaemonFleet::replace(uint32_t process, OutsideFaults& faults) {
   } catch (const netio::SystemError& error) {  // it does nothing more, and none can go on for it
     children_[process]->signal(SIGKILL);
     gate_.set_state(process, ProcessState::kFailed);
-    faults.add({.kind = OutsideFault::Kind::kDied,
-                .t = now(),
-                .what = fmt::format("{} lost its power and has no successor, at {}: {}",
-                                    name_of(process), to_string(now()), error.what()),
-                .process = process});
+    faults.report_fault({.kind = OutsideFault::Kind::kDied,
+                         .t = now(),
+                         .what = fmt::format("{} lost its power and has no successor, at {}: {}",
+                                             name_of(process), to_string(now()), error.what()),
+                         .process = process});
     return;
   }
   wait_until_ready(process, std::chrono::steady_clock::now() + kReadyDeadline);
@@ -255,12 +255,13 @@ void DaemonFleet::look_for_ended(OutsideFaults& faults) {
     gate_.set_state(i, had_finished ? ProcessState::kFinished : ProcessState::kFailed);
     if (had_finished) continue;
     const netio::ExitStatus status = *children_[i]->wait(std::chrono::milliseconds(0));
-    faults.add({.kind = OutsideFault::Kind::kDied,
-                .t = now(),
-                .what = fmt::format("{} ended with {} at {}{}", name_of(i), to_string(status),
-                                    to_string(now()), last_words(i)),
-                .process = i,
-                .disk_full = status.signal_number == 0 && status.code == netio::kDiskFullExit});
+    faults.report_fault(
+        {.kind = OutsideFault::Kind::kDied,
+         .t = now(),
+         .what = fmt::format("{} ended with {} at {}{}", name_of(i), to_string(status),
+                             to_string(now()), last_words(i)),
+         .process = i,
+         .disk_full = status.signal_number == 0 && status.code == netio::kDiskFullExit});
   }
 }
 
@@ -275,7 +276,7 @@ std::string DaemonFleet::last_words(uint32_t process) const {
   return said.empty() ? "" : ": " + said.substr(said.rfind('\n') + 1);
 }
 
-void DaemonFleet::look(OutsideFaults& faults) {
+void DaemonFleet::find_stopped(OutsideFaults& faults) {
   look_for_ended(faults);
   const netio::LabTime lab_now = netio::LabTime::now();
   const int64_t patience = std::chrono::nanoseconds(kGatePatience).count();
@@ -284,11 +285,12 @@ void DaemonFleet::look(OutsideFaults& faults) {
     const int64_t beat = gate_.slot(i).heartbeat_ns.load(std::memory_order_relaxed);
     if (beat == 0 || lab_now.ns - beat < patience) continue;
     gate_.set_state(i, ProcessState::kReleased);
-    faults.add({.kind = OutsideFault::Kind::kStoodStill,
-                .t = now(),
-                .what = fmt::format("{} stood still for {} s and was taken out of the gate at {}",
-                                    name_of(i), kGatePatience.count() / 1000, to_string(now())),
-                .process = i});
+    faults.report_fault(
+        {.kind = OutsideFault::Kind::kStoodStill,
+         .t = now(),
+         .what = fmt::format("{} stood still for {} s and was taken out of the gate at {}",
+                             name_of(i), kGatePatience.count() / 1000, to_string(now())),
+         .process = i});
   }
 }
 

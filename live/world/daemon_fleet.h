@@ -57,7 +57,7 @@ class DaemonFleet {
   /// Adds to `faults` which daemons have ended since the last call.
   void look_for_ended(OutsideFaults& faults);
   /// The same, and which have stood still for too long; these are out of the gate from now on.
-  void look(OutsideFaults& faults);
+  void find_stopped(OutsideFaults& faults);
   /// Asks all of them to end, which write their reports before. Idempotent.
   void end();
 

@@ -12,7 +12,7 @@ KernelMirror::KernelMirror(const Topology& topology, const std::vector<Scheduled
   replace(schedule);
 }
 
-void KernelMirror::step(FabricTime slowest, double dilation, FabricTime stands_at) {
+void KernelMirror::apply_due(FabricTime slowest, double dilation, FabricTime stands_at) {
   // Can the kernel's link be set down and come up again in time? No frame may start before it is up,
   // so the gate must still be able to hold all processes before that instant.
   const auto can_follow = [&](const faults::CarrierOutage& outage) {

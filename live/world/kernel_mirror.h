@@ -26,7 +26,7 @@ struct MirrorNote {
 class KernelMirror {
  public:
   using SetLink = std::function<void(LinkId, bool up)>;
-  /// Keeps all processes from committing this instant until step() is over, from when on limit()
+  /// Keeps all processes from committing this instant until apply_due() is over, from when on limit()
   /// does. False if a process may have committed it already.
   using KeepBefore = std::function<bool(FabricTime)>;
 
@@ -39,7 +39,7 @@ class KernelMirror {
 
   /// Does what is due. `slowest`: committed by every process; `dilation`: the pace now. At
   /// `stands_at` the lab will stand: however short an outage is, there is time to look at it.
-  void step(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
+  void apply_due(FabricTime slowest, double dilation, FabricTime stands_at = FabricTime::never());
   /// No process may commit past this before the kernel follows; never() if nothing is pending.
   FabricTime limit() const;
   /// Up to this instant, which is at most `t`, the mirror does not need the schedule any more: it

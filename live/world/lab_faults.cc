@@ -48,11 +48,12 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
   return or_not_done("put the fault in force (nothing is changed)", [&] {
     settle();
     if (record_ && record_->full()) throw InputError("this lab's record of faults is full");
-    const Standstill standstill(lab_.commits());
-    const FabricTime at = instant_of(order, standstill.open_instant());
+    const Quiesce quiesce(lab_.commits());
+    const FabricTime at = instant_of(order, quiesce.open_instant());
     Draft draft = draft_from(at);
-    const uint32_t number = draft.book.add({fault_of(order, at, names_), FaultSource::kHand});
-    put_in_force(standstill, std::move(draft));
+    const uint32_t number =
+        draft.book.book_fault({fault_of(order, at, names_), FaultSource::kHand});
+    put_in_force(quiesce, std::move(draft));
     return number;
   });
 }
@@ -60,11 +61,11 @@ uint32_t LabFaults::break_it(const FaultOrder& order) {
 std::vector<uint32_t> LabFaults::heal(const std::string& word) {
   return or_not_done("heal (nothing is changed)", [&] {
     settle();
-    const Standstill standstill(lab_.commits());
-    Draft draft = draft_from(standstill.open_instant());
+    const Quiesce quiesce(lab_.commits());
+    Draft draft = draft_from(quiesce.open_instant());
     const std::vector<uint32_t> chosen = draft.book.select(word, draft.from);
     for (const uint32_t number : chosen) draft.book.heal(number, draft.from);
-    if (!chosen.empty()) put_in_force(standstill, std::move(draft));
+    if (!chosen.empty()) put_in_force(quiesce, std::move(draft));
     return chosen;
   });
 }
@@ -73,13 +74,13 @@ std::vector<uint32_t> LabFaults::heal(const std::string& word) {
 void LabFaults::settle() {
   if (!record_) return;
   settled_ = std::max(settled_, lab_.settled());
-  for (const uint32_t number : book_.over(settled_)) {
+  for (const uint32_t number : book_.finished_faults(settled_)) {
     if (book_.stage(number, settled_) != FaultStage::kCancelled) {
       record_->add(number, book_.entries().at(number));
     }
     newest_over_.push_back(describe(number));
     if (newest_over_.size() > kMaxOverListed) newest_over_.pop_front();
-    book_.forget(number);
+    book_.drop_fault(number);
   }
 }
 
@@ -88,25 +89,25 @@ void LabFaults::tidy() {
   if (!record_ || lab_.now() < tidy_at_ || lab_.settled() < tidy_at_) return;
   try_to([this] {
     settle();
-    tell_nodes(Standstill(lab_.commits()), book_);
+    tell_nodes(Quiesce(lab_.commits()), book_);
     tidy_at_ = book_.when_over(kTidyAt);
   });
 }
 
-void LabFaults::put_in_force(const Standstill& standstill, Draft draft) {
-  tell_nodes(standstill, draft.book);
+void LabFaults::put_in_force(const Quiesce& quiesce, Draft draft) {
+  tell_nodes(quiesce, draft.book);
   book_ = std::move(draft.book);
   set_down_ = std::move(draft.set_down);
   tidy_at_ = book_.when_over(kTidyAt);
   changed_ = true;
 }
 
-void LabFaults::tell_nodes(const Standstill& standstill, const FaultBook& book) {
+void LabFaults::tell_nodes(const Quiesce& quiesce, const FaultBook& book) {
   netio::Schedule schedule{faults::still_in_force(lab_.schedule(), settled_), settled_};
   for (const ScheduledEffect& effect : book.schedule()) {
     if (effect.at > settled_) schedule.effects.push_back(effect);
   }
-  lab_.replace_schedule(standstill, std::move(schedule));
+  lab_.replace_schedule(quiesce, std::move(schedule));
 }
 
 void LabFaults::try_to(const std::function<void()>& act) {
@@ -136,8 +137,8 @@ void LabFaults::take_notice() {
   });
   if (any) {
     settle();
-    const Standstill standstill(lab_.commits());
-    Draft draft = draft_from(standstill.open_instant());
+    const Quiesce quiesce(lab_.commits());
+    Draft draft = draft_from(quiesce.open_instant());
     bool booked = false;
     for (const OutsideFault& outside : news) {
       switch (outside.kind) {
@@ -148,7 +149,7 @@ void LabFaults::take_notice() {
         case OutsideFault::Kind::kOther: break;
       }
     }
-    if (booked) put_in_force(standstill, std::move(draft));
+    if (booked) put_in_force(quiesce, std::move(draft));
   }
   noticed_ = seen;
 }
@@ -159,7 +160,7 @@ std::optional<uint32_t> LabFaults::book_outside(Draft& draft, const OutsideFault
   const faults::Fault fault{draft.from, kind, std::move(targets)};
   if (faults::refusal(topology_, fault)) return std::nullopt;
   try {
-    return draft.book.add({fault, FaultSource::kOutside, outside.what});
+    return draft.book.book_fault({fault, FaultSource::kOutside, outside.what});
   } catch (const InputError&) {  // more than the book has room for
     return std::nullopt;
   }

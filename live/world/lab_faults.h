@@ -83,8 +83,8 @@ class LabFaults {
   };
   Draft draft_from(FabricTime from) const { return {book_, set_down_, from}; }
   /// Writes the schedule for the nodes, then takes the draft over. Throws SystemError, with nothing changed.
-  void put_in_force(const Standstill& standstill, Draft draft);
-  void tell_nodes(const Standstill& standstill, const FaultBook& book);
+  void put_in_force(const Quiesce& quiesce, Draft draft);
+  void tell_nodes(const Quiesce& quiesce, const FaultBook& book);
   void take_notice();
   /// Runs `act` unless it failed a moment ago, and notes in the lab why it fails.
   void try_to(const std::function<void()>& act);

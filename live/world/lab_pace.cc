@@ -40,7 +40,7 @@ LabPace::LabPace(netio::GatePage& gate, const Topology& topology, std::optional<
   gate_.leash_ps.store(leash_at(dilation, topology).ps(), std::memory_order_relaxed);
 }
 
-void LabPace::step(FabricTime limit) {
+void LabPace::adjust_pace(FabricTime limit) {
   const netio::LabTime now = netio::LabTime::now();
   Pace::Reading reading{gate_.slowest_done(), {}};
   for (uint32_t i = 0; i < gate_.process_count; ++i) {

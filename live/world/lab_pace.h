@@ -35,7 +35,7 @@ class LabPace {
   /// Lets fabric time pass.
   void start() { pace_.start(netio::LabTime::now()); }
   /// `limit`: how far the processes may commit.
-  void step(FabricTime limit);
+  void adjust_pace(FabricTime limit);
   /// The clock stands from ClockPage::kLeadNs after this, and goes on that long after resume() at
   /// the pace it had.
   void pause() { pace_.pause(netio::LabTime::now()); }

@@ -119,11 +119,11 @@ FabricTime LiveLab::settled() const {
   return foreign_ ? foreign_->settled(in_kernel) : in_kernel;
 }
 
-void LiveLab::replace_schedule(const Standstill& standstill, netio::Schedule schedule) {
+void LiveLab::replace_schedule(const Quiesce& quiesce, netio::Schedule schedule) {
   fleet_.replace_schedule(schedule);
   power_.settle(options_.schedule, schedule.settled);
   options_.schedule = std::move(schedule.effects);
-  power_.replace(options_.schedule, standstill.open_instant());
+  power_.replace(options_.schedule, quiesce.open_instant());
   mirror_.replace(options_.schedule);
   if (foreign_) foreign_->replace(options_.schedule);
   ordinary_routes_.replace(options_.schedule);
@@ -131,18 +131,18 @@ void LiveLab::replace_schedule(const Standstill& standstill, netio::Schedule sch
 
 bool LiveLab::step() {
   const FabricTime slowest = now();
-  mirror_.step(slowest, pace_.dilation(), commits_.limit());
+  mirror_.apply_due(slowest, pace_.dilation(), commits_.limit());
   if (foreign_ && commits_.started()) {
-    foreign_->step();
+    foreign_->apply_due();
     outside_->collect_problems();
   }
   cut_power();
   if (options_.run_dir.empty()) forget_notes();
   commits_.refresh();  // the mirror's own limit now covers what was kept for it
-  if (slowest < options_.end) pace_.step(commits_.combined());
-  fleet_.look(outside_faults_);
+  if (slowest < options_.end) pace_.adjust_pace(commits_.combined());
+  fleet_.find_stopped(outside_faults_);
   outside_->look_at_nodes();
-  ordinary_routes_.step(slowest);
+  ordinary_routes_.apply_due(slowest);
   outside_->look_at_switches();
   return fleet_.any_ready();
 }

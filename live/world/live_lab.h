@@ -44,18 +44,18 @@ class LiveLab {
 
   /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own
   /// limit. A limit that is lower than the one before must be no lower than
-  /// Standstill::last_commit(). The clock goes on: a caller that stops a lab for long also pauses it.
+  /// Quiesce::last_commit(). The clock goes on: a caller that stops a lab for long also pauses it.
   void set_limit(FabricTime limit) { commits_.set(limit); }
   FabricTime limit() const { return commits_.limit(); }
-  /// For brakes, and for a Standstill.
+  /// For brakes, and for a Quiesce.
   CommitLimit& commits() { return commits_; }
   /// Effects up to this instant are settled: every process has committed it, and outages that ended
   /// by then are over in the kernel, too.
   FabricTime settled() const;
-  /// Replaces the schedule of effects. Up to the standstill's open instant the new one must be as
+  /// Replaces the schedule of effects. Up to the quiesce's open instant the new one must be as
   /// the old one was, but may leave out what is settled (netio::Schedule). A process that commits
   /// that instant or a later one does so with the new schedule.
-  void replace_schedule(const Standstill& standstill, netio::Schedule schedule);
+  void replace_schedule(const Quiesce& quiesce, netio::Schedule schedule);
   void pause() { pace_.pause(); }  ///< LabPace::pause()
   void resume() { pace_.resume(); }
   bool paused() const { return pace_.paused(); }
@@ -75,7 +75,7 @@ class LiveLab {
   const DaemonFleet& fleet() const { return fleet_; }
   /// Something that no daemon and no switch can report, to be reported with the outside faults.
   void note_outside(std::string what) {
-    outside_faults_.add({.t = now(), .what = std::move(what)});
+    outside_faults_.report_fault({.t = now(), .what = std::move(what)});
   }
 
   /// After the last step: looks at everything once more. A difference that the kernel

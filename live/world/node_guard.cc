@@ -40,7 +40,7 @@ NodeGuard::NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours)
     std::vector<uint32_t> own;
     for (const NodeId node : nodes) own.push_back(fabric.netlink(node).socket().port());
     // Watched first: what changes while the links are read is reported.
-    watches_.add(fabric.network_namespace(nodes.front()), own, packet_filters);
+    watches_.watch_namespace(fabric.network_namespace(nodes.front()), own, packet_filters);
     links_.emplace_back(fabric, nodes);
   }
 }
@@ -145,11 +145,11 @@ void NodeGuard::look_at(size_t number, const Change& change, Groups& groups,
 void NodeGuard::watch_next_sysctls() {
   if (sysctls_.size() == links_.size()) return;
   const NodeId node = links_[sysctls_.size()].owner();
-  sysctls_.add(fabric_.network_namespace(node), fabric_.plan(node).sysctls);
+  sysctls_.watch_namespace(fabric_.network_namespace(node), fabric_.plan(node).sysctls);
 }
 
 void NodeGuard::take_sysctls(std::vector<OutsideChange>& found) {
-  const std::vector<netio::SysctlChange> changes = sysctls_.take();
+  const std::vector<netio::SysctlChange> changes = sysctls_.take_changes();
   for (size_t i = 0; i < changes.size();) {
     const netio::SysctlChange& first = changes[i];
     size_t next = i + 1;

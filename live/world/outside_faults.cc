@@ -6,7 +6,7 @@
 
 namespace mrclab::lab {
 
-void OutsideFaults::add(OutsideFault fault) {
+void OutsideFaults::report_fault(OutsideFault fault) {
   if (fault.kind == OutsideFault::Kind::kOther) ++unmodelled_;
   kept_.push_back(std::move(fault));
   if (kept_.size() <= kMaxKept) return;
@@ -20,7 +20,7 @@ std::vector<OutsideFault> OutsideFaults::since(uint64_t& seen) const {
   return {kept_.begin() + static_cast<std::ptrdiff_t>(skipped), kept_.end()};
 }
 
-std::vector<std::string> OutsideFaults::told() const {
+std::vector<std::string> OutsideFaults::newest_lines() const {
   std::vector<std::string> lines;
   const size_t shown = std::min(kept_.size(), kMaxTold);
   if (total() > shown) lines.push_back(counted_noun(total() - shown, "earlier outside fault"));

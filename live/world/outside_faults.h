@@ -34,7 +34,7 @@ class OutsideFaults {
   static constexpr size_t kMaxKept = 1000;
   static constexpr size_t kMaxTold = 20;
 
-  void add(OutsideFault fault);
+  void report_fault(OutsideFault fault);
   /// How many there ever were.
   uint64_t total() const { return forgotten_ + kept_.size(); }
   /// How many of them have no effect in the model, so that no schedule repeats them.
@@ -44,7 +44,7 @@ class OutsideFaults {
   /// The faults since a reader has had the first `seen` of them; sets `seen` to total().
   std::vector<OutsideFault> since(uint64_t& seen) const;
   /// Lines for people: how many came before, if any did, then the newest kMaxTold, oldest first.
-  std::vector<std::string> told() const;
+  std::vector<std::string> newest_lines() const;
 
  private:
   std::deque<OutsideFault> kept_;

@@ -24,9 +24,9 @@ bool OutsideWatch::is_ours(NodeId node, uint32_t sender) {
   return subjects_.speakers != nullptr && subjects_.speakers->asked_for(node, sender);
 }
 
-void OutsideWatch::look_at_nodes() { add(nodes_.check()); }
+void OutsideWatch::look_at_nodes() { report_changes(nodes_.check()); }
 
-void OutsideWatch::add(const std::vector<OutsideChange>& changes) {
+void OutsideWatch::report_changes(const std::vector<OutsideChange>& changes) {
   for (const OutsideChange& change : changes) {
     OutsideFault fault{.t = now_(),
                        .what = fmt::format("somebody {} at {}", change.what, to_string(now_())),
@@ -36,29 +36,30 @@ void OutsideWatch::add(const std::vector<OutsideChange>& changes) {
     if (fault.kind != OutsideFault::Kind::kOther) {
       subjects_.routes.set_outside(change.port, change.kind == OutsideChange::Kind::kUp);
     }
-    faults_.add(std::move(fault));
+    faults_.report_fault(std::move(fault));
   }
 }
 
 void OutsideWatch::look_at_switches() {
   std::vector<std::string> found;
-  if (subjects_.ovs != nullptr) found = subjects_.ovs->look();
+  if (subjects_.ovs != nullptr) found = subjects_.ovs->find_changes();
   if (subjects_.bpf != nullptr) {
-    if (const auto changed = subjects_.bpf->look()) found.push_back(*changed);
+    if (const auto changed = subjects_.bpf->find_changes()) found.push_back(*changed);
   }
   if (subjects_.speakers != nullptr) {
-    for (std::string& what : subjects_.speakers->look()) found.push_back(std::move(what));
+    for (std::string& what : subjects_.speakers->find_changes()) found.push_back(std::move(what));
   }
-  for (const std::string& what : found) note(fmt::format("{} at {}", what, to_string(now_())));
+  for (const std::string& what : found)
+    report_text(fmt::format("{} at {}", what, to_string(now_())));
 }
 
 void OutsideWatch::collect_problems() {
   if (subjects_.foreign == nullptr) return;
-  for (std::string& problem : subjects_.foreign->take_problems()) note(std::move(problem));
+  for (std::string& problem : subjects_.foreign->take_problems()) report_text(std::move(problem));
 }
 
 void OutsideWatch::look_again() {
-  add(nodes_.check_all());
+  report_changes(nodes_.check_all());
   look_at_switches();
   if (subjects_.foreign == nullptr) return;
   subjects_.foreign->look_again();
@@ -69,12 +70,14 @@ void OutsideWatch::mirror_link(LinkId link, bool up) {
   try {
     subjects_.fabric.set_link(link, up);
   } catch (const netio::SystemError& error) {
-    if (error.error_number() != ENODEV) note(error.what());
+    if (error.error_number() != ENODEV) report_text(error.what());
   } catch (const std::runtime_error& error) {  // up, but without a carrier
-    note(error.what());
+    report_text(error.what());
   }
 }
 
-void OutsideWatch::note(std::string what) { faults_.add({.t = now_(), .what = std::move(what)}); }
+void OutsideWatch::report_text(std::string what) {
+  faults_.report_fault({.t = now_(), .what = std::move(what)});
+}
 
 }  // namespace mrclab::lab

@@ -56,8 +56,8 @@ class OutsideWatch {
   void mirror_link(LinkId link, bool up);
 
  private:
-  void note(std::string what);
-  void add(const std::vector<OutsideChange>& changes);
+  void report_text(std::string what);
+  void report_changes(const std::vector<OutsideChange>& changes);
   bool is_ours(NodeId node, uint32_t sender);
 
   Subjects subjects_;

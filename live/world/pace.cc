@@ -27,7 +27,7 @@ std::optional<FabricTime> Pace::step(const Reading& reading, netio::LabTime now)
     return std::nullopt;
   }
   const PaceDecision decision =
-      controller_.step({now, clock_.fabric_at(now), reading.slowest, reading.quiet_until});
+      controller_.next_pace({now, clock_.fabric_at(now), reading.slowest, reading.quiet_until});
   switch (decision.kind) {
     case PaceDecision::Kind::kKeep: break;
     case PaceDecision::Kind::kRate: clock_.set_dilation({decision.dilation}, now); break;

@@ -27,7 +27,7 @@ double achieved_dilation(int64_t lab_ns, FabricTime stretch) {
          static_cast<double>(std::max<int64_t>(1, stretch.ps()));
 }
 
-PaceDecision PaceController::step(const PaceInput& input) {
+PaceDecision PaceController::next_pace(const PaceInput& input) {
   if (!begun_) {
     if (input.slowest < FabricTime::zero()) return {};
     begun_ = true;

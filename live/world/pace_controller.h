@@ -52,7 +52,7 @@ class PaceController {
   /// `leash`: as in GatePage::leash_ps.
   explicit PaceController(FabricTime leash) : leash_(leash) {}
 
-  PaceDecision step(const PaceInput& input);
+  PaceDecision next_pace(const PaceInput& input);
   double dilation() const { return dilation_; }
   bool begun() const { return begun_; }
   uint64_t jumps() const { return jumps_; }

@@ -270,7 +270,7 @@ std::optional<std::string> why_no_bpf(std::span<const uint8_t> object) {
     if (error.kind() == ErrorKind::kMissingRights) return explain(error);
     return std::string(error.what()) +
            "; it takes a kernel with CONFIG_BPF_SYSCALL (Debian 12 and Ubuntu 24.04 have it)";
-  } catch (const std::runtime_error& error) {  // late/
+  } catch (const std::runtime_error& error) {  // lazy/
     return std::string(error.what()) + ": apt-get install libbpf1";
   }
 }

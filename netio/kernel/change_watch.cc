@@ -238,8 +238,8 @@ void ChangeWatch::read_all(int fd, std::vector<KernelChange>& changes) {
 ChangeWatchSet::ChangeWatchSet()
     : epoll_(check_system_call("watch namespaces", ::epoll_create1(EPOLL_CLOEXEC))) {}
 
-void ChangeWatchSet::add(const NetworkNamespace& ns, std::span<const uint32_t> own,
-                         bool packet_filter) {
+void ChangeWatchSet::watch_namespace(const NetworkNamespace& ns, std::span<const uint32_t> own,
+                                     bool packet_filter) {
   watches_.emplace_back(ns, own, packet_filter);
   poll_for(watches_.back().fd());
   if (watches_.back().filter_fd() >= 0) poll_for(watches_.back().filter_fd());

@@ -69,7 +69,8 @@ class ChangeWatchSet {
  public:
   ChangeWatchSet();
   /// Its number is size() before the call. Throws SystemError.
-  void add(const NetworkNamespace& ns, std::span<const uint32_t> own, bool packet_filter);
+  void watch_namespace(const NetworkNamespace& ns, std::span<const uint32_t> own,
+                       bool packet_filter);
   size_t size() const { return watches_.size(); }
   ChangeWatch& operator[](size_t number) { return watches_[number]; }
   /// Some of those that the kernel has reported something to, in order; the others come with the next call.

@@ -58,7 +58,7 @@ void SysctlWatch::read_values(Watched& watched) {
   });
 }
 
-void SysctlWatch::add(const NetworkNamespace& ns, const Sysctls& expected) {
+void SysctlWatch::watch_namespace(const NetworkNamespace& ns, const Sysctls& expected) {
   const size_t number = watched_.size();
   watched_.push_back({&ns, {}});
   watch_folders(number);
@@ -103,7 +103,7 @@ void SysctlWatch::compare(size_t number) {
   }
 }
 
-std::vector<SysctlChange> SysctlWatch::take() {
+std::vector<SysctlChange> SysctlWatch::take_changes() {
   std::vector<SysctlChange> changes = std::exchange(differing_, {});
   std::set<std::pair<size_t, std::string>> written;  // number, path
   alignas(inotify_event) std::array<char, 16 << 10> buffer;

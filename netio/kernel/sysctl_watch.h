@@ -29,15 +29,15 @@ class SysctlWatch {
   SysctlWatch();
 
   /// Begins to watch a namespace, which outlives this; its number is how many were added before. `expected` were set
-  /// when it was made; what differs by now is reported by the next take().
-  void add(const NetworkNamespace& ns, const Sysctls& expected);
+  /// when it was made; what differs by now is reported by the next take_changes().
+  void watch_namespace(const NetworkNamespace& ns, const Sysctls& expected);
   size_t size() const { return watched_.size(); }
   /// Writes since the last call, without blocking: one system call when there were none. A value that was written
   /// again as it was is a write, too.
-  std::vector<SysctlChange> take();
+  std::vector<SysctlChange> take_changes();
   /// Has the kernel lost reports, as its buffer was full, since the last call? compare() finds the changes that matter.
   bool take_overrun() { return std::exchange(overrun_, false); }
-  /// Reads the values that matter once more; the next take() reports what differs from the last time.
+  /// Reads the values that matter once more; the next take_changes() reports what differs from the last time.
   void compare(size_t number);
 
  private:

@@ -177,7 +177,7 @@ void PacketSocket::put_queued(SendRing& ring, uint64_t first_tag) {
     if (is_dark(frame)) {
       fail(i, ENOLINK);
     } else {
-      ring.put(send_socket_.get(), frame.ifindex, frame.frame, first_tag + i);
+      ring.queue_frame(send_socket_.get(), frame.ifindex, frame.frame, first_tag + i);
     }
   }
 }

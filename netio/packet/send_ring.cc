@@ -36,7 +36,7 @@ class SendRing::Impl {
   Impl& operator=(const Impl&) = delete;
   ~Impl() { ::io_uring_queue_exit(&ring_); }
 
-  void put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
+  void queue_frame(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
     waiting_.push_back({socket, ifindex, frame, tag});
   }
 
@@ -103,8 +103,8 @@ SendRing::SendRing() : impl_(std::make_unique<Impl>()) {}
 SendRing::SendRing(SendRing&&) noexcept = default;
 SendRing::~SendRing() = default;
 
-void SendRing::put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
-  impl_->put(socket, ifindex, frame, tag);
+void SendRing::queue_frame(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag) {
+  impl_->queue_frame(socket, ifindex, frame, tag);
 }
 
 void SendRing::send(const Refused& refused) { impl_->send(refused); }

@@ -25,7 +25,7 @@ class SendRing {
 
   /// Puts a frame in line, to leave the packet socket `socket` by the interface `ifindex`. The bytes are not copied:
   /// they must stay until send(). `tag` is the caller's.
-  void put(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag);
+  void queue_frame(int socket, uint32_t ifindex, const FramePieces& frame, uint64_t tag);
   /// Sends what is in line. Reports each frame that did not leave once, with its tag and an errno. Throws SystemError
   /// if the ring itself fails; then some frames have left, and it is open which.
   using Refused = std::function<void(uint64_t tag, int error_number)>;

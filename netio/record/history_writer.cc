@@ -33,7 +33,7 @@ HistoryWriter::~HistoryWriter() {
   }
 }
 
-void HistoryWriter::add(const HistoryBytes& record, uint32_t stream) {
+void HistoryWriter::write_record(const HistoryBytes& record, uint32_t stream) {
   if (written_ == max_records_) {
     leave_out(record);
     return;

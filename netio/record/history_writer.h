@@ -25,7 +25,7 @@ class HistoryWriter {
 
   /// Adds a record, or counts it if it no longer fits. Throws SystemError (disk full); the file
   /// then takes no more.
-  void add(const HistoryBytes& record, uint32_t stream);
+  void write_record(const HistoryBytes& record, uint32_t stream);
   /// Writes what is buffered. Throws SystemError.
   void flush();
   /// Writes what is buffered, the seal and the final header. `offered` has

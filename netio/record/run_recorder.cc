@@ -31,7 +31,7 @@ void EventLog::write(const Topology& topology, NodeId node, const EventRecord& r
   }
   ++written_;
   last_ = std::max(last_, record.t);
-  put(event_line(topology, node, record));
+  write_line(event_line(topology, node, record));
 }
 
 void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& record) {
@@ -42,10 +42,10 @@ void EventLog::write(const Topology& topology, NodeId node, const WindowRecord& 
   }
   ++windows_;
   last_ = std::max(last_, record.t);
-  put(window_line(topology, node, record));
+  write_line(window_line(topology, node, record));
 }
 
-void EventLog::put(const std::string& line) {
+void EventLog::write_line(const std::string& line) {
   errno = 0;
   out_ << line << '\n';
   require_written();
@@ -60,9 +60,9 @@ void EventLog::flush() {
 
 void EventLog::close(EvidenceSeal offered) {
   offered.until = std::min(offered.until, complete_);
-  if (windows_left_out_ > 0) put(windows_left_out_line(windows_until_, windows_left_out_));
+  if (windows_left_out_ > 0) write_line(windows_left_out_line(windows_until_, windows_left_out_));
   offered.records = written_ + windows_ + (windows_left_out_ > 0 ? 1 : 0);
-  put(seal_line(offered, last_, checksum_));
+  write_line(seal_line(offered, last_, checksum_));
   out_.close();
   require_written();
 }
@@ -100,7 +100,7 @@ void RunRecorder::packet(const PacketRecord& record) {
   history_.packet(record, bytes);
   if (records_ != nullptr) {
     const uint32_t egress = record.direction == Direction::kEgress ? 1 : 0;
-    records_->add(bytes, first_stream_ + 2 * record.port.value + egress);
+    records_->write_record(bytes, first_stream_ + 2 * record.port.value + egress);
   }
   if (capture_ != nullptr && record.frame) capture(record);
 }

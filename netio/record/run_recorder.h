@@ -38,7 +38,7 @@ class EventLog {
   uint64_t dropped() const { return dropped_; }
 
  private:
-  void put(const std::string& line);
+  void write_line(const std::string& line);
   void require_written() const;
 
   std::string path_;

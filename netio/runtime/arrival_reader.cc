@@ -45,7 +45,7 @@ std::optional<Arrival> ArrivalReader::read(PortRef at, std::span<const uint8_t> 
 std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTrailer& trailer,
                                                    std::span<const uint8_t> bytes) {
   ++counts_.carried;
-  if (!ledger_.note(trailer.wire, trailer.sequence)) {
+  if (!ledger_.count_frame(trailer.wire, trailer.sequence)) {
     ++counts_.unknown;  // a duplicate: it was replayed
     return std::nullopt;
   }
@@ -80,7 +80,7 @@ std::optional<Arrival> ArrivalReader::read_foreign(const Port& port, std::span<c
   if (!arrival.frame) return std::nullopt;
   // The kernel's timestamp is the instant at which the frame came, not when this process woke up to read it.
   const FabricTime came = std::min(page_.clock.fabric_at(std::min(received, now_)), clock_);
-  const FabricTime stamped = came + untaken_time_.of(port, bytes);
+  const FabricTime stamped = came + untaken_time_.latency_of(port, bytes);
   FabricTime& last = last_foreign_[port.in.value];
   last = std::max({stamped, committed_, last});
   arrival.arrival = arrival.start = last;

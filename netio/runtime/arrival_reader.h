@@ -14,7 +14,7 @@
 #include "fabric/node/node.h"
 #include "fabric/packet/trailer.h"
 #include "netio/runtime/ingress_ledger.h"
-#include "netio/runtime/untaken_time.h"
+#include "netio/runtime/unmodelled_latency.h"
 
 namespace mrclab::netio {
 
@@ -52,7 +52,7 @@ class ArrivalReader {
   ProcessSlot& slot_;
   FramePool& frames_;
   IngressLedger& ledger_;
-  UntakenTime untaken_time_;
+  UnmodelledLatency untaken_time_;
   uint64_t foreign_sequence_ = 0;
   std::vector<FabricTime> last_foreign_;  ///< when the last one came by each wire
   LabTime now_;

@@ -17,7 +17,7 @@ DaemonMethods::DaemonMethods(const std::filesystem::path& socket, const Topology
   server_.method("watch", [this](const Json& filter) { return watch(filter); });
   server_.method("watched", [this](const Json&) {
     if (watch_ == nullptr) throw RpcError(kRpcRefused, "nothing is watched");
-    return watch_->take();
+    return watch_->take_records();
   });
 }
 

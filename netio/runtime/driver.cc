@@ -24,8 +24,9 @@ class Driver::Sink : public FrameSink {
       driver_.deliver_inside(port, std::move(transmission));
       return;
     }
-    driver_.egress_.put(hosted_.line, port, hosted_.ifindex_of_port[transmission.port.value],
-                        std::move(transmission));
+    driver_.egress_.queue_transmission(hosted_.line, port,
+                                       hosted_.ifindex_of_port[transmission.port.value],
+                                       std::move(transmission));
   }
 
  private:

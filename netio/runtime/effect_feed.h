@@ -2,7 +2,7 @@
 // The effects of a lab's schedule that one process executes, handed to its nodes when they are due.
 // Effects that are not due yet can be replaced: faults by hand and changes from outside come while
 // the lab runs. The lab makes sure that no process has committed an instant that a new effect
-// concerns (Standstill, live/world/commit_limit.h).
+// concerns (Quiesce, live/world/commit_limit.h).
 
 #include <cstdint>
 #include <deque>

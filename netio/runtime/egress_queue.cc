@@ -27,8 +27,8 @@ void EgressQueue::resume(NodeId node) {
   to_processes_ = page_.slot(processes_.self).frames_sent.load(std::memory_order_acquire);
 }
 
-void EgressQueue::put(size_t line, const Port& port, uint32_t ifindex,
-                      Transmission&& transmission) {
+void EgressQueue::queue_transmission(size_t line, const Port& port, uint32_t ifindex,
+                                     Transmission&& transmission) {
   const auto modelled = static_cast<uint32_t>(transmission.frame.modelled_size().value);
   const uint32_t damage = transmission.frame.damage();
   Frame frame = transmission.lost == DropCause::kNone

@@ -40,14 +40,15 @@ class EgressQueue {
 
   /// Numbers what starts to leave at `port`, and puts it in line for the interface of that port. A
   /// transmission that the wire will lose becomes a void frame.
-  void put(size_t line, const Port& port, uint32_t ifindex, Transmission&& transmission);
+  void queue_transmission(size_t line, const Port& port, uint32_t ifindex,
+                          Transmission&& transmission);
   /// The next number of a wire whose frame is handed over inside the process.
   uint64_t take_sequence(WireId wire) { return sequence_[wire.value]++; }
 
   /// Publishes to the lab how many frames the other processes get. Called before the kernel gets the frames, or
   /// a receiver could count a frame as taken that does not count as sent yet.
   void announce();
-  /// All that may leave by `clock`, in order: valid, with its bytes, until clear(), put() or due().
+  /// All that may leave by `clock`, in order: valid, with its bytes, until clear(), queue_transmission() or due().
   std::span<Outgoing> due(size_t line, FabricTime clock);
   void clear(size_t line) { lines_[line].ready.clear(); }
   /// Publishes to the receivers how many frames each wire has been given. Called when the kernel has them.

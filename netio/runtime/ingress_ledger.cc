@@ -47,7 +47,7 @@ void IngressLedger::read_gate() {
   }
 }
 
-bool IngressLedger::note(WireId id, uint64_t sequence) {
+bool IngressLedger::count_frame(WireId id, uint64_t sequence) {
   IncomingWire& wire = wires_[index_[id.value]];
   if (sequence < wire.next_sequence) {
     if (wire.missing.erase(sequence) == 0) return false;

@@ -50,7 +50,7 @@ class IngressLedger {
   /// Which process puts frames on this incoming wire; kNoProcess: none of ours does.
   uint32_t sender(WireId wire) const { return wires_[index_[wire.value]].sender; }
   /// Counts a frame. False if the same one has been counted before.
-  bool note(WireId wire, uint64_t sequence);
+  bool count_frame(WireId wire, uint64_t sequence);
   /// Computes anew how early each wire's next frame can be, and gives up frames that stay away.
   void update_bounds(LabTime now);
 

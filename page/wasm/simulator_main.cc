@@ -27,7 +27,7 @@ EM_JS(void, tell_binary, (const char* bytes, size_t size), {
 // clang-format on
 
 /// Messages of the page wait here; those to the page go out at once, and the browser keeps them.
-class WorkerDoor : public PageDoor {
+class WorkerDoor : public PageConnections {
  public:
   void put(PageInput input) { inbox_.push_back(std::move(input)); }
   bool next(PageInput& input, std::chrono::milliseconds) override {

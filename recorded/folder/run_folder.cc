@@ -155,7 +155,7 @@ void merge_events(const RunFolder& folder) {
   for (const auto& entry : fs::directory_iterator(parts, gone)) files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   for (const fs::path& file : files) {
-    if (const auto seal = read_part(file, lines)) sealed.add(*seal, file.filename().string());
+    if (const auto seal = read_part(file, lines)) sealed.add_seal(*seal, file.filename().string());
   }
   // By node as well: then the order does not depend on which nodes shared a process or a thread.
   std::stable_sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {

@@ -138,10 +138,8 @@ TrafficTable faults_table(const Traffic& traffic, const TrafficContext& context)
   }
   table.notes.emplace_back(
       "noticed, moved: from its start, the first and the last of the flows' last first "
-      "transmissions on "
-      "a path that they then left; back: the first and the last path used again, before the "
-      "next "
-      "fault");
+      "transmissions on a path that they then left; back: the first and the last path used "
+      "again, before the next fault");
   for (const KnownFault& fault : context.faults) {
     FabricTime next = FabricTime::never();
     for (const KnownFault& other : context.faults) {

@@ -29,8 +29,7 @@ std::string no_rows(const analysis::Traffic& traffic, const PauseSource& pauses)
   const std::string_view seen = traffic.counters.pauses > 0 ? ", see --section pause_frames" : "";
   return fmt::format(
       "not looked at: this is read from the packet records of a run whose ports pause; the "
-      "captures have {} pause "
-      "frames{}",
+      "captures have {} pause frames{}",
       traffic.counters.pauses, seen);
 }
 

@@ -52,9 +52,8 @@ TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& co
   }
   if (table.rows.empty()) return table;
   table.notes.emplace_back(
-      "by: how often a flow went back for that reason (NAK, receiver not ready, its timer); again: "
-      "packets that it "
-      "then retransmitted");
+      "by: how often a flow went back for that reason (NAK, receiver not ready, its "
+      "timer); again: packets that it then retransmitted");
   if (context.rc.spread) {
     const std::string shared = flows_per_uplink(*context.rc.spread);
     if (!shared.empty()) table.notes.push_back(shared);

@@ -36,7 +36,7 @@ bool is_asked_for(const WindowFlow& flow, const TrafficContext& context) {
 
 /// The flows of a table, which gets the notes about them: `meaning` of its columns if there are any.
 std::vector<WindowFlow> reported_flows(const TrafficContext& context, TrafficTable& table,
-                                   const char* meaning = nullptr) {
+                                       const char* meaning = nullptr) {
   const WindowSource& source = context.windows;
   table.notes = source.notes;
   // If no host reported windows, "none" would be a claim.

@@ -135,27 +135,29 @@ void NodeSpeaker::send(PortId port, Octets packet, FabricTime) {
   frames_.emplace_back(port, std::move(frame));
 }
 
-void NodeSpeaker::note(std::string_view kind, PortId port, std::string detail, FabricTime now) {
+void NodeSpeaker::report_event(std::string_view kind, PortId port, std::string detail,
+                               FabricTime now) {
   environment_.observer.event({now, kind, port, {}, {}, {}, {}, std::move(detail)});
 }
 
 void NodeSpeaker::session_up(PortId port, FabricTime now) {
-  note(event_kind::kBgpUp, port, "with " + neighbour_at(port), now);
+  report_event(event_kind::kBgpUp, port, "with " + neighbour_at(port), now);
 }
 
 void NodeSpeaker::session_down(PortId port, const std::string& reason, FabricTime now) {
-  note(event_kind::kBgpDown, port, "with " + neighbour_at(port) + ": " + reason, now);
+  report_event(event_kind::kBgpDown, port, "with " + neighbour_at(port) + ": " + reason, now);
 }
 
 void NodeSpeaker::attribute_fault(PortId port, const AttributeFault& fault, FabricTime now) {
-  note(event_kind::kBgpFault, port, "from " + neighbour_at(port) + ": " + fault.reason, now);
+  report_event(event_kind::kBgpFault, port, "from " + neighbour_at(port) + ": " + fault.reason,
+               now);
 }
 
 void NodeSpeaker::bound_met(PortId port, const std::string& what, FabricTime now) {
-  note(event_kind::kBgpLimit, port, "with " + neighbour_at(port) + ": " + what, now);
+  report_event(event_kind::kBgpLimit, port, "with " + neighbour_at(port) + ": " + what, now);
 }
 
-void NodeSpeaker::tell_changes(FabricTime now) {
+void NodeSpeaker::report_changes(FabricTime now) {
   while (!changes_.empty()) {
     const Hops hops = changes_.front().second;
     std::vector<uint32_t> hosts;

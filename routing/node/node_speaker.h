@@ -51,10 +51,10 @@ class NodeSpeaker : protected SpeakerEvents {
   BitRate rate(PortId port) const { return rates_[port.value]; }
   void note_rate(PortId port, BitRate rate) { rates_[port.value] = rate; }
   size_t ports() const { return rates_.size(); }
-  /// The host has other next hops from now on; passed on by tell_changes().
+  /// The host has other next hops from now on; passed on by report_changes().
   void note_change(uint32_t host, const Hops& hops) { changes_.emplace_back(host, hops); }
   /// One event for all hosts that have got the same next hops, in the order of the first of each.
-  void tell_changes(FabricTime now);
+  void report_changes(FabricTime now);
 
   void send(PortId port, Octets packet, FabricTime now) override;
   void session_up(PortId port, FabricTime now) override;
@@ -64,7 +64,7 @@ class NodeSpeaker : protected SpeakerEvents {
 
  private:
   std::string neighbour_at(PortId port) const;
-  void note(std::string_view kind, PortId port, std::string detail, FabricTime now);
+  void report_event(std::string_view kind, PortId port, std::string detail, FabricTime now);
 
   NodeEnvironment environment_;
   std::unique_ptr<Speaker> speaker_;

@@ -50,9 +50,9 @@ json route_json(const Place& node, const Speaker& speaker, const Prefix& prefix,
   }
   for (size_t i = 0; i < speaker.neighbours(); ++i) {
     const auto peer = static_cast<PeerIndex>(i);
-    if (!speaker.was_told(prefix, peer)) continue;
+    if (!speaker.was_advertised(prefix, peer)) continue;
     told.push_back({{"port", port_name(node, speaker.neighbour(peer).parameters().port)},
-                    {"mbps", mbps_of(speaker.told_bandwidth(prefix, peer))}});
+                    {"mbps", mbps_of(speaker.advertised_bandwidth(prefix, peer))}});
   }
   const auto host = host_of_address(node.topology, prefix.address());
   const bool whole = host && prefix.length() == Prefix::kMaxLength;

@@ -30,7 +30,7 @@ bool PrefixFilter::has_room_for(const OrfEntry& entry) const {
   return entries_.size() < limit_ && (is_exact(entry) || ranges_.size() < kMaxRanges);
 }
 
-void PrefixFilter::add(const OrfEntry& entry) {
+void PrefixFilter::add_entry(const OrfEntry& entry) {
   entries_.emplace(entry.sequence, entry);
   if (is_exact(entry)) {
     exact_.emplace(entry.prefix, entry.sequence);
@@ -60,7 +60,7 @@ bool PrefixFilter::apply(std::span<const OrfEntry> entries) {
       case OrfEntry::Action::kAdd:
         if (found != entries_.end()) remove(found);
         if (has_room_for(entry)) {
-          add(entry);
+          add_entry(entry);
         } else {
           all = false;
         }

@@ -30,7 +30,7 @@ class PrefixFilter {
 
  private:
   bool has_room_for(const OrfEntry& entry) const;
-  void add(const OrfEntry& entry);
+  void add_entry(const OrfEntry& entry);
   void remove(std::map<uint32_t, OrfEntry>::iterator at);
 
   size_t limit_;

@@ -62,7 +62,7 @@ void RouteTable::erase_if_idle(Node& node) {
       entry.written.known) {
     return;
   }
-  for (const Told& told : entry.told) {
+  for (const Advertised& told : entry.told) {
     if (told.attributes || told.pending) return;
   }
   routes_.erase(node.first);

@@ -30,7 +30,7 @@ struct Path {
 };
 
 /// What was advertised to a neighbour last.
-struct Told {
+struct Advertised {
   /// Before our own changes of the export. Shared with the path it was made from.
   std::shared_ptr<const PathAttributes> attributes;
   BitRate bandwidth;  ///< as advertised; `weighed` distinguishes 0 from none
@@ -55,7 +55,7 @@ struct FibEntry {
 
 struct RouteEntry {
   std::vector<Path> paths;        ///< ascending by peer, one of each
-  std::vector<Told> told;         ///< by peer; empty as long as nothing was advertised
+  std::vector<Advertised> told;   ///< by peer; empty as long as nothing was advertised
   std::vector<PeerIndex> chosen;  ///< the best first; the others are as good
   FibEntry fib;                   ///< as it shall be
   FibEntry written;               ///< as it is

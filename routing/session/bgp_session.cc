@@ -75,7 +75,7 @@ void BgpSession::drop_taken(size_t octets) {
   }
 }
 
-std::optional<BgpSession::Message> BgpSession::take(FabricTime now) {
+std::optional<BgpSession::Message> BgpSession::take_message(FabricTime now) {
   while (!closed()) {
     const NextMessage next = next_message(OctetView(inbox_).subspan(taken_));
     if (std::holds_alternative<std::monostate>(next)) return std::nullopt;

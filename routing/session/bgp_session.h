@@ -3,9 +3,9 @@
 // section 8). Connecting, retrying and choosing between two connections is the neighbour's
 // (routing/speaker/neighbour.h). Pure: octets and time in, octets and messages out.
 //
-//   feed()    octets of the stream, as many as there is room for
-//   take()    the next message that its owner has to see; OPEN, KEEPALIVE and errors are dealt with here
-//   outbox()  what is to be sent; when closed() the connection is to be closed behind it
+//   feed()         octets of the stream, as many as there is room for
+//   take_message() the next message that its owner has to see; OPEN, KEEPALIVE and errors are dealt with here
+//   outbox()       what is to be sent; when closed() the connection is to be closed behind it
 
 #include <optional>
 #include <string>
@@ -57,7 +57,7 @@ class BgpSession {
   size_t room() const { return kInboxLimit - inbox_.size(); }
   void feed(OctetView octets) { inbox_.insert(inbox_.end(), octets.begin(), octets.end()); }
   /// May be called until nothing is left.
-  std::optional<Message> take(FabricTime now);
+  std::optional<Message> take_message(FabricTime now);
   /// Is there a whole message, or the beginning of something that is none?
   bool has_input() const;
   /// Does an UPDATE come next?

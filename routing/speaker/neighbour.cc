@@ -325,10 +325,10 @@ void Neighbour::resolve_collision(Connection& opened) {
   }
 }
 
-std::optional<BgpSession::Message> Neighbour::take(FabricTime now) {
+std::optional<BgpSession::Message> Neighbour::take_message(FabricTime now) {
   for (const auto& connection : connections_) {
     if (!connection->session) continue;
-    while (auto message = connection->session->take(now)) {
+    while (auto message = connection->session->take_message(now)) {
       if (std::holds_alternative<BgpSession::Opened>(*message)) {
         resolve_collision(*connection);
         continue;

@@ -36,7 +36,7 @@ class Neighbour {
   const BfdSession* bfd() const { return bfd_ ? &*bfd_ : nullptr; }
   bool has_input() const;
   /// The next message of any of its sessions: Established once for each that lives.
-  std::optional<BgpSession::Message> take(FabricTime now);
+  std::optional<BgpSession::Message> take_message(FabricTime now);
   /// Does taking the next one cost the time of an UPDATE?
   bool update_is_next() const;
   /// Once after an established session has ended: why.

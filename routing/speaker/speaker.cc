@@ -77,7 +77,7 @@ bool Speaker::step(FabricTime now) {
   bool more = take_messages(now);
   more |= decide(now);
   more |= write_fib(now);
-  for (size_t i = 0; i < peers_.size(); ++i) more |= tell(static_cast<PeerIndex>(i), now);
+  for (size_t i = 0; i < peers_.size(); ++i) more |= send_updates(static_cast<PeerIndex>(i), now);
   return more;
 }
 
@@ -99,7 +99,7 @@ bool Speaker::take_messages(FabricTime now) {
     next_peer_ = static_cast<PeerIndex>((index + 1u) % peers_.size());
     Neighbour& neighbour = peers_[index].neighbour;
     const bool costs = neighbour.update_is_next();
-    auto message = neighbour.take(now);
+    auto message = neighbour.take_message(now);
     if (const auto loss = neighbour.take_loss()) {
       session_ended(index, *loss, now);
       any = true;
@@ -146,14 +146,14 @@ bool Speaker::write_fib(FabricTime now) {
   return any;
 }
 
-std::optional<BitRate> Speaker::told_bandwidth(const Prefix& prefix, PeerIndex peer) const {
+std::optional<BitRate> Speaker::advertised_bandwidth(const Prefix& prefix, PeerIndex peer) const {
   const auto found = table_.routes().find(prefix);
   if (found == table_.routes().end() || found->second.told.empty()) return std::nullopt;
-  const Told& told = found->second.told[peer];
+  const Advertised& told = found->second.told[peer];
   return told.attributes && told.weighed ? std::optional(told.bandwidth) : std::nullopt;
 }
 
-bool Speaker::was_told(const Prefix& prefix, PeerIndex peer) const {
+bool Speaker::was_advertised(const Prefix& prefix, PeerIndex peer) const {
   const auto found = table_.routes().find(prefix);
   return found != table_.routes().end() && !found->second.told.empty() &&
          found->second.told[peer].attributes != nullptr;

@@ -77,8 +77,8 @@ class Speaker {
   size_t neighbours() const { return peers_.size(); }
   const Neighbour& neighbour(PeerIndex peer) const { return peers_[peer].neighbour; }
   /// The bandwidth with which a prefix was advertised to the peer, if it had one.
-  std::optional<BitRate> told_bandwidth(const Prefix& prefix, PeerIndex peer) const;
-  bool was_told(const Prefix& prefix, PeerIndex peer) const;
+  std::optional<BitRate> advertised_bandwidth(const Prefix& prefix, PeerIndex peer) const;
+  bool was_advertised(const Prefix& prefix, PeerIndex peer) const;
 
  private:
   using Node = RouteTable::Node;
@@ -97,12 +97,12 @@ class Speaker {
     std::deque<Node*> to_tell;
   };
   /// What is advertised of a prefix now.
-  struct Telling {
+  struct Export {
     std::shared_ptr<const PathAttributes> attributes;
     BitRate bandwidth;
     bool weighed = false;
     bool from_host = false;
-    bool same_as(const Told& told) const;
+    bool same_as(const Advertised& told) const;
   };
 
   // speaker.cc: time
@@ -134,12 +134,12 @@ class Speaker {
   void covered_changed(const Node& node, FabricTime now);
   bool under_aggregate(const Prefix& prefix) const;
   // speaker_exports.cc
-  void queue_telling(Node& node, PeerIndex peer);
-  bool tell(PeerIndex peer, FabricTime now);
-  std::optional<Telling> telling_of(const Node& node, PeerIndex peer);
+  void queue_update(Node& node, PeerIndex peer);
+  bool send_updates(PeerIndex peer, FabricTime now);
+  std::optional<Export> export_of(const Node& node, PeerIndex peer);
   std::shared_ptr<const PathAttributes> merged_unreachable(const RouteEntry& entry);
   BitRate rate_to(PeerIndex peer) const;
-  Octets encode_telling(const Telling& telling, PeerIndex peer) const;
+  Octets encode_telling(const Export& telling, PeerIndex peer) const;
 
   SpeakerParameters parameters_;
   SpeakerEvents& events_;

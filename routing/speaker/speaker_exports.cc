@@ -16,17 +16,17 @@ constexpr size_t kToldAtOnce = 512;
 
 }  // namespace
 
-bool Speaker::Telling::same_as(const Told& told) const {
+bool Speaker::Export::same_as(const Advertised& told) const {
   return told.attributes && !told.again && told.weighed == weighed && told.bandwidth == bandwidth &&
          told.attributes == attributes;
 }
 
-void Speaker::queue_telling(Node& node, PeerIndex index) {
+void Speaker::queue_update(Node& node, PeerIndex index) {
   Peer& peer = peers_[index];
   if (!peer.up) return;
-  std::vector<Told>& told = node.second.told;
+  std::vector<Advertised>& told = node.second.told;
   if (told.empty()) {
-    if (!telling_of(node, index)) return;  // nothing was advertised and nothing will be
+    if (!export_of(node, index)) return;  // nothing was advertised and nothing will be
     told.resize(peers_.size());
   }
   if (told[index].pending) return;
@@ -64,7 +64,7 @@ std::shared_ptr<const PathAttributes> Speaker::merged_unreachable(const RouteEnt
   return attributes_.intern(std::move(merged));
 }
 
-std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex index) {
+std::optional<Speaker::Export> Speaker::export_of(const Node& node, PeerIndex index) {
   const RouteEntry& entry = node.second;
   const Peer& peer = peers_[index];
   if (entry.chosen.empty()) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex 
   if (best.unreachable && !parameters_.neighbours[index].unreachability) return std::nullopt;
   if (!best.unreachable && under_aggregate(node.first)) return std::nullopt;
   if (!peer.filter.permits(node.first)) return std::nullopt;
-  Telling telling;
+  Export telling;
   telling.attributes = best.unreachable ? merged_unreachable(entry) : best.attributes;
   telling.from_host = !own && parameters_.neighbours[best.peer].is_host;
   if (!parameters_.advertise_bandwidth || !entry.weighed || best.unreachable) return telling;
@@ -90,7 +90,7 @@ std::optional<Speaker::Telling> Speaker::telling_of(const Node& node, PeerIndex 
   return telling;
 }
 
-Octets Speaker::encode_telling(const Telling& telling, PeerIndex index) const {
+Octets Speaker::encode_telling(const Export& telling, PeerIndex index) const {
   PathAttributes told = *telling.attributes;
   told.as_path = told.as_path.prepended(parameters_.as);
   told.med.reset();
@@ -106,20 +106,19 @@ Octets Speaker::encode_telling(const Telling& telling, PeerIndex index) const {
   return encode_attributes(told, peers_[index].neighbour.session()->four_octet_as());
 }
 
-bool Speaker::tell(PeerIndex index, FabricTime now) {
+bool Speaker::send_updates(PeerIndex index, FabricTime now) {
   Peer& peer = peers_[index];
   if (!peer.up || peer.waits_for_filter || now < peer.tells_from) return false;
   if (!peer.neighbour.may_send() || (peer.to_tell.empty() && !peer.end_of_rib_due)) return false;
   std::vector<Prefix> withdrawn;
-  std::vector<std::pair<Telling, std::vector<Prefix>>>
-      groups;  // in the order of their first prefix
+  std::vector<std::pair<Export, std::vector<Prefix>>> groups;  // in the order of their first prefix
   std::map<std::tuple<const PathAttributes*, BitRate, bool, bool>, size_t> group_of;
   for (size_t left = std::min(peer.to_tell.size(), kToldAtOnce); left > 0; --left) {
     Node& node = *peer.to_tell.front();
     peer.to_tell.pop_front();
-    Told& told = node.second.told[index];
+    Advertised& told = node.second.told[index];
     told.pending = false;
-    auto telling = telling_of(node, index);
+    auto telling = export_of(node, index);
     if (!telling) {
       if (told.attributes) withdrawn.push_back(node.first);
       told = {};

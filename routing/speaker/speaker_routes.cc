@@ -86,7 +86,7 @@ void Speaker::decide_one(Node& node, FabricTime now) {
     entry.write_pending = true;
     unwritten_.push_back(&node);
   }
-  for (size_t i = 0; i < peers_.size(); ++i) queue_telling(node, static_cast<PeerIndex>(i));
+  for (size_t i = 0; i < peers_.size(); ++i) queue_update(node, static_cast<PeerIndex>(i));
   table_.erase_if_idle(node);
 }
 

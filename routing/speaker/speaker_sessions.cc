@@ -125,7 +125,7 @@ void Speaker::on_refresh(PeerIndex index, const RouteRefresh& refresh, FabricTim
   for (Node& node : table_.routes()) {
     // A filter changes what is advertised; a plain request is for all of it once more.
     if (!refresh.when && !node.second.told.empty()) node.second.told[index].again = true;
-    queue_telling(node, index);
+    queue_update(node, index);
   }
   peer.end_of_rib_due |= !refresh.when;
 }

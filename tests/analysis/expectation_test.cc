@@ -171,9 +171,8 @@ TEST_CASE("bad expectations get an exact error") {
           Row{"{no_qp_error, published: 0}",
               "f.yaml:1:3: found no \"figure\": expected \"figure: ...\""},
           Row{"{no_qp_error, published: 0, figure: the paper}",
-              "f.yaml:1:39: found \"the paper\": expected its source, by section, figure, "
-              "table or page, such "
-              "as \"MRC paper, figure 9a\""},
+              "f.yaml:1:39: found \"the paper\": expected its source, by section, figure, table or "
+              "page, such as \"MRC paper, figure 9a\""},
           Row{"{safety, published: 0, figure: figure 1}",
               "f.yaml:1:23: found a figure for several checks: expected one for a single check"},
           Row{"[1]", "f.yaml:1:3: found a list: expected an expectation such as no_qp_error"},

@@ -92,8 +92,8 @@ TEST_CASE("block and uSID length are those by which a carrier got shorter on its
   for (const Case& c : cases) {
     CAPTURE(c.name);
     CarrierLearner learner;
-    learner.add(c.first, 1, 0);
-    learner.add(c.later, 1, c.hops);
+    learner.sample_carrier(c.first, 1, 0);
+    learner.sample_carrier(c.later, 1, c.hops);
     const CarrierFormat format = learner.learned({});
     CHECK(format.block_bits == c.block_bits);
     CHECK(format.usid_bits == c.usid_bits);

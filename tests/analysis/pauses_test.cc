@@ -174,21 +174,22 @@ TEST_CASE("a way through a switch counts when RoCE's data has taken it whole") {
   const PortId in{1}, out{2};
   using enum Direction;
   using enum PacketEvent;
-  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 5);
-  turns.add(node, out, kEgress, kPassed, QueueClass::kData, 5);  // MRC's
-  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 6);
-  turns.add(node, out, kEgress, kDropped, QueueClass::kLossless, 6);
-  turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 6);  // a copy, or another frame
+  turns.count_record(node, in, kIngress, kPassed, QueueClass::kNone, 5);
+  turns.count_record(node, out, kEgress, kPassed, QueueClass::kData, 5);  // MRC's
+  turns.count_record(node, in, kIngress, kPassed, QueueClass::kNone, 6);
+  turns.count_record(node, out, kEgress, kDropped, QueueClass::kLossless, 6);
+  turns.count_record(node, out, kEgress, kPassed, QueueClass::kLossless,
+                     6);  // a copy, or another frame
   CHECK(turns.empty());
-  turns.add(node, in, kIngress, kPassed, QueueClass::kNone, 7);
-  turns.add(node, out, kEgress, kPassed, QueueClass::kLossless, 7);
+  turns.count_record(node, in, kIngress, kPassed, QueueClass::kNone, 7);
+  turns.count_record(node, out, kEgress, kPassed, QueueClass::kLossless, 7);
   CHECK(turns.used(node, in, out));
   // Two switches that hold a frame of that name at the same time: it was retransmitted.
   const NodeId first{3}, second{4};
-  turns.add(first, PortId{1}, kIngress, kPassed, QueueClass::kNone, 8);
-  turns.add(second, PortId{2}, kIngress, kPassed, QueueClass::kNone, 8);
-  turns.add(first, PortId{3}, kEgress, kPassed, QueueClass::kLossless, 8);
-  turns.add(second, PortId{4}, kEgress, kPassed, QueueClass::kLossless, 8);
+  turns.count_record(first, PortId{1}, kIngress, kPassed, QueueClass::kNone, 8);
+  turns.count_record(second, PortId{2}, kIngress, kPassed, QueueClass::kNone, 8);
+  turns.count_record(first, PortId{3}, kEgress, kPassed, QueueClass::kLossless, 8);
+  turns.count_record(second, PortId{4}, kEgress, kPassed, QueueClass::kLossless, 8);
   CHECK(turns.used(first, PortId{1}, PortId{3}));
   CHECK(turns.used(second, PortId{2}, PortId{4}));
   CHECK_FALSE(turns.used(first, PortId{2}, PortId{3}));

@@ -292,7 +292,7 @@ TEST_CASE("conservation: what a wire or a switch took must have come out, or be 
   Conservation books(topology, {}, us(1000));
   const auto add = [&](PortRef at, Direction direction, PacketEvent event, DropCause cause,
                        FabricTime t) {
-    books.add(at.node, at.port, direction, event, cause, QueueClass::kData, t, 7);
+    books.count_record(at.node, at.port, direction, event, cause, QueueClass::kData, t, 7);
   };
   const auto passed = [&](PortRef at, Direction direction, FabricTime t) {
     add(at, direction, PacketEvent::kPassed, DropCause::kNone, t);
@@ -332,8 +332,8 @@ TEST_CASE("a wire that carries frames twice makes no frames out of nowhere") {
     Conservation books(topology, twice ? std::span(schedule) : std::span<const ScheduledEffect>(),
                        us(1000));
     const auto add = [&](PortId port, Direction direction, int64_t t) {
-      books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, QueueClass::kData,
-                us(t), 7);
+      books.count_record(t0, port, direction, PacketEvent::kPassed, DropCause::kNone,
+                         QueueClass::kData, us(t), 7);
     };
     add(in, Direction::kIngress, 100);
     add(out, Direction::kEgress, 102);
@@ -362,8 +362,8 @@ TEST_CASE("a frame that is carried twice does not use up another host's of the s
     names[host] = name_of_frame(pool.copy(run.data_frame(s)));
   }
   const auto add = [&](PortId port, Direction direction, uint32_t host, int64_t t) {
-    books.add(t0, port, direction, PacketEvent::kPassed, DropCause::kNone, QueueClass::kData, us(t),
-              names[host]);
+    books.count_record(t0, port, direction, PacketEvent::kPassed, DropCause::kNone,
+                       QueueClass::kData, us(t), names[host]);
   };
   add(in, Direction::kIngress, 0, 100);
   add(in, Direction::kIngress, 1, 100);
@@ -382,8 +382,8 @@ TEST_CASE("a wire that a fault made slow or long may hold its frames so much lon
   for (const bool delayed : {false, true}) {
     Conservation books(topology, delayed ? std::span(schedule) : std::span<const ScheduledEffect>(),
                        us(1000));
-    books.add(from.node, from.port, Direction::kEgress, PacketEvent::kPassed, DropCause::kNone,
-              QueueClass::kData, us(940), 7);
+    books.count_record(from.node, from.port, Direction::kEgress, PacketEvent::kPassed,
+                       DropCause::kNone, QueueClass::kData, us(940), 7);
     CHECK(books.wire(wire).holds() == delayed);
   }
 }
@@ -406,8 +406,8 @@ TEST_CASE(
     for (const bool too_long : {false, true}) {
       Conservation books(topology, {}, end);
       const auto add = [&](Direction direction, QueueClass queue, FabricTime t, uint64_t name) {
-        books.add(t0, direction == Direction::kIngress ? in : out, direction, PacketEvent::kPassed,
-                  DropCause::kNone, queue, t, name);
+        books.count_record(t0, direction == Direction::kIngress ? in : out, direction,
+                           PacketEvent::kPassed, DropCause::kNone, queue, t, name);
       };
       add(Direction::kIngress, QueueClass::kNone, us(1), 7);
       add(Direction::kEgress, QueueClass::kData, us(2), 7);

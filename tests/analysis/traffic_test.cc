@@ -402,11 +402,11 @@ TEST_CASE("ten times the packets take no more memory, and what is out of bounds 
       s.payload = 4096;
       s.t = FabricTime::from_ns(10 * sent);
       s.stage = Stage::kHostUp;
-      analyzer.add(s);
+      analyzer.add_sighting(s);
       if (sent % 100 == 0) continue;  // is lost
       s.t += FabricTime::from_ns(5);
       s.stage = Stage::kHostDown;
-      analyzer.add(s);
+      analyzer.add_sighting(s);
     }
     return ::mallinfo2().uordblks;
   };
@@ -446,7 +446,7 @@ TEST_CASE("sightings of one foreign packet with different carriers are on differ
   for (const auto& [stage, carrier] : {std::pair{Stage::kHostUp, 0u}, {Stage::kSpineUp, 1u}}) {
     s.stage = stage;
     s.path = EntropyValue{ForeignPaths::kFirst + carrier};
-    analyzer.add(s);
+    analyzer.add_sighting(s);
   }
   const Traffic traffic = analyzer.finish();
   REQUIRE(traffic.paths.size() == 2);

@@ -30,8 +30,8 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "lab/front/huge_pages.h"
-#include "sim/meeting_point.h"
 #include "sim/sim_world.h"
+#include "sim/window_barrier.h"
 #include "switchd/switch_node.h"
 #include "tests/bench/cpu_time.h"
 
@@ -146,13 +146,13 @@ double wall_seconds() {
 /// Seconds that so many threads take to meet twice, as they do in each window.
 double meeting_seconds(uint32_t threads) {
   constexpr int kMeetings = 2000;
-  lab::MeetingPoint meeting_point(threads, []() noexcept {});
+  lab::WindowBarrier window_barrier(threads, []() noexcept {});
   const double begin = wall_seconds();
   {
     std::vector<std::jthread> meeting;
     for (uint32_t i = 0; i < threads; ++i) {
-      meeting.emplace_back([&meeting_point] {
-        for (int n = 0; n < 2 * kMeetings; ++n) meeting_point.arrive_and_wait();
+      meeting.emplace_back([&window_barrier] {
+        for (int n = 0; n < 2 * kMeetings; ++n) window_barrier.arrive_and_wait();
       });
     }
   }

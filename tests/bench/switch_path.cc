@@ -35,7 +35,7 @@
 #include "fabric/topology/path.h"
 #include "live/bringup/bring_up.h"
 #include "live/external/bpf_switches.h"
-#include "live/external/switch_trouble.h"
+#include "live/external/switch_impairment.h"
 #include "netio/kernel/bpf_program.h"
 #include "netio/kernel/route.h"
 #include "netio/runtime/wall_driver.h"

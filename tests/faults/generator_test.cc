@@ -209,19 +209,19 @@ TEST_CASE("all planes but one may go, not all at once nor one after the other") 
   Fault first = fault_of(FaultKind::kPlaneDown, kFrom, FabricTime::from_us(10));
   first.targets.planes = {0};
   Outages outages(t);
-  outages.add(holds_of(first, t));
+  outages.add_holds(holds_of(first, t));
   CHECK(outages.survivable(hosts));
   // Plane 0 has only just come back: hosts may not have the report yet.
   Fault second =
       fault_of(FaultKind::kPlaneDown, kFrom + FabricTime::from_us(11), FabricTime::from_us(10));
   second.targets.planes = {1};
   Outages both = outages;
-  both.add(holds_of(second, t));
+  both.add_holds(holds_of(second, t));
   CHECK_FALSE(both.survivable(hosts));
   // Long after that it counts again.
   second.at = kFrom + FabricTime::from_us(20) + t.base_rtt * (Outages::kSettleRtts + 1);
   both = outages;
-  both.add(holds_of(second, t));
+  both.add_holds(holds_of(second, t));
   CHECK(both.survivable(hosts));
 }
 
@@ -230,14 +230,14 @@ TEST_CASE("a host that restarts is not survivable, one that pauses is") {
   Fault pause = fault_of(FaultKind::kHostPause, kFrom, FabricTime::from_us(10));
   pause.targets.nodes = {t.host(0)};
   Outages outages(t);
-  outages.add(holds_of(pause, t));
+  outages.add_holds(holds_of(pause, t));
   CHECK(outages.survivable({0, 1}));
   Fault restart;
   restart.kind = FaultKind::kHostRestart;
   restart.at = kFrom;
   restart.targets.nodes = {t.host(0)};
   restart.settings.set(Parameter::kDown, FabricTime::from_us(1).ps());
-  outages.add(holds_of(restart, t));
+  outages.add_holds(holds_of(restart, t));
   CHECK_FALSE(outages.survivable({0, 1}));
   // Also not for a host that only waits for it: its work does not come back.
   CHECK_FALSE(outages.survivable({1}));

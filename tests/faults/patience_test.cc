@@ -30,7 +30,7 @@ TEST_CASE("a path may be dead for as long as a transport that keeps to it tries 
        {FaultKind::kPlaneDown, FaultKind::kPauseStorm, FaultKind::kPcieStall}) {
     CAPTURE(std::string(info(kind).name));
     Outages outages(t);
-    outages.add(holds_of(fault_of_ten_us(t, kind, kFrom), t));
+    outages.add_holds(holds_of(fault_of_ten_us(t, kind, kFrom), t));
     CHECK(outages.survivable({0, 1}));
     CHECK(outages.survivable_by_patience({0, 1}, FabricTime::from_us(10)));
     CHECK_FALSE(outages.survivable_by_patience({0, 1}, FabricTime::from_ns(9'999)));
@@ -42,10 +42,10 @@ TEST_CASE("outages that follow each other closely are one") {
   const FabricTime apart = t.base_rtt * Outages::kApartRtts;
   for (const bool close : {true, false}) {
     Outages outages(t);
-    outages.add(holds_of(fault_of_ten_us(t, FaultKind::kPlaneDown, kFrom), t));
+    outages.add_holds(holds_of(fault_of_ten_us(t, FaultKind::kPlaneDown, kFrom), t));
     const FabricTime second = kFrom + FabricTime::from_us(10) + apart +
                               (close ? FabricTime::zero() : FabricTime::from_ns(1));
-    outages.add(holds_of(fault_of_ten_us(t, FaultKind::kPlaneDown, second), t));
+    outages.add_holds(holds_of(fault_of_ten_us(t, FaultKind::kPlaneDown, second), t));
     CHECK(outages.survivable_by_patience({0, 1}, FabricTime::from_us(10)) != close);
   }
 }
@@ -60,7 +60,7 @@ TEST_CASE("drawn faults outlast a patience in some seeds, which say so, and in m
                                              .hosts = {0, 1, 2, 3},
                                              .patience = kPatience});
     Outages outages(t);
-    for (const Fault& fault : draw.faults) outages.add(holds_of(fault, t));
+    for (const Fault& fault : draw.faults) outages.add_holds(holds_of(fault, t));
     CHECK(draw.survivable == (outages.survivable({0, 1, 2, 3}) &&
                               outages.survivable_by_patience({0, 1, 2, 3}, kPatience)));
     survivable += draw.survivable ? 1 : 0;

@@ -129,8 +129,8 @@ TEST_SUITE("root: changes by others") {
     lab.add("a", forwarding_sysctls()), lab.add("b");
     lab.link("a", "p0", "b", "p0");
     SysctlWatch watch;
-    watch.add(lab.at("a"), forwarding_sysctls());
-    CHECK(watch.take().empty());
+    watch.watch_namespace(lab.at("a"), forwarding_sysctls());
+    CHECK(watch.take_changes().empty());
     const std::string inside = "ip netns exec " + namespace_name("a") + " sysctl -qw ";
     for (const auto& row : std::initializer_list<std::pair<std::string, std::string>>{
              {"net.ipv6.conf.all.forwarding", "0"},
@@ -142,12 +142,12 @@ TEST_SUITE("root: changes by others") {
       // The kernel forgets folders that nobody holds when memory is short.
       CHECK(output_of("echo 2 > /proc/sys/vm/drop_caches") == "");
       CHECK(output_of(inside + name + "=" + value) == "");
-      const std::vector<SysctlChange> changes = watch.take();
+      const std::vector<SysctlChange> changes = watch.take_changes();
       REQUIRE(changes.size() == 1);
       CHECK(changes[0].name == name);
       CHECK(changes[0].value == value);
       watch.compare(0);
-      CHECK(watch.take().empty());
+      CHECK(watch.take_changes().empty());
     }
   }
 
@@ -155,11 +155,11 @@ TEST_SUITE("root: changes by others") {
     TestLab lab;
     lab.add("a", forwarding_sysctls());
     SysctlWatch watch;
-    watch.add(lab.at("a"), forwarding_sysctls());
+    watch.watch_namespace(lab.at("a"), forwarding_sysctls());
     CHECK(output_of("ip netns exec " + namespace_name("a") +
                     " unshare -p -f --mount-proc sysctl -qw net.ipv6.conf.all.forwarding=0") == "");
     watch.compare(0);
-    const std::vector<SysctlChange> changes = watch.take();
+    const std::vector<SysctlChange> changes = watch.take_changes();
     CHECK(std::any_of(changes.begin(), changes.end(), [](const SysctlChange& change) {
       return change.name == "net.ipv6.conf.all.forwarding" && change.value == "0";
     }));
@@ -169,7 +169,7 @@ TEST_SUITE("root: changes by others") {
     TestLab lab;
     lab.add("a", host_sysctls());
     SysctlWatch watch;
-    watch.add(lab.at("a"), forwarding_sysctls());
-    CHECK(!watch.take().empty());
+    watch.watch_namespace(lab.at("a"), forwarding_sysctls());
+    CHECK(!watch.take_changes().empty());
   }
 }

@@ -22,9 +22,9 @@ struct HostEgress : TwoProcesses {
   void put(int64_t start_ns, int64_t end_ns, DropCause lost = DropCause::kNone) {
     std::vector<uint8_t> bytes = ipv6_frame();
     bytes.resize(kPlainFrameBytes);
-    queue.put(line, host_port(), kIfindex,
-              {PortId{0}, frames.copy(bytes), FabricTime::from_ns(start_ns),
-               FabricTime::from_ns(end_ns), FabricTime::from_ns(500), lost});
+    queue.queue_transmission(line, host_port(), kIfindex,
+                             {PortId{0}, frames.copy(bytes), FabricTime::from_ns(start_ns),
+                              FabricTime::from_ns(end_ns), FabricTime::from_ns(500), lost});
   }
   /// The trailers of what is due, in order; they leave.
   std::vector<TimeTrailer> leave(FabricTime clock = FabricTime::zero()) {
@@ -114,9 +114,10 @@ TEST_CASE("what a frame was lent is read as it leaves, at once for a neighbour t
     write_mrc_headers(spec, frame.writable_bytes());
     frame.set_modelled_size({mrc_frame_size(spec)});
     frame.lend({memory.data(), 64, true});
-    of.queue.put(of.line, of.host_port(), kIfindex,
-                 {PortId{0}, std::move(frame), FabricTime::from_ns(10), FabricTime::from_ns(20),
-                  FabricTime::from_ns(500), DropCause::kNone});
+    of.queue.queue_transmission(
+        of.line, of.host_port(), kIfindex,
+        {PortId{0}, std::move(frame), FabricTime::from_ns(10), FabricTime::from_ns(20),
+         FabricTime::from_ns(500), DropCause::kNone});
     memory.assign(64, 2);
     const std::span<EgressQueue::Outgoing> due = of.queue.due(of.line, FabricTime::from_ns(20));
     REQUIRE(due.size() == 1);

@@ -54,7 +54,7 @@ TEST_CASE("every record reaches the file, in the order of the calls") {
   constexpr uint32_t kRecords = 5000;  // more than is buffered
   {
     HistoryWriter writer(file, 9, 1 << 20);
-    for (uint32_t i = 0; i < kRecords; ++i) writer.add(record_at(i), i % 9);
+    for (uint32_t i = 0; i < kRecords; ++i) writer.write_record(record_at(i), i % 9);
   }
   const Parsed parsed = read_back(file, 9);
   CHECK(parsed.header.streams == 9);
@@ -74,7 +74,7 @@ TEST_CASE("a full file keeps the first records and says up to when nothing is mi
   const auto file = folder / "a.bin";
   {
     HistoryWriter writer(file, 2, kHistoryHeaderBytes + 3 * kCompactRecordBytes + 31);
-    for (const int64_t t : {10, 20, 30, 50, 40, 60}) writer.add(record_at(t), 0);
+    for (const int64_t t : {10, 20, 30, 50, 40, 60}) writer.write_record(record_at(t), 0);
     CHECK(writer.written() == 3);
     CHECK(writer.left_out() == 3);
     writer.close({.nodes = {NodeId{0}}, .from = {}});

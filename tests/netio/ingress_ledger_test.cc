@@ -15,7 +15,7 @@ struct HostLedger : TwoProcesses {
   /// A tick in which these frames come.
   void tick(std::vector<uint64_t> sequences, LabTime now = LabTime{1}) {
     ledger.read_gate();
-    for (const uint64_t sequence : sequences) CHECK(ledger.note(wire, sequence));
+    for (const uint64_t sequence : sequences) CHECK(ledger.count_frame(wire, sequence));
     ledger.update_bounds(now);
   }
   FabricTime lookahead_after(int64_t done_ps) const {
@@ -51,11 +51,11 @@ TEST_CASE("a frame that is missing keeps its wire's bound, and is taken once whe
   of.say(1, of.wire, 3, 5000);
   of.tick({2});
   CHECK(of.ledger.bound() == of.lookahead_after(1000));
-  CHECK_FALSE(of.ledger.note(of.wire, 2));
-  CHECK_FALSE(of.ledger.note(of.wire, 0));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, 2));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, 0));
   of.tick({1});
   CHECK(of.ledger.bound() == of.lookahead_after(5000));
-  CHECK_FALSE(of.ledger.note(of.wire, 1));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, 1));
   CHECK(of.ledger.taken() == 3);
   CHECK(of.ledger.gaps().count == 0);
 }
@@ -84,7 +84,7 @@ TEST_CASE("frames that stay away for too long are given up, counted, and refused
   CHECK(of.ledger.gaps().listed[0].sequence == 1);
   CHECK(of.page->slot(0).gaps.load() == kLost);
   CHECK(of.ledger.taken() == 1 + kLost);
-  CHECK_FALSE(of.ledger.note(of.wire, 1));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, 1));
   of.tick({}, last + 2);
   CHECK(of.ledger.bound() == of.lookahead_after(1000));
 }
@@ -92,10 +92,10 @@ TEST_CASE("frames that stay away for too long are given up, counted, and refused
 TEST_CASE("only so many missing frames are remembered: those beyond count as duplicates") {
   constexpr uint64_t kMax = IngressLedger::kMaxMissing;
   HostLedger of;
-  CHECK(of.ledger.note(of.wire, kMax + 9));
-  CHECK(of.ledger.note(of.wire, kMax - 1));
-  CHECK_FALSE(of.ledger.note(of.wire, kMax));
-  CHECK(of.ledger.note(of.wire, kMax + 10));
+  CHECK(of.ledger.count_frame(of.wire, kMax + 9));
+  CHECK(of.ledger.count_frame(of.wire, kMax - 1));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, kMax));
+  CHECK(of.ledger.count_frame(of.wire, kMax + 10));
   CHECK(of.ledger.taken() == 3);
 }
 
@@ -137,10 +137,10 @@ TEST_CASE("a successor has received all that its predecessor was sent") {
   of.say(1, of.wire, 7, 1000);
   of.page->slot(0).frames_taken.store(7);
   of.ledger.resume();
-  CHECK_FALSE(of.ledger.note(of.wire, 6));
+  CHECK_FALSE(of.ledger.count_frame(of.wire, 6));
   of.tick({});
   CHECK(of.ledger.bound() == of.lookahead_after(1000));
-  CHECK(of.ledger.note(of.wire, 7));
+  CHECK(of.ledger.count_frame(of.wire, 7));
   CHECK(of.ledger.taken() == 8);
 }
 

@@ -74,8 +74,8 @@ TEST_CASE("a queue pair's records are what it gets and what it sends, at its own
   event.qp = kPeer;
   watch.event(wires.topology.host(0), event);
   CHECK(wires.matches == 3);
-  CHECK(watch.take().at("records").size() == 3);
-  CHECK(watch.take().at("records").empty());
+  CHECK(watch.take_records().at("records").size() == 3);
+  CHECK(watch.take_records().at("records").empty());
 }
 
 TEST_CASE("a record says what the packet was, also if it was none of ours") {
@@ -86,7 +86,7 @@ TEST_CASE("a record says what the packet was, also if it was none of ours") {
   Frame other = wires.frames.make(60);
   std::fill(other.writable_bytes().begin(), other.writable_bytes().end(), uint8_t{0});
   watch.packet(wires.topology.host(1), wires.record(other, Direction::kIngress));
-  const nlohmann::json records = watch.take().at("records");
+  const nlohmann::json records = watch.take_records().at("records");
   REQUIRE(records.size() == 2);
   CHECK(records[0].at("packet") == "write_middle");
   CHECK(records[0].at("path") == "p0/-");
@@ -105,7 +105,7 @@ TEST_CASE("only so many records are kept, all are counted") {
     watch.packet(wires.topology.host(0), wires.record(frame, Direction::kEgress));
   }
   CHECK(wires.matches == RecordWatch::kMaxRecords + 7);
-  const nlohmann::json taken = watch.take();
+  const nlohmann::json taken = watch.take_records();
   CHECK(taken.at("records").size() == RecordWatch::kMaxRecords);
   CHECK(taken.at("left_out") == 7);
 }

@@ -219,11 +219,9 @@ TEST_CASE("what cannot be built is refused with what would be right") {
          q.planes = 16;
          return q;
        }(),
-       "found 16 planes of 512 T0s with 256 hosts and of 256 T1s: expected at most 16 planes of "
-       "256 "
-       "T0s with 256 hosts and of 256 T1s (address plan lab), or at most 8 planes of 512 T0s "
-       "with "
-       "256 hosts and of 256 T1s (address plan full)"},
+       "found 16 planes of 512 T0s with 256 hosts and of 256 T1s: expected at most 16 "
+       "planes of 256 T0s with 256 hosts and of 256 T1s (address plan lab), or at most 8 "
+       "planes of 512 T0s with 256 hosts and of 256 T1s (address plan full)"},
       {"more ports than a switch has",
        [&] {
          auto q = r;

@@ -109,9 +109,9 @@ TEST_CASE("a plan for a fabric is made of smaller ones, and grows with its size"
   for (const SimulationSample& sample : large.samples) {
     CHECK(sample.delivered > 100);
     CHECK(sample.core_us > 0);
-    CHECK(sample.host_frames > 2);     // the packet leaves one host and comes to another
-    CHECK(sample.letter_bytes > 150);  // its headers
-    CHECK(sample.letter_bytes < 250);
+    CHECK(sample.host_frames > 2);          // the packet leaves one host and comes to another
+    CHECK(sample.cross_shard_frame > 150);  // its headers
+    CHECK(sample.cross_shard_frame < 250);
     CHECK(sample.host_bytes > 10'000);
     CHECK(sample.port_bytes > 100);
   }

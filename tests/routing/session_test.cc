@@ -28,7 +28,7 @@ void carry(BgpSession& from, BgpSession& to, FabricTime now, size_t piece = 4096
   from.outbox().clear();
   for (size_t at = 0; at < octets.size(); at += piece) {
     to.feed(OctetView(octets).subspan(at, std::min(piece, octets.size() - at)));
-    while (to.take(now)) {
+    while (to.take_message(now)) {
     }
   }
 }
@@ -56,7 +56,7 @@ std::string answer_to(SessionState state, const std::string& hex) {
   REQUIRE(session.state() == state);
   session.outbox().clear();
   session.feed(from_hex(hex));
-  while (session.take(pair.now)) {
+  while (session.take_message(pair.now)) {
   }
   if (!session.closed()) return "";
   const NextMessage next = next_message(session.outbox());
@@ -146,7 +146,7 @@ TEST_CASE("random octets never break a session but by a notification") {
                 if (*rc::gen::inRange(0, 30) == 0)
                   message[*rc::gen::inRange<size_t>(0, message.size())] ^= 1;
                 pair.a.feed(message);
-                while (pair.a.take(pair.now)) {
+                while (pair.a.take_message(pair.now)) {
                 }
               }
               if (!pair.a.closed()) return;

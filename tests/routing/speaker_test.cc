@@ -222,8 +222,8 @@ TEST_CASE("a host passes nothing on, and an AS path with our number is a loop") 
   net.change("l", [&](Speaker& speaker) { speaker.originate(prefix_of(1), net.now); });
   net.run_ms(100);
   CHECK(net.hops("h", to_string(prefix_of(1))) == "l*1");
-  CHECK_FALSE(net.was_told("h", "m", to_string(prefix_of(1))));
-  CHECK_FALSE(net.was_told("m", "same", to_string(prefix_of(1))));
+  CHECK_FALSE(net.was_advertised("h", "m", to_string(prefix_of(1))));
+  CHECK_FALSE(net.was_advertised("m", "same", to_string(prefix_of(1))));
   CHECK(net.hops("same", to_string(prefix_of(1))) == "none");
 }
 

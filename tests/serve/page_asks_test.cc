@@ -16,7 +16,7 @@
 #include "session/page_messages.h"
 #include "session/path_use.h"
 #include "session/session_commands.h"
-#include "session/simulated_future.h"
+#include "session/simulated_branch.h"
 #include "tests/support/fabrics.h"
 
 namespace mrclab::lab {
@@ -97,11 +97,11 @@ TEST_CASE("the links of a path are those that its packets take, in every sort of
   // Listed; regular planes; those whose T0s choose by a hash. All before anything fails.
   for (const std::string name : {"ai-backend-spine", "optic-glitch", "ecmp-rehash"}) {
     CAPTURE(name);
-    SimulatedFuture future(shipped(name));
-    const Topology& topology = future.topology();
-    future.reach(FabricTime::from_us(40));
+    SimulatedBranch branch(shipped(name));
+    const Topology& topology = branch.topology();
+    branch.reach(FabricTime::from_us(40));
     std::map<std::tuple<uint16_t, uint16_t, uint32_t>, std::set<uint32_t>> taken;
-    const Recording& recording = future.recording();
+    const Recording& recording = branch.recording();
     for (size_t bin = 0; bin < recording.complete_bins(); ++bin) {
       for (const SeenPacket& p : recording.packets(bin)) {
         if (p.qp.value == 0 || !carries_data(static_cast<Opcode>(p.opcode))) continue;
@@ -137,7 +137,7 @@ TEST_CASE("a link is dark while nothing passes, and impaired where something may
       FaultOrder order{kind, {target->begin(), target->end()}, {}};
       for (const auto& word : faults::usual_parameters(info)) order.body.insert(word);
       session.break_it(order);
-      const json fault = future_json(session).at("faults").back();
+      const json fault = branch_json(session).at("faults").back();
       REQUIRE(fault.at("kind") == kind);
       REQUIRE_FALSE(fault.at("impairments").empty());
       for (const json& hold : fault.at("impairments")) CHECK(hold.at("dark") == all);
@@ -150,7 +150,7 @@ TEST_CASE("a page that asks for parts that the fabric has not is refused") {
   PlayedSession played(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"));
   const auto told = [&](const std::string& command) {
     try {
-      return obey(played, json::parse(command), {}).text.dump();
+      return answer_command(played, json::parse(command), {}).text.dump();
     } catch (const InputError& error) {
       return std::string(error.what());
     }

@@ -366,7 +366,7 @@ TEST_CASE("a browser seeks, breaks, heals and forks, and is told what has become
   const json welcome = browser.hear("welcome");
   CHECK(welcome.at("fabric") == "pair");
   CHECK(welcome.at("faults").size() == faults::kFaultKinds);
-  CHECK(browser.hear("future").at("faults").size() == 1);
+  CHECK(browser.hear("branch").at("faults").size() == 1);
   CHECK(browser.ask({{"do", "seek"}, {"at_ps", 60'000'000}}).at("say") == "done");
   const json broken = browser.ask({{"do", "break"},
                                    {"kind", "wire_loss"},

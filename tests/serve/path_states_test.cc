@@ -18,7 +18,7 @@
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
 #include "session/path_use.h"
-#include "session/simulated_future.h"
+#include "session/simulated_branch.h"
 #include "tests/support/nightly.h"
 
 namespace mrclab::lab {
@@ -106,12 +106,12 @@ TEST_CASE("the report and the live page show the same states of entropy values, 
     const Scenario scenario = chaos_scenario(load_chaos_base("octet"), seed).scenario;
     const json evs = evs_of_report(scenario);
     if (evs.at("left_out") != 0 || evs.at("rows_left_out") != 0) continue;
-    SimulatedFuture future(scenario);
-    future.reach(scenario.stop());
+    SimulatedBranch branch(scenario);
+    branch.reach(scenario.stop());
     for (int i = 1; i <= kInstants; ++i) {
       const FabricTime at = scenario.stop() / kInstants * i;
       const Shown report = of_report(evs, at.us());
-      const json out = paths_out(future.recording(), scenario.topology, at);
+      const json out = paths_out(branch.recording(), scenario.topology, at);
       const Shown live = of_live_page(evs, out);
       shown += report.size();
       for (const json& entry : out)

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "session/future.h"
+#include "session/branch.h"
 
 namespace mrclab::test {
 

@@ -27,7 +27,7 @@ std::string history_of_file(const FabricSession& session) {
 
 std::string history_of(FabricSession& session) {
   session.seek(session.end());
-  return session.future().history_sha256();
+  return session.branch().history_sha256();
 }
 
 FaultOrder loss(const char* share) {
@@ -40,10 +40,10 @@ TEST_CASE("a step that finds nothing says how far it looked") {
   PlayedSession played(first());
   const json forward{{"do", "step"}, {"to", "fault"}},
       back{{"do", "step"}, {"to", "fault"}, {"back", true}};
-  CHECK(obey(played, back, {}).text.at("text") == "there is none before");
-  obey(played, forward, {});
-  obey(played, forward, {});
-  CHECK(obey(played, forward, {}).text.at("text") == "there is none until the end");
+  CHECK(answer_command(played, back, {}).text.at("text") == "there is none before");
+  answer_command(played, forward, {});
+  answer_command(played, forward, {});
+  CHECK(answer_command(played, forward, {}).text.at("text") == "there is none until the end");
 }
 
 TEST_CASE("a session has the history of a run of its scenario, though its payload is elided") {
@@ -137,7 +137,7 @@ TEST_CASE("a change in the past discards what was changed by hand later") {
   CHECK(history_of(session) == history_of_file(session));
 }
 
-TEST_CASE("two futures are the same up to the fork and part at the first packet that differs") {
+TEST_CASE("two branches are the same up to the fork and part at the first packet that differs") {
   FabricSession session(first());
   session.seek(FabricTime::from_us(60));
   session.break_it(loss("100%"), true);
@@ -173,33 +173,34 @@ TEST_CASE("what cannot be done says so and changes nothing") {
 
 TEST_CASE("asked for its history, a session gives the digest of a run of its scenario") {
   PlayedSession played(first());
-  const SessionAnswer answer = obey(played, {{"do", "history"}}, {});
+  const SessionAnswer answer = answer_command(played, {{"do", "history"}}, {});
   CHECK(answer.text.at("sha256") == run_watched(first()).metrics.history_sha256);
 }
 
 TEST_CASE("a switch is told in the words of inspect, as of the instant that was simulated") {
   PlayedSession played(first());
-  obey(played, {{"do", "seek"}, {"at_ps", 50'000'000}}, {});
+  answer_command(played, {{"do", "seek"}, {"at_ps", 50'000'000}}, {});
   const NodeId node = played.session().scenario().topology.find_node("p0.t0-0").value();
-  const SessionAnswer answer = obey(played, {{"do", "inspect"}, {"node", node.value}}, {});
+  const SessionAnswer answer =
+      answer_command(played, {{"do", "inspect"}, {"node", node.value}}, {});
   const auto text = answer.text.at("text").get<std::string>();
   CHECK(text.find("p0.t0-0: forwarded by switchd\nTO") == 0);
   CAPTURE(text);
   CHECK(text.find("\n2000   End ") != std::string::npos);
   CHECK(text.find("\nother  drop  ") != std::string::npos);
-  CHECK(answer.text.at("at_ps") == played.session().future().reached().ps());
+  CHECK(answer.text.at("at_ps") == played.session().branch().reached().ps());
   CHECK(answer.text.at("counters").at("total.rx") > 0);
   for (const uint32_t other : {played.session().scenario().topology.host(0).value, 1'000'000u}) {
-    CHECK_THROWS_AS(obey(played, {{"do", "inspect"}, {"node", other}}, {}), InputError);
+    CHECK_THROWS_AS(answer_command(played, {{"do", "inspect"}, {"node", other}}, {}), InputError);
   }
 }
 
 TEST_CASE("the last SACK of a queue pair says what has arrived, and not more") {
   PlayedSession played(first());
-  obey(played, {{"do", "seek"}, {"at_ps", 160'000'000}}, {});
+  answer_command(played, {{"do", "seek"}, {"at_ps", 160'000'000}}, {});
   const Scenario& scenario = played.session().scenario();
   const Topology& topology = scenario.topology;
-  const Recording& recording = played.session().future().recording();
+  const Recording& recording = played.session().branch().recording();
   const QueuePairEnd sender = queue_pairs(scenario).at(0);
   std::map<uint32_t, FabricTime> arrivals;  // by PSN, the first
   for (size_t bin = 0; bin <= recording.bin_of(FabricTime::from_us(160)); ++bin) {
@@ -217,7 +218,7 @@ TEST_CASE("the last SACK of a queue pair says what has arrived, and not more") {
                      {"host", sender.host},
                      {"qp", sender.qpn.value},
                      {"at_ps", FabricTime::from_us(us).ps()}};
-    const json sack = obey(played, order, {}).text;
+    const json sack = answer_command(played, order, {}).text;
     REQUIRE(sack.at("found") == true);
     const FabricTime came = FabricTime::from_ps(sack.at("t_ps").get<int64_t>());
     CHECK(came <= FabricTime::from_us(us));
@@ -239,9 +240,9 @@ TEST_CASE("the last SACK of a queue pair says what has arrived, and not more") {
   }
   CHECK(missing > 0);
   const json none{{"do", "sack"}, {"host", sender.host}, {"qp", sender.qpn.value}, {"at_ps", 0}};
-  CHECK(obey(played, none, {}).text.at("found") == false);
+  CHECK(answer_command(played, none, {}).text.at("found") == false);
   const json nobody{{"do", "sack"}, {"host", 1000}, {"qp", 1}, {"at_ps", 0}};
-  CHECK_THROWS_AS(obey(played, nobody, {}), InputError);
+  CHECK_THROWS_AS(answer_command(played, nobody, {}), InputError);
 }
 
 TEST_CASE("another workload begins a session anew, under the same options and faults") {
@@ -249,14 +250,15 @@ TEST_CASE("another workload begins a session anew, under the same options and fa
   played.run = ServedRun{"a-run", "sim", "1", "abc", true};
   played.session().set_options("{profile: lab, port_status: off}");
   const std::string text = "- write: {from: h1, to: h0, size: 64KiB, until: end}";
-  CHECK(obey(played, {{"do", "workload"}, {"text", text}}, {}).all_changed);
+  CHECK(answer_command(played, {{"do", "workload"}, {"text", text}}, {}).all_changed);
   CHECK(played.session().scenario().workload.size() == 1);
   CHECK(played.session().scenario().faults.size() == 1);
   CHECK(endpoint::to_yaml(played.session().scenario().transport).find("port_status: off") !=
         std::string::npos);
   CHECK_FALSE(played.run);  // it is that run's scenario no more
-  CHECK_THROWS_AS(obey(played, {{"do", "workload"}, {"text", "[]"}}, {}), InputError);
-  CHECK_THROWS_AS(obey(played, {{"do", "workload"}, {"text", "- nothing: {}"}}, {}), InputError);
+  CHECK_THROWS_AS(answer_command(played, {{"do", "workload"}, {"text", "[]"}}, {}), InputError);
+  CHECK_THROWS_AS(answer_command(played, {{"do", "workload"}, {"text", "- nothing: {}"}}, {}),
+                  InputError);
 }
 
 TEST_CASE("an answer is judged without being told") {
@@ -264,7 +266,7 @@ TEST_CASE("an answer is judged without being told") {
   const auto result = [&](int task, const char* text) {
     const nlohmann::json order{
         {"do", "answer"}, {"lesson", "12-plan-131072"}, {"task", task}, {"text", text}};
-    return obey(played, order, {}).text.at("result");
+    return answer_command(played, order, {}).text.at("result");
   };
   CHECK(result(1, "6,144") == "pass");
   CHECK(result(1, "6143.9 switches") == "fail");
@@ -279,7 +281,7 @@ TEST_CASE(
   const auto lost_in = [&](size_t task) {
     FabricSession session(solved(lesson, lesson.tasks.at(task)));
     session.look_ahead(session.end(), {});
-    const Recording& recording = session.future().recording();
+    const Recording& recording = session.branch().recording();
     uint64_t lost = 0;
     for (size_t bin = 0; bin < recording.bins(); ++bin) {
       for (const Recording::PlaneSums& sums : recording.planes(bin)) lost += sums.lost;
@@ -295,14 +297,14 @@ TEST_CASE(
   PlayedSession played(scenario_of(find_lesson("04-link-flap")));
   const auto judge = [&](int task) {
     const nlohmann::json order{{"do", "judge"}, {"lesson", "04-link-flap"}, {"task", task}};
-    return obey(played, order, {}).text;
+    return answer_command(played, order, {}).text;
   };
   CHECK(judge(0).at("result") == "fail");
   CHECK_FALSE(judge(0).contains("why"));
   played.session().seek(FabricTime::from_us(250), {});
   const nlohmann::json broken{
       {"do", "break"}, {"kind", "link_down"}, {"body", {{"link", "p0.t0-0:u0"}, {"for", "40us"}}}};
-  obey(played, broken, {});
+  answer_command(played, broken, {});
   const nlohmann::json done = judge(0);
   CHECK(done.at("result") == "pass");
   CHECK(done.contains("why"));

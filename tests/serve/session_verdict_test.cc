@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "lab/serve/recorded_future.h"
+#include "lab/serve/recorded_branch.h"
 #include "recorded/diff/recorded_run.h"
-#include "session/simulated_future.h"
+#include "session/simulated_branch.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
@@ -17,13 +17,13 @@ using nlohmann::json;
 Scenario first_file() { return load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"); }
 
 /// A world that reports itself as live, in which something happened or not that its scenario does not have.
-class ShownWorld : public SimulatedFuture {
+class ShownWorld : public SimulatedBranch {
  public:
   ShownWorld(Scenario scenario, bool changed)
-      : SimulatedFuture(std::move(scenario)), changed_(changed) {}
-  FutureWorld world() const override { return FutureWorld::kLive; }
+      : SimulatedBranch(std::move(scenario)), changed_(changed) {}
+  BranchWorld world() const override { return BranchWorld::kLive; }
   std::string history_sha256() const override {
-    return changed_ ? std::string(64, '0') : SimulatedFuture::history_sha256();
+    return changed_ ? std::string(64, '0') : SimulatedBranch::history_sha256();
   }
 
  private:
@@ -86,7 +86,7 @@ TEST_CASE("a finished run that was inconclusive gets no PASS from its simulation
   const RecordedRun whole = read_run(result.folder.path);
   CHECK(whole.result == "pass");
   const auto verdict = [](const RecordedRun& run) {
-    FabricSession session(run.scenario, std::make_unique<RecordedFuture>(run));
+    FabricSession session(run.scenario, std::make_unique<RecordedBranch>(run));
     return verdict_of(session, "");
   };
   CHECK(verdict(whole).at("result") == "pass");

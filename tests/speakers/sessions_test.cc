@@ -276,8 +276,8 @@ TEST_SUITE("root: BGP peers") {
                                     std::to_string(kOurLongAs));
     }));
     const routing::Speaker& speaker = us.daemon->speaker();
-    CHECK(speaker.was_told(numbered(1, 2), 0));
-    CHECK_FALSE(speaker.was_told(numbered(1, 0), 0));
+    CHECK(speaker.was_advertised(numbered(1, 2), 0));
+    CHECK_FALSE(speaker.was_advertised(numbered(1, 0), 0));
     // Another wish: one route goes, another comes.
     pair.lab.at("us").run_in([&] {
       us.daemon->change(

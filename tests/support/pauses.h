@@ -47,9 +47,10 @@ struct Pauses {
   void turn(const std::string& in, const std::string& out) {
     const PortRef from = port(in), to = port(out);
     ways.emplace_back(from, to);
-    turns.add(from.node, from.port, Direction::kIngress, PacketEvent::kPassed, QueueClass::kNone,
-              7);
-    turns.add(to.node, to.port, Direction::kEgress, PacketEvent::kPassed, QueueClass::kLossless, 7);
+    turns.count_record(from.node, from.port, Direction::kIngress, PacketEvent::kPassed,
+                       QueueClass::kNone, 7);
+    turns.count_record(to.node, to.port, Direction::kEgress, PacketEvent::kPassed,
+                       QueueClass::kLossless, 7);
   }
   /// What was seen, in order of time, as a history has it.
   const std::vector<analysis::PauseSeen>& in_order() {

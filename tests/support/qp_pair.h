@@ -109,7 +109,7 @@ class QpPair {
     for (size_t i = 0; i < end.source.size(); ++i) {
       end.source[i] = static_cast<uint8_t>(mix64(i / 8 + number) >> i % 8 * 8);
     }
-    end.bytes = end.memory.add(end.region);
+    end.bytes = end.memory.register_region(end.region);
     std::vector<EntropyValue> values;
     for (uint32_t p = 0; p < 2; ++p) {
       for (uint32_t u = 0; u < 4; ++u) values.push_back(ev_of({p, u}));

@@ -140,7 +140,7 @@ class RcPair {
     for (size_t i = 0; i < end.source.size(); ++i) {
       end.source[i] = static_cast<uint8_t>(mix64(i / 8 + number) >> i % 8 * 8);
     }
-    end.bytes = end.memory.add(end.region);
+    end.bytes = end.memory.register_region(end.region);
     RcQueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;
     end.qp = std::make_unique<RcQueuePair>(id, options_.rc, end.memory, end, end.stats);

@@ -106,17 +106,18 @@ class SpeakerNet {
     Node& node = node_of(from);
     for (size_t i = 0; i < node.neighbour_names.size(); ++i) {
       if (node.neighbour_names[i] != to) continue;
-      const auto told =
-          node.speaker->told_bandwidth(*Prefix::parse(prefix), static_cast<routing::PeerIndex>(i));
+      const auto told = node.speaker->advertised_bandwidth(*Prefix::parse(prefix),
+                                                           static_cast<routing::PeerIndex>(i));
       return told ? static_cast<int64_t>((told->bps + 500'000) / 1'000'000) : -1;
     }
     return -2;
   }
-  bool was_told(const std::string& from, const std::string& to, const std::string& prefix) {
+  bool was_advertised(const std::string& from, const std::string& to, const std::string& prefix) {
     Node& node = node_of(from);
     for (size_t i = 0; i < node.neighbour_names.size(); ++i) {
       if (node.neighbour_names[i] == to &&
-          node.speaker->was_told(*Prefix::parse(prefix), static_cast<routing::PeerIndex>(i))) {
+          node.speaker->was_advertised(*Prefix::parse(prefix),
+                                       static_cast<routing::PeerIndex>(i))) {
         return true;
       }
     }

@@ -223,9 +223,9 @@ TEST_CASE(
 
   const Topology t = build_topology(fare_shape());
   FareTable table(t, t.t0(0, 0));
-  CHECK(table.learned() == 0);
-  for (const uint32_t host : {4u, 5u}) table.set(host, {{PortId{2}, 1}, {PortId{3}, 1}});
-  CHECK(table.learned() == 2);
+  CHECK(table.routed_hosts() == 0);
+  for (const uint32_t host : {4u, 5u}) table.set_hops(host, {{PortId{2}, 1}, {PortId{3}, 1}});
+  CHECK(table.routed_hosts() == 2);
   CHECK(table.groups() == 1);  // of both hosts
   std::vector<uint8_t> data = routed_frame(t, 0, 4, 1), control = routed_frame(t, 0, 4, 1);
   set_dscp(control, kDscpControl);
@@ -236,14 +236,14 @@ TEST_CASE(
   }
   CHECK(used["data"].size() == 2);
   CHECK(used["control"].size() == 2);
-  table.set(4, {});
+  table.set_hops(4, {});
   CHECK(table.route(data).known);
   CHECK_FALSE(table.route(data).port);
   CHECK(table.groups() == 1);
-  table.set(5, {{PortId{3}, 1}});
+  table.set_hops(5, {{PortId{3}, 1}});
   CHECK(table.groups() == 0);
   table.clear();
-  CHECK(table.learned() == 0);
+  CHECK(table.routed_hosts() == 0);
   CHECK(table.ports_to(1) == std::vector{PortId{1}});
 }
 

@@ -14,7 +14,7 @@
 #include "console/root_rights.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/resident/lab_choice.h"
+#include "lab/persistent/lab_choice.h"
 #include "lab/verbs/cli.h"
 #include "live/inspect/ordinary_trace.h"
 #include "plan/ecmp_view.h"

@@ -13,10 +13,10 @@
 #include "console/terminal.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/resident/clock_text.h"
-#include "lab/resident/lab_choice.h"
-#include "lab/resident/labd_client.h"
-#include "lab/resident/resident.h"
+#include "lab/persistent/clock_text.h"
+#include "lab/persistent/lab_choice.h"
+#include "lab/persistent/labd_client.h"
+#include "lab/persistent/persistent.h"
 #include "lab/verbs/cli.h"
 #include "live/bringup/bring_up.h"
 #include "netio/kernel/open_vswitch.h"
@@ -64,7 +64,7 @@ struct UpOptions {
   std::string fabric;
   std::string scenario;
   std::string workload;  ///< YAML, or a file with it
-  ResidentOptions resident;
+  PersistentOptions persistent;
 };
 
 Topology check_workload(UpOptions& options) {
@@ -73,34 +73,35 @@ Topology check_workload(UpOptions& options) {
   }
   std::error_code ignored;
   const bool file = std::filesystem::is_regular_file(options.workload, ignored);
-  options.resident.workload = file ? netio::read_file(options.workload) : options.workload;
-  return workload_scenario(options.resident.fabric_file, options.resident.workload).topology;
+  options.persistent.workload = file ? netio::read_file(options.workload) : options.workload;
+  return workload_scenario(options.persistent.fabric_file, options.persistent.workload).topology;
 }
 
 /// Finds and checks the files, before anything is started.
 Topology check_files(UpOptions& options) {
-  ResidentOptions& resident = options.resident;
+  PersistentOptions& persistent = options.persistent;
   if (options.fabric.empty() && options.scenario.empty()) {
     throw InputError("name a fabric (pair, octet, hall, a file) or a --scenario");
   }
-  if (!options.fabric.empty()) resident.fabric_file = find_fabric(options.fabric);
-  if (resident.dilation) parse_dilation(*resident.dilation);
+  if (!options.fabric.empty()) persistent.fabric_file = find_fabric(options.fabric);
+  if (persistent.dilation) parse_dilation(*persistent.dilation);
   if (!options.workload.empty()) return check_workload(options);
   if (options.scenario.empty()) {
-    Topology topology = read_fabric_file(resident.fabric_file);
+    Topology topology = read_fabric_file(persistent.fabric_file);
     check_lookahead(topology);
     return topology;
   }
-  resident.scenario_file = find_scenario(options.scenario);
+  persistent.scenario_file = find_scenario(options.scenario);
   ScenarioOverrides overrides;
-  if (!options.fabric.empty()) overrides.fabric = resident.fabric_file;
-  Scenario scenario = read_scenario_file(resident.scenario_file, overrides);
+  if (!options.fabric.empty()) overrides.fabric = persistent.fabric_file;
+  Scenario scenario = read_scenario_file(persistent.scenario_file, overrides);
   if (scenario.payload_elided) {
-    throw InputError("--scenario: found \"payload: elided\" in " + resident.scenario_file.string() +
+    throw InputError("--scenario: found \"payload: elided\" in " +
+                     persistent.scenario_file.string() +
                      ": expected real: programs in a lab that stays need their bytes");
   }
   if (!scenario.programs.empty()) {
-    throw InputError("--scenario: found \"exec\" in " + resident.scenario_file.string() +
+    throw InputError("--scenario: found \"exec\" in " + persistent.scenario_file.string() +
                      ": expected mrclab run: programs of a workload run there");
   }
   return std::move(scenario.topology);
@@ -108,15 +109,15 @@ Topology check_files(UpOptions& options) {
 
 int up_command(UpOptions options) {
   const Topology topology = check_files(options);
-  std::string& lab = options.resident.lab;
+  std::string& lab = options.persistent.lab;
   if (lab.empty()) lab = default_lab_name(topology.name);
   require_lab_name(lab);
   require_root("up");
   make_room(lab);
   const auto start = std::chrono::steady_clock::now();
   ProgressLine line;
-  start_resident(options.resident, [&, last = std::string()](const BringUpStep& step) mutable {
-    if (options.resident.verbose && last != step.what) {
+  start_persistent(options.persistent, [&, last = std::string()](const BringUpStep& step) mutable {
+    if (options.persistent.verbose && last != step.what) {
       fmt::print(stderr, "mrclab: {:8.3f} s  {}: {}\n", seconds_since(start), last = step.what,
                  step.total);
     }
@@ -127,7 +128,7 @@ int up_command(UpOptions options) {
              topology.links.size(), seconds_since(start));
   if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", netio::ovs_limits());
   const uint32_t last = topology.host_count() - 1;
-  if (options.resident.paused) {
+  if (options.persistent.paused) {
     fmt::print("time stands at 0; try:  mrclab clock step{0}, mrclab clock resume{0}\n",
                lab_option(lab));
   } else if (!options.workload.empty() || !options.scenario.empty()) {
@@ -221,18 +222,18 @@ int ls_command(bool as_json) {
 void add_up_and_down(CLI::App& app, CliResult& result) {
   auto up_options = std::make_shared<UpOptions>();  // shared with the callback, which outlives this
   CLI::App* up = add_verb(app, "up");
-  ResidentOptions& resident = up_options->resident;
+  PersistentOptions& persistent = up_options->persistent;
   up->add_option("FABRIC", up_options->fabric,
                  "a shipped fabric (pair, octet, hall) or a file; with --scenario in its place");
   up->add_option("--scenario", up_options->scenario, "run this: a shipped incident or a file");
   up->add_option("--workload", up_options->workload,
                  "what the hosts do until 'down': YAML as in a scenario, or a file with it");
-  up->add_option("--name", resident.lab, "the lab's name (default: the fabric's)");
-  up->add_flag("--paused", resident.paused, "fabric time stands at 0 until resumed (see clock)");
-  up->add_option("--dilation", resident.dilation,
+  up->add_option("--name", persistent.lab, "the lab's name (default: the fabric's)");
+  up->add_flag("--paused", persistent.paused, "fabric time stands at 0 until resumed (see clock)");
+  up->add_option("--dilation", persistent.dilation,
                  "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
-  up->add_flag("--isolate", resident.isolate, "one process per node");
-  up->add_flag("-v,--verbose", resident.verbose,
+  up->add_flag("--isolate", persistent.isolate, "one process per node");
+  up->add_flag("-v,--verbose", persistent.verbose,
                "each step on stderr, more in the logs under /run/mrclab/NAME");
   up->footer("Example: sudo mrclab up --scenario optic-glitch --paused");
   up->callback([up_options, &result] { result.code = up_command(*up_options); });

@@ -11,7 +11,7 @@
 #include "console/root_rights.h"
 #include "console/terminal.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/resident/lab_choice.h"
+#include "lab/persistent/lab_choice.h"
 #include "lab/verbs/cli.h"
 #include "live/bringup/node_container_files.h"
 #include "live/inspect/ordinary_trace.h"

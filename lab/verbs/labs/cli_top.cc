@@ -17,9 +17,9 @@
 #include "console/terminal.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
-#include "lab/resident/lab_choice.h"
-#include "lab/resident/labd_client.h"
-#include "lab/resident/link_load.h"
+#include "lab/persistent/lab_choice.h"
+#include "lab/persistent/labd_client.h"
+#include "lab/persistent/link_load.h"
 #include "lab/verbs/cli.h"
 #include "netio/rpc/heartbeat.h"
 #include "netio/system/system_error.h"
@@ -166,9 +166,8 @@ void add_top_verb(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(size_t{1}, size_t{100'000}));
   verb->add_flag("--json", options->as_json, "all links, an object for each look");
   verb->footer(
-      "The first look has means since the beginning of fabric time, each other one what was since "
-      "the look before. "
-      "A lab of 'mrclab run' can be looked at, too.\n"
+      "The first look has means since the beginning of fabric time, each other one what "
+      "was since the look before. A lab of 'mrclab run' can be looked at, too.\n"
       "Example: sudo mrclab top\n"
       "         sudo mrclab top --only 'p0.*' --count 3 --every 5");
   verb->callback([options, &result] { result.code = top_command(*options); });

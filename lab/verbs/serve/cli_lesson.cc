@@ -8,7 +8,7 @@
 #include "console/terminal.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/text_wrap.h"
-#include "lab/serve/hand_in.h"
+#include "lab/serve/submission.h"
 #include "lab/verbs/cli.h"
 
 namespace mrclab::lab {
@@ -52,9 +52,9 @@ void show_lesson(const Lesson& lesson, bool teacher) {
 int check_files(const Lesson& lesson, const std::vector<std::string>& files) {
   int code = 0;
   for (const std::string& file : files) {
-    const HandIn hand_in = read_hand_in(file, &lesson);
+    const Submission submission = read_submission(file, &lesson);
     const std::vector<JudgedTask> tasks =
-        while_ticking("judging", hand_in.file, [&] { return judged_tasks(hand_in); });
+        while_ticking("judging", submission.file, [&] { return judged_tasks(submission); });
     std::string words;
     for (const JudgedTask& task : tasks) {
       words += fmt::format("{}{}", words.empty() ? "" : ", ", task.result);
@@ -73,9 +73,9 @@ int show_class(const LessonOptions& options) {
   int code = 0;
   for (const std::string& file : options.handed_in) {
     try {
-      const HandIn hand_in = read_hand_in(file, lesson);
-      table.add(hand_in,
-                while_ticking("judging", hand_in.file, [&] { return results_of(hand_in); }));
+      const Submission submission = read_submission(file, lesson);
+      table.add_submission(submission, while_ticking("judging", submission.file,
+                                                     [&] { return results_of(submission); }));
     } catch (const InputError& problem) {
       fmt::print(stderr, "mrclab: {}\n", problem.what());
       code = 2;

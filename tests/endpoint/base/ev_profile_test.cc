@@ -107,8 +107,7 @@ TEST_CASE("bad profiles get an exact error") {
            Row{"some", "f.yaml:1:4: found \"some\": expected auto"},
            Row{"[p0/u0, p8/u0]",
                "f.yaml:1:12: found \"p8/u0\", which names no path: expected a path of the fabric "
-               "such as p0/u1, p0/-, "
-               "p*/u0 or p0/*"},
+               "such as p0/u1, p0/-, p*/u0 or p0/*"},
            Row{"[p0/-]",
                "f.yaml:1:4: found no path over a T1: expected at least one: hosts on different "
                "T0s need it"},

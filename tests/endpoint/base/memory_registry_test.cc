@@ -10,7 +10,7 @@ using namespace mrclab::endpoint;
 TEST_CASE("an address is resolved only by the right rkey and wholly inside its region") {
   MemoryRegistry memory;
   const RegionPlan plan{0x7000'0000'0000, 0xABCDE001, {4096}};
-  const auto bytes = memory.add(plan);
+  const auto bytes = memory.register_region(plan);
   struct Case {
     const char* what;
     uint32_t rkey;
@@ -42,7 +42,7 @@ TEST_CASE("an address is resolved only by the right rkey and wholly inside its r
 TEST_CASE("random rkeys and addresses never resolve outside a region") {
   MemoryRegistry memory;
   const RegionPlan plan{0x1000, 0x00001002, {100}};
-  const auto bytes = memory.add(plan);
+  const auto bytes = memory.register_region(plan);
   for (uint64_t i = 0; i < 100'000; ++i) {
     const uint64_t a = draw(1, NodeId{0}, PortId{}, DrawPurpose::kWorkload, 2 * i);
     const uint64_t b = draw(1, NodeId{0}, PortId{}, DrawPurpose::kWorkload, 2 * i + 1);

@@ -56,15 +56,15 @@ TEST_CASE("what is known of planes stays when others come") {
 
 TEST_CASE("what one plane alone says is its own, what half of the planes say is common") {
   PlaneShares shares = four_planes();
-  for (int i = 0; i < 40; ++i) CHECK(shares.heard(0, true, {}) == 0);
+  for (int i = 0; i < 40; ++i) CHECK(shares.note_feedback(0, true, {}) == 0);
   for (int i = 0; i < 40; ++i) {
-    for (const uint32_t plane : {1, 2, 3}) (void)shares.heard(plane, true, {});
+    for (const uint32_t plane : {1, 2, 3}) (void)shares.note_feedback(plane, true, {});
   }
-  CHECK(shares.heard(0, true, {}) == kWhole);
+  CHECK(shares.note_feedback(0, true, {}) == kWhole);
   for (int i = 0; i < 40; ++i) {
-    for (const uint32_t plane : {2, 3}) (void)shares.heard(plane, false, {});
+    for (const uint32_t plane : {2, 3}) (void)shares.note_feedback(plane, false, {});
   }
-  CHECK(shares.heard(0, true, {}) < kWhole / 2);
+  CHECK(shares.note_feedback(0, true, {}) < kWhole / 2);
 }
 
 TEST_CASE("the largest share is whole, and what all planes give up is told") {
@@ -87,8 +87,8 @@ TEST_CASE("a plane that asks for nothing has its whole share back in sixteen rou
   PlaneShares shares = four_planes();
   const auto us = [](int64_t n) { return FabricTime::from_us(n); };
   for (const uint32_t plane : {1, 2}) shares.shrink(plane, {10'000}, kSharedWindow);
-  (void)shares.heard(1, true, us(100));
-  (void)shares.heard(2, true, us(120));
+  (void)shares.note_feedback(1, true, us(100));
+  (void)shares.note_feedback(2, true, us(120));
   for (int i = 0; i < 4; ++i) shares.recover(kWhole, us(110));
   CHECK(shares.share(1) == kWhole / 4 * 3);
   CHECK(shares.share(2) == kWhole / 2);
@@ -101,10 +101,10 @@ TEST_CASE("a plane is as late as its fastest path, and for two periods at most")
   PlaneShares shares = four_planes();
   const auto us = [](int64_t n) { return FabricTime::from_us(n); };
   CHECK_FALSE(shares.least_delay(1, us(10), us(0)));
-  CHECK(shares.answered(1, us(30), us(10), us(100)) == us(30));
-  CHECK(shares.answered(1, us(5), us(10), us(105)) == us(5));
-  CHECK(shares.answered(1, us(30), us(10), us(112)) == us(5));
-  CHECK(shares.answered(1, us(30), us(10), us(125)) == us(30));
+  CHECK(shares.note_delay(1, us(30), us(10), us(100)) == us(30));
+  CHECK(shares.note_delay(1, us(5), us(10), us(105)) == us(5));
+  CHECK(shares.note_delay(1, us(30), us(10), us(112)) == us(5));
+  CHECK(shares.note_delay(1, us(30), us(10), us(125)) == us(30));
   CHECK(shares.least_delay(1, us(10), us(126)) == us(30));
   CHECK_FALSE(shares.least_delay(1, us(10), us(150)));
 }

@@ -17,7 +17,7 @@ using mrclab::test::us;
 namespace {
 
 void send(OutstandingTable& table, int64_t at_us) {
-  table.add(0, 0, 4096);
+  table.append_packet(0, 0, 4096);
   table.transmitted(table.end() - 1, us(at_us), 0);
 }
 }  // namespace
@@ -123,7 +123,7 @@ TEST_CASE("neighbours in the order of transmission may be as far apart as the ta
 TEST_CASE("what was declared lost is remembered by packet until it is looked at again") {
   OutstandingTable table(1'000);
   for (uint32_t i = 0; i < 40; ++i) {
-    table.add(i, i, 4096);
+    table.append_packet(i, i, 4096);
     table.transmitted(i, us(i), i);
     if (i % 3 == 0) table.declare_lost(i);
   }

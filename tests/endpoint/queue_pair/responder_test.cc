@@ -22,7 +22,7 @@ class ResponderBench : private ResponderEvents {
       : first_psn(first),
         profile(std::move(changed)),
         region({0x5000'0000, 0xAAAA'A001, {65536}}),
-        bytes(memory.add(region)),
+        bytes(memory.register_region(region)),
         payload(4096),
         received(profile),
         responder(profile, limits_of(profile).receiving, first, memory, received, *this, stats) {
@@ -261,11 +261,11 @@ TEST_CASE("each Write-with-Immediate uses up the oldest receive, told with its i
 
 TEST_CASE("an application that never posts a receive has them replenished, up to the limit else") {
   ReceiveQueue receives;
-  CHECK(receives.take()->id == 0u);
+  CHECK(receives.take_receive()->id == 0u);
   for (uint64_t id = 1; id <= ReceiveQueue::kLimit; ++id) REQUIRE(receives.post({id, {}}));
   CHECK(!receives.post({0, {}}));
-  CHECK(receives.next()->id == 1u);
-  CHECK(receives.take()->id == 1u);
+  CHECK(receives.next_receive()->id == 1u);
+  CHECK(receives.take_receive()->id == 1u);
 }
 
 TEST_CASE("a Write-with-Immediate without a receive: a NAK for it, an ACK for what was before") {

@@ -72,7 +72,7 @@ TEST_CASE("refused packets go again together when the interval of their retry is
 TEST_CASE("a path is dead after four losses in a row of which nothing later was heard") {
   PathEvidence evidence(2);
   for (int i = 1; i < 4; ++i) CHECK_FALSE(evidence.is_dead_after_loss(0, us(i)));
-  evidence.hear(0, us(10));  // sent after them
+  evidence.note_delivery(0, us(10));  // sent after them
   CHECK_FALSE(evidence.is_dead_after_loss(0, us(5)));
   for (int i = 11; i < 14; ++i) CHECK_FALSE(evidence.is_dead_after_loss(0, us(i)));
   CHECK(evidence.is_dead_after_loss(0, us(14)));
@@ -140,10 +140,10 @@ TEST_CASE(
 
 TEST_CASE("only the newest tail probe is answered, once, and no probe has the number 0") {
   TailProbe tail;
-  tail.want(us(3));
-  CHECK(tail.is_wanted());
-  CHECK(tail.take_wanted());
-  CHECK_FALSE(tail.take_wanted());
+  tail.request(us(3));
+  CHECK(tail.is_requested());
+  CHECK(tail.take_request());
+  CHECK_FALSE(tail.take_request());
   const uint16_t first = tail.send(us(4)), second = tail.send(us(5));
   CHECK(first != second);
   CHECK_FALSE(tail.answered(first));

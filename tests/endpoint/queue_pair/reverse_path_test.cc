@@ -30,8 +30,8 @@ ReversePath make_path(uint32_t planes = 3) {
 TEST_CASE("the way back follows the data and rotates over planes on which the peer was heard") {
   ReversePath path = make_path();
   CHECK(path.of_plane(1) == ev_of({1, 0}));
-  path.heard(Path{1, 1}, 1, us(100));
-  path.heard(Path{2, 1}, 2, us(110));
+  path.note_data(Path{1, 1}, 1, us(100));
+  path.note_data(Path{2, 1}, 2, us(110));
   CHECK(path.choose({kAllThree}, us(120)) == ev_of({1, 1}));
   CHECK(path.choose({kAllThree}, us(120)) == ev_of({2, 1}));
   CHECK(path.choose({kAllThree}, us(120)) == ev_of({1, 1}));  // plane 0 was silent for long
@@ -43,11 +43,11 @@ TEST_CASE("the way back follows the data and rotates over planes on which the pe
 TEST_CASE("a value that was answered stays, whatever the peer is heard on, until that is old") {
   ReversePath path = make_path();
   path.confirmed(ev_of({1, 1}), us(100));
-  path.heard(Path{1, 0}, 1, us(150));
+  path.note_data(Path{1, 0}, 1, us(150));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
   path.confirmed(ev_of({1, 0}), us(160));
   CHECK(path.of_plane(1) == ev_of({1, 0}));
-  path.heard(Path{1, 1}, 1, us(300));
+  path.note_data(Path{1, 1}, 1, us(300));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("one probe per interval on random values while the peer sends and we d
   std::set<EntropyValue> probed;
   FabricTime due;
   for (int i = 0; i < 60; ++i) {
-    path.heard(Path{0, 0}, 0, us(100 + 10 * i));
+    path.note_data(Path{0, 0}, 0, us(100 + 10 * i));
     due = path.probe_due();
     CHECK(due == us(110 + 10 * i));
     const auto probe = path.next_probe({0b101}, due);
@@ -75,7 +75,7 @@ TEST_CASE("one probe per interval on random values while the peer sends and we d
 TEST_CASE("who sends data sends no probes: its SACKs tell as much") {
   ReversePath path = make_path();
   for (int i = 0; i < 20; ++i) {
-    path.heard(Path{0, 0}, 0, us(100 + 10 * i));
+    path.note_data(Path{0, 0}, 0, us(100 + 10 * i));
     path.data_sent(path.probe_due() - us(5));
     CHECK(!path.next_probe({kAllThree}, path.probe_due()));
   }
@@ -86,8 +86,8 @@ TEST_CASE("a plane whose probe is not answered is avoided until something there 
   FabricTime t = us(100);
   std::optional<ReversePath::Probe> lost;
   const auto tick = [&] {
-    path.heard(Path{0, 0}, 0, t);
-    path.heard(Path{1, 0}, 1, t);
+    path.note_data(Path{0, 0}, 0, t);
+    path.note_data(Path{1, 0}, 1, t);
     t = path.probe_due();
     return path.next_probe({0b11}, t);
   };
@@ -110,14 +110,14 @@ TEST_CASE("a denied value carries nothing back, whoever is heard on it or answer
   ReversePath path = make_path();
   path.set_denied(ev_of({1, 0}), true);
   CHECK(path.of_plane(1) == ev_of({1, 1}));
-  path.heard(Path{1, 0}, 1, us(10));
+  path.note_data(Path{1, 0}, 1, us(10));
   path.confirmed(ev_of({1, 0}), us(10));
   CHECK(path.of_plane(1) == ev_of({1, 1}));
   path.set_denied(ev_of({1, 1}), true);
   CHECK(!path.of_plane(1));
   CHECK(!path.choose({0b010}, us(11)));
   for (int i = 0; i < 40; ++i) {
-    path.heard(Path{1, 0}, 1, us(20 + 10 * i));
+    path.note_data(Path{1, 0}, 1, us(20 + 10 * i));
     CHECK(!path.next_probe({0b010}, path.probe_due()));
   }
   path.set_denied(ev_of({1, 1}), false);
@@ -138,7 +138,7 @@ TEST_CASE("values may come in any order of planes, and a plane has its own alone
   CHECK(!path.of_plane(2));
   path.set_denied(ev_of({2, 1}), false);
   CHECK(path.of_plane(2) == ev_of({2, 1}));
-  path.heard(Path{2, 2}, 2, us(1));
+  path.note_data(Path{2, 2}, 2, us(1));
   CHECK(path.of_plane(2) == ev_of({2, 2}));
 }
 
@@ -150,8 +150,8 @@ TEST_CASE("a way back that leads to a dead port of the peer gives way to another
   }
   ReversePath path(values, 2, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4},
                    [](Path to) { return to.uplink; });
-  path.heard(Path{0, 0}, 0, us(100));
-  path.heard(Path{1, 1}, 1, us(100));
+  path.note_data(Path{0, 0}, 0, us(100));
+  path.note_data(Path{1, 1}, 1, us(100));
   const LivePorts first{.own = 0b11, .peer = 0b01}, second{.own = 0b11, .peer = 0b10};
   CHECK(path.of_plane(0, first) == ev_of({0, 0}));
   CHECK(path.of_plane(0, second) == ev_of({0, 1}));
@@ -162,7 +162,7 @@ TEST_CASE("a way back that leads to a dead port of the peer gives way to another
   CHECK(path.choose(first, us(110)) == ev_of({0, 0}));
   CHECK(path.choose(first, us(110)) == ev_of({1, 0}));
   for (int i = 0; i < 20; ++i) {
-    path.heard(Path{0, 0}, 0, path.probe_due());
+    path.note_data(Path{0, 0}, 0, path.probe_due());
     const auto probe = path.next_probe(second, path.probe_due());
     REQUIRE(probe);
     CHECK(path_of(probe->ev)->uplink == 1);
@@ -178,7 +178,7 @@ TEST_CASE("a probe to a port of the peer that has died says nothing about its pl
   const LivePorts second{.own = 1, .peer = 0b10};
   const auto tick = [](ReversePath& path, LivePorts live) {
     const bool silent = path.probe_due() == FabricTime::never();
-    path.heard(Path{0, 0}, 0, silent ? us(0) : path.probe_due());
+    path.note_data(Path{0, 0}, 0, silent ? us(0) : path.probe_due());
     return path.next_probe(live, path.probe_due());
   };
   ReversePath one({ev_of({0, 0})}, 1, config, uplink);

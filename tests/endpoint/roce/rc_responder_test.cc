@@ -34,7 +34,7 @@ RcParameters placing(uint32_t window = 128) {
 
 struct RcReceiver : RcResponderEvents {
   explicit RcReceiver(RcParameters parameters = RcPair::parameters(), uint32_t first_psn = 100)
-      : bytes(memory.add({kVa, kRkey, {1 << 20}})),
+      : bytes(memory.register_region({kVa, kRkey, {1 << 20}})),
         responder(parameters, Psn{first_psn}, memory, *this, stats) {
     std::iota(payload.begin(), payload.end(), uint8_t{1});
   }

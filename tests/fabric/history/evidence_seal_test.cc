@@ -42,20 +42,20 @@ TEST_CASE("of a node that several processes ran one after the other, all files m
   const EvidenceSeal second{{NodeId{1}}, FabricTime::from_us(100), FabricTime::from_us(250), 0};
   const EvidenceSeal third{{NodeId{1}}, FabricTime::from_us(250), FabricTime::never(), 0};
   SealedSpans all;
-  all.add(third, "c");
-  all.add(first, "a");
-  all.add(second, "b");
+  all.add_seal(third, "c");
+  all.add_seal(first, "a");
+  all.add_seal(second, "b");
   CHECK(all.complete_until(NodeId{0}) == FabricTime::from_us(100));
   CHECK(all.last_file(NodeId{0}) == "a");
   CHECK(all.complete_until(NodeId{1}) == FabricTime::never());
   CHECK(all.complete_until(NodeId{2}) == FabricTime::zero());
   CHECK(all.last_file(NodeId{2}).empty());
   SealedSpans gap;
-  gap.add(first, "a");
-  gap.add(third, "c");
+  gap.add_seal(first, "a");
+  gap.add_seal(third, "c");
   CHECK(gap.complete_until(NodeId{1}) == FabricTime::from_us(100));
   SealedSpans late;
-  late.add(second, "b");
+  late.add_seal(second, "b");
   CHECK(late.complete_until(NodeId{1}) == FabricTime::zero());
 }
 

@@ -111,7 +111,7 @@ struct WireBench {
     write_mrc_headers(spec, frame.writable_bytes());
     frame.set_modelled_size({size});
     const FabricTime end = wire.end_of(frame.wire_length(), now);
-    const WireFate fate = wire.start(frame, end);
+    const WireFate fate = wire.start_frame(frame, end);
     now = end;
     return {fate, end + fate.flight};
   }
@@ -302,8 +302,8 @@ TEST_CASE("a share of the frames is sent again, a copy never") {
   CHECK(again < 600);
   bench.wire.set(WireDuplicates{WireId{0}, {Probability::kOne}});
   Frame frame = bench.pool.make(200);
-  CHECK(bench.wire.start(frame, us(1)).again);
-  CHECK_FALSE(bench.wire.start(frame, us(2), true).again);
+  CHECK(bench.wire.start_frame(frame, us(1)).again);
+  CHECK_FALSE(bench.wire.start_frame(frame, us(2), true).again);
 }
 
 TEST_CASE("a wire slows down from the next start on, and is never faster than its link") {

@@ -7,13 +7,13 @@
 namespace mrclab {
 namespace {
 
-enum class Colour : uint8_t { kRed, kBlue };
+enum class Paint : uint8_t { kRed, kBlue };
 
 struct Shelf {
   std::string name;
   uint32_t books = 3;
   FabricTime at;
-  std::optional<Colour> colour;
+  std::optional<Paint> colour;
   bool full = false;
   std::string order;  ///< in which its keys were read
 };
@@ -34,7 +34,7 @@ const KeyTable<Shelf>& shelf_keys() {
       {noted(Row::of("name", &Shelf::name, name_kind(), "its name", kRequiredKey)),
        noted(Row::of("books", &Shelf::books, integer_kind(1, 9), "how many", kIfUnusual)),
        noted(Row::of("at", at, "when", {.read_pass = 0})),
-       noted(Row::of("colour", &Shelf::colour, word_kind<Colour>({"red", "blue"}), "which")),
+       noted(Row::of("colour", &Shelf::colour, word_kind<Paint>({"red", "blue"}), "which")),
        noted(Row::of("full", &Shelf::full, "no more", {.write_pass = 0})),
        Row{"note", ValueForm::of(ValueForm::Kind::kText), "for people", {}}});
   return kKeys;
@@ -52,7 +52,7 @@ TEST_CASE("a table of keys reads what is there and writes it as it reads back") 
   CHECK(shelf.name == "a");
   CHECK(shelf.books == 5);
   CHECK(shelf.at == FabricTime::from_us(2));
-  CHECK(shelf.colour == Colour::kBlue);
+  CHECK(shelf.colour == Paint::kBlue);
   CHECK(shelf.full);
   CHECK(shelf_keys().written(shelf) == "{full: on, name: a, books: 5, at: 2us, colour: blue}");
   CHECK(shelf_keys().written(read_shelf(shelf_keys().written(shelf))) ==

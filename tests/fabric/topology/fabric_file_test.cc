@@ -230,15 +230,12 @@ TEST_CASE("bad fabric files get an exact error") {
               "all, a plane such as p2, or a switch such as p2.t0-1, or a pattern of these"},
           Row{"routing: fare\nspeaker: {\"p[0-9]\": frr}\n",
               "f.yaml:7:21: found \"p[0-9]\", which names \"p2\": no plane or switch of this "
-              "fabric "
-              "has that name (8 of the 10 are missing): expected only what is there, such as "
-              "\"p0\", "
-              "\"p1\""},
+              "fabric has that name (8 of the 10 are missing): expected only what is there, such "
+              "as \"p0\", \"p1\""},
           Row{"link_rates: [{links: \"p[0-9].t0-*:u0\", rate: 10Gb/s}]\n",
               "f.yaml:6:22: found \"p[0-9].t0-*:u0\", which names \"p2.t0-*:u0\": no link matches "
               "that (8 of the 10 are missing): expected only what is there, such as "
-              "\"p0.t0-0:u0\", "
-              "\"p0.t0-1:u0\", \"p1.t0-0:u0\", \"p1.t0-1:u0\""},
+              "\"p0.t0-0:u0\", \"p0.t0-1:u0\", \"p1.t0-0:u0\", \"p1.t0-1:u0\""},
           Row{"routing: fare\nspeaker: {\"p0.t1-*\": exabgp}\n",
               "f.yaml:7:10: found exabgp for p0.t1-0, which has no hosts: expected bgpd, frr or "
               "bird: ExaBGP announces routes, but passes none on"},

@@ -59,38 +59,37 @@ TEST_CASE("a pattern that names more than there is is refused, wherever it stand
     std::string error;
     const char* expected;
   };
-  for (const Row& row : {
-           Row{error_of([&] { n.hosts("h[12-15]"); }),
-               "found \"h[12-15]\", which names \"h12\": no host has that name (4 of the 4 are "
-               "missing): expected a name such as \"h0\""},
-           Row{error_of([&] { n.hosts("h{6..9}"); }),
-               "found \"h{6..9}\", which names \"h8\": no host has that name (2 of the 4 are "
-               "missing): expected only what is there, such as \"h6\", \"h7\""},
-           Row{error_of([&] { n.hosts("h0-h8"); }),
-               "found \"h0-h8\", which names \"h8\": no host has that name: expected only what is "
-               "there, such as \"h0\", \"h1\", \"h2\", \"h3\" and so on"},
-           Row{error_of([&] { n.hosts("h0, h[7-8]"); }),
-               "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
-               "there, such as \"h7\""},
-           Row{error_of([&] { n.hosts("random(1, h[7-8])"); }),
-               "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
-               "there, such as \"h7\""},
-           Row{error_of([&] { n.hosts("h[!8]"); }),
-               "found \"h[!8]\", which names \"h8\": no host has that name: expected a name such "
-               "as "
-               "\"h0\""},
-           Row{error_of([&] { n.links("p[0-8].t0-*:u0"); }),
-               "found \"p[0-8].t0-*:u0\", which names \"p8.t0-*:u0\": no link matches that: "
-               "expected "
-               "only what is there, such as \"p0.t0-0:u0\", \"p0.t0-1:u0\", \"p1.t0-0:u0\", "
-               "\"p1.t0-1:u0\" and so on"},
-           Row{error_of([&] { n.wires("h[7-8]:p0->*:*"); }),
-               "found \"h[7-8]:p0->*:*\", which names \"h8:p0->*:*\": no wire matches that: "
-               "expected only what is there, such as \"h7:p0->p0.t0-1:d3\""},
-           Row{error_of([&] { n.planes("p[6-9]"); }),
-               "found \"p[6-9]\", which names \"p8\": no plane has that name (2 of the 4 are "
-               "missing): expected only what is there, such as \"p6\", \"p7\""},
-       }) {
+  for (
+      const Row& row : {
+          Row{error_of([&] { n.hosts("h[12-15]"); }),
+              "found \"h[12-15]\", which names \"h12\": no host has that name (4 of the 4 are "
+              "missing): expected a name such as \"h0\""},
+          Row{error_of([&] { n.hosts("h{6..9}"); }),
+              "found \"h{6..9}\", which names \"h8\": no host has that name (2 of the 4 are "
+              "missing): expected only what is there, such as \"h6\", \"h7\""},
+          Row{error_of([&] { n.hosts("h0-h8"); }),
+              "found \"h0-h8\", which names \"h8\": no host has that name: expected only what is "
+              "there, such as \"h0\", \"h1\", \"h2\", \"h3\" and so on"},
+          Row{error_of([&] { n.hosts("h0, h[7-8]"); }),
+              "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
+              "there, such as \"h7\""},
+          Row{error_of([&] { n.hosts("random(1, h[7-8])"); }),
+              "found \"h[7-8]\", which names \"h8\": no host has that name: expected only what is "
+              "there, such as \"h7\""},
+          Row{error_of([&] { n.hosts("h[!8]"); }),
+              "found \"h[!8]\", which names \"h8\": no host has that name: expected a name such as "
+              "\"h0\""},
+          Row{error_of([&] { n.links("p[0-8].t0-*:u0"); }),
+              "found \"p[0-8].t0-*:u0\", which names \"p8.t0-*:u0\": no link matches that: "
+              "expected only what is there, such as \"p0.t0-0:u0\", \"p0.t0-1:u0\", "
+              "\"p1.t0-0:u0\", \"p1.t0-1:u0\" and so on"},
+          Row{error_of([&] { n.wires("h[7-8]:p0->*:*"); }),
+              "found \"h[7-8]:p0->*:*\", which names \"h8:p0->*:*\": no wire matches that: "
+              "expected only what is there, such as \"h7:p0->p0.t0-1:d3\""},
+          Row{error_of([&] { n.planes("p[6-9]"); }),
+              "found \"p[6-9]\", which names \"p8\": no plane has that name (2 of the 4 are "
+              "missing): expected only what is there, such as \"p6\", \"p7\""},
+      }) {
     CHECK(row.error == row.expected);
   }
 }

@@ -62,7 +62,7 @@ TEST_CASE("each kind of fault alone is blamed on its target, or leaves no eviden
         info.kind, std::string(stronger == kStronger.end() ? info.example : stronger->second));
     const BlameScore score = score_scenario(std::string(info.name), scenario);
     fail_on_mistakes(score);
-    all.add(score);
+    all.add_score(score);
     if (without_evidence(info.kind).empty()) CHECK(score.all_kinds().observable > 0);
   }
   MESSAGE(blame_table(all));
@@ -73,7 +73,8 @@ TEST_CASE("hard seeds of chaos are blamed without a mistake, and in no wider cla
   const ChaosBase base = load_chaos_base("octet");
   BlameScore all;
   for (const uint64_t seed : kTellingSeeds) {
-    all.add(score_scenario("seed " + std::to_string(seed), chaos_scenario(base, seed).scenario));
+    all.add_score(
+        score_scenario("seed " + std::to_string(seed), chaos_scenario(base, seed).scenario));
   }
   fail_on_mistakes(all);
   CHECK(all.all_kinds().in_class <= kInClass);
@@ -86,7 +87,8 @@ TEST_CASE("over seeds of chaos what is blamed was broken, and what was broken is
   const ChaosBase base = load_chaos_base("octet");
   BlameScore all;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
-    all.add(score_scenario("seed " + std::to_string(seed), chaos_scenario(base, seed).scenario));
+    all.add_score(
+        score_scenario("seed " + std::to_string(seed), chaos_scenario(base, seed).scenario));
   }
   MESSAGE(blame_table(all));
   CHECK(all.reaches_marks());

@@ -58,7 +58,7 @@ TEST_CASE("the demo is built without the page, imports, chaos, campaigns and mea
   }
   for (const char* folder : {"lab/serve/",        "lab/chaos/",
                              "lab/campaign/",     "lab/compare/",
-                             "lab/perf/",         "lab/resident/",
+                             "lab/perf/",         "lab/persistent/",
                              "lab/schema/",       "lab/verbs/serve/",
                              "lab/verbs/sweep/",  "lab/verbs/files/",
                              "lab/verbs/labs/",   "lab/verbs/words/",

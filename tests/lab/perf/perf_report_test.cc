@@ -24,7 +24,7 @@ WorkReport report(uint32_t from, uint32_t to, uint64_t unit,
   r.from = from;
   r.to = to;
   r.unit = {unit};
-  for (const auto& [begin, end] : samples_ns) r.add(ns(begin), ns(end));
+  for (const auto& [begin, end] : samples_ns) r.record_piece(ns(begin), ns(end));
   return r;
 }
 

@@ -62,15 +62,15 @@ size_t told(const RunResult& run, std::string_view kind) {
 
 }  // namespace
 
-TEST_CASE("faults of trimming and marks trouble the ports of a switch that trims and marks") {
+TEST_CASE("faults of trimming and marks impairment the ports of a switch that trims and marks") {
   const Topology topology = incast("").topology;
   const NodeId spine = *topology.find_node("p0.t1-0");
   const auto first_port = [&](const std::vector<Effect>& effects) {
-    return trouble_of(topology, spine, effects).ports.front();
+    return impairment_of(topology, spine, effects).ports.front();
   };
   CHECK(first_port({SwitchTrim{spine, true}}).trim_off);
   CHECK(first_port({SwitchEcn{spine, EcnKind::kAlways}}).ecn == EcnKind::kAlways);
-  CHECK(first_port({SwitchTrim{*topology.find_node("p0.t1-1"), true}}) == PortTrouble{});
+  CHECK(first_port({SwitchTrim{*topology.find_node("p0.t1-1"), true}}) == PortImpairment{});
 }
 
 TEST_CASE("what a program in the kernel cannot forward is refused with its place and the reason") {
@@ -148,7 +148,7 @@ expect: [{trims: {at_most: 0, until: 95us}}]
                              [&clock] { return clock; });
     const auto leads_to_at = [&](int us) {
       clock = at(us);
-      switches.step();
+      switches.apply_due();
       const std::string start = fmt::format("{:04x} action {} port ", spine.value, int{USID_VIA});
       for (const std::string& line : programs.rules_of(t0)) {
         if (line.starts_with(start)) return line.substr(start.size());

@@ -101,16 +101,16 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
   const NodeId t0 = *topology.find_node("p0.t0-0");
   const PortRef uplink = *topology.find_port("p0.t0-0:u1");
   const WireId wire = out_of(topology, "p0.t0-0:u1");
-  const auto trouble = [&](const std::vector<Effect>& effects) {
-    return trouble_of(topology, t0, effects);
+  const auto impairment = [&](const std::vector<Effect>& effects) {
+    return impairment_of(topology, t0, effects);
   };
   const auto rules = [&](const std::vector<Effect>& effects) {
-    return egress_rules(trouble(effects).ports[uplink.port.value], Forwarding::kKernel);
+    return egress_rules(impairment(effects).ports[uplink.port.value], Forwarding::kKernel);
   };
   CHECK(rules({}).empty());
   CHECK(rules({random_loss(wire, {250'000'000})}) ==
         std::vector<std::string>{"numgen random mod 1000000000 < 250000000 counter drop"});
-  PortTrouble dark;
+  PortImpairment dark;
   dark.dark = true;
   CHECK(egress_rules(dark, Forwarding::kOvs) == std::vector<std::string>{"counter fwd to \"lo\""});
   CHECK(rules({random_loss(wire, {Probability::kOne})}) ==
@@ -127,9 +127,9 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
             .empty());
   // One to a host is, too, and comes up early: the rule stays until it is time.
   const PortRef downlink = *topology.find_port("p0.t0-0:d0");
-  const SwitchTrouble to_host =
-      trouble({WireState{topology.port(downlink).out, false}, PortCarrier{downlink, false},
-               PortCarrier{topology.port(downlink).peer, false}});
+  const SwitchImpairment to_host =
+      impairment({WireState{topology.port(downlink).out, false}, PortCarrier{downlink, false},
+                  PortCarrier{topology.port(downlink).peer, false}});
   CHECK(to_host.ports[downlink.port.value].dark);
   // What another switch sends is none of this one's business.
   CHECK(rules({WireState{topology.port(uplink).in, false}}).empty());
@@ -137,24 +137,24 @@ TEST_CASE("effects at a switch of the kernel's become rules, rates and routes") 
   const netio::Shaper built = shaper_of(topology, uplink, {}, 10'000);
   CHECK(built.bytes_per_second == 1'250'000);  // 100 Gb/s, ten thousand times slower
   CHECK(built.queue == topology.queues.tail_drop.value);
-  const SwitchTrouble slow =
-      trouble({WireRate{wire, BitRate::from_gbps(25)}, SwitchBuffer{t0, {500'000'000}}});
+  const SwitchImpairment slow =
+      impairment({WireRate{wire, BitRate::from_gbps(25)}, SwitchBuffer{t0, {500'000'000}}});
   const netio::Shaper slower = shaper_of(topology, uplink, slow.ports[uplink.port.value], 10'000);
   CHECK(slower.bytes_per_second == 312'500);
   CHECK(slower.queue == topology.queues.tail_drop.value / 2);
 
   const SwitchRoute wrong{t0, topology.usids.make(UsidRole::kT1, 0, 0), RouteKind::kWrong,
                           uplink.port};
-  CHECK(trouble({wrong}).routes == std::vector<SwitchRoute>{wrong});
+  CHECK(impairment({wrong}).routes == std::vector<SwitchRoute>{wrong});
   // Without a table nothing leaves, by whatever it would have been forwarded.
-  const SwitchTrouble empty = trouble({SwitchState{t0, SwitchWork::kNoTable}});
-  for (const PortTrouble& port : empty.ports) CHECK(port.dark);
+  const SwitchImpairment empty = impairment({SwitchState{t0, SwitchWork::kNoTable}});
+  for (const PortImpairment& port : empty.ports) CHECK(port.dark);
 }
 
 TEST_CASE("bit errors hit long frames more often than short ones") {
-  PortTrouble trouble;
-  trouble.errors = {1'000'000'000};  // 1e-6 a bit
-  const std::vector<std::string> rules = egress_rules(trouble, Forwarding::kKernel);
+  PortImpairment impairment;
+  impairment.errors = {1'000'000'000};  // 1e-6 a bit
+  const std::vector<std::string> rules = egress_rules(impairment, Forwarding::kKernel);
   REQUIRE(rules.size() > 10);
   // 128 and 4,224 bytes are the middles of their classes: 1 - (1 - 1e-6)^bits.
   CHECK(rules[0] == "meta length 0-255 numgen random mod 1000000000 < 1023476 counter drop");
@@ -263,7 +263,7 @@ expect: [no_qp_error, memory_intact]
   }
 
   TEST_CASE(
-      "an outage of a moment at a host is one, and links of our own beside it are no trouble") {
+      "an outage of a moment at a host is one, and links of our own beside it are no impairment") {
     const Scenario scenario = parse_scenario(read_yaml_text(R"(
 name: moment
 fabric: mixed
@@ -323,7 +323,7 @@ expect: [no_qp_error, memory_intact]
                              [&clock] { return clock += FabricTime::from_ps(1); });
     const auto step = [&](int us) {
       clock = at(us);
-      switches.step();
+      switches.apply_due();
     };
     netio::PacketFilter filter(fabric.network_namespace(t0));
     step(0);
@@ -362,7 +362,7 @@ expect: [no_qp_error, memory_intact]
     ForeignSwitches switches(fabric, nullptr, nullptr, schedule, 1000, [&clock] { return clock; });
     const auto problems_after = [&](int us) {
       clock = at(us);
-      switches.step();
+      switches.apply_due();
       return switches.take_problems();
     };
     const auto kinds = [&] {
@@ -380,9 +380,7 @@ expect: [no_qp_error, memory_intact]
       REQUIRE(filter.size() == 1);
       CHECK(filter[0] ==
             "p1.t0-0: the change that the schedule has from 10us took effect after 20us, when it "
-            "was over; "
-            "the "
-            "machine was too busy");
+            "was over; the machine was too busy");
       CHECK(kinds() == std::vector<std::string>{"kernel_filter", "kernel_filter", "undo_verified"});
       const std::vector<std::string> outage = problems_after(45);
       REQUIRE(outage.size() == 1);

@@ -175,26 +175,22 @@ TEST_CASE("what cannot be a fabric is refused where it stands") {
       {"endpoints: [\"c\", \"b:e2\"]",
        "x.clab.yml:9:19: found \"c\": expected a node and an interface: \"a:eth1\""},
       {"endpoints: [\"c:eth[1-4]\", \"b:e2\"]",
-       "x.clab.yml:9:19: found the interface \"eth[1-4]\": expected one interface, such as eth1: "
-       "ranges and "
-       "patterns are not read"},
+       "x.clab.yml:9:19: found the interface \"eth[1-4]\": expected one interface, such as "
+       "eth1: ranges and patterns are not read"},
       {"endpoints: [\"c:\", \"b:e2\"]",
-       "x.clab.yml:9:19: found the interface \"\": expected one interface, such as eth1: ranges "
-       "and patterns "
-       "are not read"},
+       "x.clab.yml:9:19: found the interface \"\": expected one interface, such as eth1: "
+       "ranges and patterns are not read"},
       {"endpoints: [\"b:e2\", \"b:e3\"]",
        "x.clab.yml:9:27: found \"b:e3\": expected another node than \"b\""},
       {"endpoints: [\"c:eth1\", \"b:e1\"]",
        "x.clab.yml:9:29: found a second link at b:e1: expected an interface of its own for each "
        "link"},
       {"endpoints: [\"a:eth2\", \"c:eth1\"]",
-       "x.clab.yml:9:7: found a link between two hosts, a and c: expected a switch at one end "
-       "(labels: "
-       "{mrclab-role: switch})"},
+       "x.clab.yml:9:7: found a link between two hosts, a and c: expected a switch at one "
+       "end (labels: {mrclab-role: switch})"},
       {"{type: vxlan, endpoint: {node: a, interface: e}, remote: 1.1.1.1, vni: 1, dst-port: 2}",
-       "x.clab.yml:9:14: found \"vxlan\": expected links between nodes of this file: what is "
-       "behind a vxlan "
-       "is not in it"},
+       "x.clab.yml:9:14: found \"vxlan\": expected links between nodes of this file: what "
+       "is behind a vxlan is not in it"},
       {"{type: vethh, endpoints: []}", "x.clab.yml:9:14: found \"vethh\": expected \"veth\""},
       {"{type: veth, endpoints: [\"c:eth1\", \"b:e2\"]}",
        "x.clab.yml:9:32: found \"c:eth1\": expected a map: {node: a, interface: eth1}"},
@@ -210,22 +206,19 @@ TEST_CASE("what cannot be a fabric is refused where it stands") {
 TEST_CASE(
     "nodes that are neither host nor switch, or could be both, are refused where they stand") {
   CHECK(refusal(clos("{kind: linux}", "{kind: linux}", "{kind: linux}")) ==
-        "x.clab.yml:4:5: found \"spine1\", with 2 links, which may be a host or a switch: expected "
-        "labels: "
-        "{mrclab-role: host}, or t0, t1, leaf, spine, switch");
+        "x.clab.yml:4:5: found \"spine1\", with 2 links, which may be a host or a switch: "
+        "expected labels: {mrclab-role: host}, or t0, t1, leaf, spine, switch");
   CHECK(refusal(clos("{kind: bridge}", "{kind: nokia_srlinux}", "{kind: linux}")) ==
-        "x.clab.yml:12:19: found \"leaf1\", of kind bridge: expected a host or a switch: links of "
-        "a fabric "
-        "have two ends");
+        "x.clab.yml:12:19: found \"leaf1\", of kind bridge: expected a host or a switch: "
+        "links of a fabric have two ends");
   CHECK(refusal(clos("{labels: {mrclab-role: leef}}", "", "")) ==
         "x.clab.yml:5:35: found \"leef\": expected \"leaf\"");
   CHECK(refusal("name: x\ntopology:\n  nodes:\n    \"a b\": {}\n") ==
         "x.clab.yml:4:5: found \"a b\": expected a node's name: letters, digits, dashes, dots, "
         "underscores");
   CHECK(refusal("name: x\ntopology:\n  nodes: {a: {kind: linux}}\n") ==
-        "x.clab.yml:3:10: found 0 hosts and 0 switches: expected some of both, marked by labels: "
-        "{mrclab-role: "
-        "host}");
+        "x.clab.yml:3:10: found 0 hosts and 0 switches: expected some of both, marked by "
+        "labels: {mrclab-role: host}");
 }
 
 TEST_CASE("labels that are no setting of a fabric are refused at the label") {

@@ -53,14 +53,14 @@ TEST_CASE("while a lab stands still it publishes nothing, and then what was deci
   lab.commits.start();
   lab.commit(at_us(7));
   {
-    const Standstill standstill(lab.commits);
-    CHECK(standstill.last_commit() == at_us(7));
-    CHECK(standstill.open_instant() == at_us(7) + kPicosecond);
+    const Quiesce quiesce(lab.commits);
+    CHECK(quiesce.last_commit() == at_us(7));
+    CHECK(quiesce.open_instant() == at_us(7) + kPicosecond);
     CHECK(lab.published() == netio::kBeforeTime);
     lab.commits.set(at_us(9));
     lab.commits.refresh();
     CHECK(lab.published() == netio::kBeforeTime);
-    CHECK_THROWS_AS(Standstill(lab.commits), std::logic_error);
+    CHECK_THROWS_AS(Quiesce(lab.commits), std::logic_error);
   }
   CHECK(lab.published() == at_us(9));
 }

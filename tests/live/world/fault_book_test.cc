@@ -5,7 +5,7 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/pattern.h"
-#include "lab/resident/fault_text.h"
+#include "lab/persistent/fault_text.h"
 #include "live/world/fault_record.h"
 #include "live/world/outside_faults.h"
 #include "scenario/spec/shipped_files.h"
@@ -59,7 +59,7 @@ TEST_CASE("a fault that is healed ends there, and one that has not begun never d
 
 TEST_CASE("a flap that is healed between two outages has no more of them") {
   FaultBook book(pair(), {});
-  book.add(
+  book.book_fault(
       {fault(faults::FaultKind::kFlap, 10, "{link: \"p0.t0-0:u0\", count: 9, down: 2us, up: 8us}"),
        FaultSource::kHand});
   book.heal(0, us(25));
@@ -69,8 +69,9 @@ TEST_CASE("a flap that is healed between two outages has no more of them") {
 
 TEST_CASE("what heals is chosen by number, kind, target, or as what is in force, or all") {
   FaultBook book(pair(), {link_down(10), link_down(90)});
-  book.add({fault(faults::FaultKind::kSwitchHang, 10, "{switch: p1.t0-1}"), FaultSource::kHand});
-  book.add({link_down(12), FaultSource::kOutside, "somebody set it down"});
+  book.book_fault(
+      {fault(faults::FaultKind::kSwitchHang, 10, "{switch: p1.t0-1}"), FaultSource::kHand});
+  book.book_fault({link_down(12), FaultSource::kOutside, "somebody set it down"});
   using Numbers = std::vector<uint32_t>;
   CHECK(book.select("", us(20)) == Numbers{0, 2});
   CHECK(book.select("all", us(20)) == Numbers{0, 1, 2});
@@ -92,13 +93,13 @@ TEST_CASE("what heals is chosen by number, kind, target, or as what is in force,
 TEST_CASE(
     "a fault that left the book keeps its number, and words that meant it still mean something") {
   FaultBook book(pair(), {link_down(10, ", for: 5us"), link_down(90)});
-  CHECK(book.over(us(15) - kPicosecond).empty());
+  CHECK(book.finished_faults(us(15) - kPicosecond).empty());
   CHECK(book.when_over(1) == us(15));
   CHECK(book.when_over(2) == FabricTime::never());
-  REQUIRE(book.over(us(15)) == std::vector<uint32_t>{0});
-  book.forget(0);
+  REQUIRE(book.finished_faults(us(15)) == std::vector<uint32_t>{0});
+  book.drop_fault(0);
   CHECK(book.total() == 2);
-  CHECK(book.add({fault(faults::FaultKind::kSwitchHang, 95, "{switch: p1.t0-1}")}) == 2);
+  CHECK(book.book_fault({fault(faults::FaultKind::kSwitchHang, 95, "{switch: p1.t0-1}")}) == 2);
   for (const char* known : {"0", "link_down", "p0.t0-0", "p0.t0-0:u*", "all"}) {
     CAPTURE(known);
     const auto chosen = book.select(known, us(50));
@@ -108,7 +109,7 @@ TEST_CASE(
   CHECK_THROWS_AS(book.select("p1.t0-0", us(50)), InputError);
   for (const ScheduledEffect& effect : book.schedule()) CHECK(effect.fault >= 1);
   book.heal(1, us(80));
-  CHECK(book.over(us(50)) == std::vector<uint32_t>{1});  // cancelled
+  CHECK(book.finished_faults(us(50)) == std::vector<uint32_t>{1});  // cancelled
 }
 
 TEST_CASE("every kind of fault comes back from the record of those that are over") {
@@ -144,7 +145,7 @@ TEST_CASE("of what others did the newest are kept and the rest is counted") {
   OutsideFaults outside;
   uint64_t seen = 0;
   for (size_t i = 0; i < OutsideFaults::kMaxKept + 5; ++i) {
-    outside.add({.what = std::to_string(i)});
+    outside.report_fault({.what = std::to_string(i)});
     if (i == 2) CHECK(outside.since(seen).size() == 3);
   }
   CHECK(outside.total() == OutsideFaults::kMaxKept + 5);
@@ -153,7 +154,7 @@ TEST_CASE("of what others did the newest are kept and the rest is counted") {
   REQUIRE(since.size() == OutsideFaults::kMaxKept);
   CHECK(since.front().what == "5");
   CHECK(outside.since(seen).empty());
-  const auto told = outside.told();
+  const auto told = outside.newest_lines();
   REQUIRE(told.size() == OutsideFaults::kMaxTold + 1);
   CHECK(told.front() == "985 earlier outside faults");
   CHECK(told.back() == "1004");

@@ -47,7 +47,7 @@ TEST_CASE("the kernel follows after the last frames have crossed and leads when 
       topology, schedule, [&](LinkId, bool up) { done.emplace_back(up, now); }, can_wait);
   for (; now < FabricTime::from_us(120); now += FabricTime::from_ns(100)) {
     if (now > mirror.limit()) break;  // the gate would let no process pass
-    mirror.step(now, 5000);
+    mirror.apply_due(now, 5000);
   }
   REQUIRE(done.size() == 2);
   CHECK_FALSE(done[0].first);
@@ -64,7 +64,7 @@ TEST_CASE("until the kernel's link is up again nobody may commit to the instant 
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(110));
   KernelMirror mirror(
       topology, schedule, [](LinkId, bool) {}, can_wait);
-  mirror.step(FabricTime::from_us(50), 5000);
+  mirror.apply_due(FabricTime::from_us(50), 5000);
   CHECK(mirror.limit() == FabricTime::from_us(110) - FabricTime::from_ps(1));
 }
 
@@ -75,11 +75,11 @@ TEST_CASE("a link is down as long as the lab stands within its outage, however s
   KernelMirror mirror(
       topology, schedule, [&](LinkId, bool up) { set.push_back(up); }, can_wait);
   const FabricTime stands = FabricTime::from_us(14);
-  mirror.step(FabricTime::from_us(12), 100, stands);
-  mirror.step(stands, 100, stands);
+  mirror.apply_due(FabricTime::from_us(12), 100, stands);
+  mirror.apply_due(stands, 100, stands);
   CHECK(set == std::vector<bool>{false});
   CHECK(mirror.limit() == FabricTime::from_us(15) - FabricTime::from_ps(1));
-  mirror.step(stands, 100);  // time goes on
+  mirror.apply_due(stands, 100);  // time goes on
   CHECK(set == std::vector<bool>{false, true});
 }
 
@@ -89,16 +89,16 @@ TEST_CASE("when an outage is healed sooner than it was meant to be, the kernel f
   KernelMirror mirror(
       topology, outage(topology, FabricTime::from_us(10), FabricTime::never()),
       [&](LinkId, bool up) { set.push_back(up); }, can_wait);
-  mirror.step(FabricTime::from_us(50), 5000);
+  mirror.apply_due(FabricTime::from_us(50), 5000);
   mirror.replace(outage(topology, FabricTime::from_us(10), FabricTime::from_us(60)));
   CHECK(set == std::vector<bool>{false});
   CHECK(mirror.limit() == FabricTime::from_us(60) - FabricTime::from_ps(1));
-  mirror.step(FabricTime::from_us(55), 5000);
+  mirror.apply_due(FabricTime::from_us(55), 5000);
   CHECK(set == std::vector<bool>{false, true});
   CHECK(mirror.limit() == FabricTime::never());
   // Somebody breaks it again before that: the outage goes on, and so does the kernel's.
   mirror.replace(outage(topology, FabricTime::from_us(10), FabricTime::from_us(500)));
-  mirror.step(FabricTime::from_us(56), 5000);
+  mirror.apply_due(FabricTime::from_us(56), 5000);
   CHECK(set == std::vector<bool>{false, true, false});
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("an outage too short for the kernel is not mirrored and is counted") {
   const auto schedule = outage(topology, FabricTime::from_us(10), FabricTime::from_us(12));
   KernelMirror mirror(
       topology, schedule, [](LinkId, bool) { FAIL("must not touch the kernel"); }, can_wait);
-  mirror.step(FabricTime::from_us(11) + FabricTime::from_ns(500), 100);
+  mirror.apply_due(FabricTime::from_us(11) + FabricTime::from_ns(500), 100);
   REQUIRE(mirror.notes().size() == 1);
   CHECK(mirror.notes().front().kind == "outage_not_mirrored");
   CHECK(mirror.limit() == FabricTime::never());
@@ -123,7 +123,7 @@ TEST_CASE("where the gate can no longer wait for a link's return, the kernel's l
         asked = instant;
         return false;  // a process has committed it while the lab was held up
       });
-  mirror.step(FabricTime::from_us(50), 5000);
+  mirror.apply_due(FabricTime::from_us(50), 5000);
   CHECK(asked == FabricTime::from_us(110));
   REQUIRE(mirror.notes().size() == 1);
   CHECK(mirror.notes().front().kind == "outage_not_mirrored");
@@ -136,6 +136,6 @@ TEST_CASE("an outage that has ended is needed until the mirror is done with it")
       topology, outage(topology, down, up), [](LinkId, bool) {}, can_wait);
   CHECK(mirror.settled(down) == down);
   CHECK(mirror.settled(up) == down - FabricTime::from_ps(1));
-  mirror.step(FabricTime::from_us(20), 5000);
+  mirror.apply_due(FabricTime::from_us(20), 5000);
   CHECK(mirror.settled(FabricTime::from_us(20)) == FabricTime::from_us(20));
 }

@@ -162,8 +162,8 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
   FabricTime last_open;
   for (const bool up : {false, true, false}) {
     run_to(last_open + FabricTime::from_us(5));
-    const Standstill standstill(lab.commits());
-    const FabricTime open = standstill.open_instant();
+    const Quiesce quiesce(lab.commits());
+    const FabricTime open = quiesce.open_instant();
     CHECK(open > last_open);
     wait_for_ticks(lab, 50);  // a process that was in a tick has ended it, and many more
     for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
@@ -174,7 +174,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
     schedule.push_back({open, WireState{scenario.topology.link(link).a_to_b, up}, 0, 0, up});
     std::stable_sort(schedule.begin(), schedule.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
-    lab.replace_schedule(standstill, {schedule});
+    lab.replace_schedule(quiesce, {schedule});
     last_open = open;
   }
   run_to(last_open + FabricTime::from_us(5));

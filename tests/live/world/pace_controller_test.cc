@@ -46,7 +46,7 @@ struct SyntheticLab {
     }
     lab::PaceInput input{now, paced, slowest, {}};
     if (idle) input.quiet_until = next;
-    apply(controller.step(input));
+    apply(controller.next_pace(input));
     most_ahead = std::max(most_ahead, paced - slowest);
     least = std::min(least, controller.dilation());
     most = std::max(most, controller.dilation());

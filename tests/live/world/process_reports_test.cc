@@ -63,7 +63,7 @@ struct Reported {
       endpoint::HostAccount account = simulation.account(h);
       account.stats.qp_errors.push_back({"Retry Counter Exceeded", 1});
       account.work.push_back({});
-      account.work.back().add(FabricTime::from_ns(1), FabricTime::from_ns(2));
+      account.work.back().record_piece(FabricTime::from_ns(1), FabricTime::from_ns(2));
       values.nodes[site.name] = report_to_json(account);
     }
     report = report_to_json(values);

@@ -175,9 +175,8 @@ TEST_CASE("trace says why it cannot place the data of a queue pair, where there 
     return test::error_of([&] { PacketTrace(file.path().string(), "octet", request); });
   };
   CHECK(refusal(0x2A) ==
-        "found 3 packets of QP 0x2a, between addresses that are no hosts' of the fabric octet: "
-        "expected --fabric with "
-        "theirs; mrclab analyze needs none");
+        "found 3 packets of QP 0x2a, between addresses that are no hosts' of the fabric "
+        "octet: expected --fabric with theirs; mrclab analyze needs none");
   CHECK(refusal(0x2B) == "found no data of QP 0x2b");
 }
 

@@ -97,9 +97,8 @@ TEST_CASE("syslog of switches and hosts says which interface of which device wen
       {"Jul 10 23:58:01.561319 sonic-1 NOTICE swss#orchagent: :- updatePortOperStatus: Port "
        "Ethernet12 oper state set from down to up",
        "sonic-1 Ethernet12", kUp},
-      {"May 23 09:17:30.56 m NOTICE orchagent: :- setHostIntfsOperStatus: Set operation status "
-       "DOWN "
-       "to host interface Ethernet32",
+      {"May 23 09:17:30.56 m NOTICE orchagent: :- setHostIntfsOperStatus: Set operation "
+       "status DOWN to host interface Ethernet32",
        "m Ethernet32", kDown},
       {"<30>1 2024-03-12T10:11:12.123Z cl-1 kernel - - - swp12: Link is Down", "cl-1 swp12", kDown},
       {"Nov 17 13:16:56 s kernel: [11314.6] ixgbe 0000:08:00.0 eth11: NIC Link is Up 10 Gbps",

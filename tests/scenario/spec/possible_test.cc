@@ -87,16 +87,13 @@ TEST_CASE(
                "found \"300us\": expected an instant after \"at\", 300us"},
            Row{{kAllReduce, "{at: 300us, every: 50us, until: 350us, link_down: {link: \"h0:p0\"}}"},
                "found 50us, after which nothing is repeated before 350us: expected less than 50us, "
-               "or "
-               "a fault without \"every\""},
+               "or a fault without \"every\""},
            Row{{kAllReduce, "{at: 300us, every: 300us, link_down: {link: \"h0:p0\"}}"},
                "found 300us, after which nothing is repeated before 600us: expected less than "
-               "300us, "
-               "or a fault without \"every\""},
+               "300us, or a fault without \"every\""},
            Row{{kAllReduce, "{at: 300us, every: 400us, times: 2, link_down: {link: \"h0:p0\"}}"},
                "found 400us, after which nothing is repeated before 600us: expected less than "
-               "300us, "
-               "or a fault without \"every\""},
+               "300us, or a fault without \"every\""},
            Row{{kAllReduce, "{at: 300us, every: 49us, until: 350us, link_down: {link: \"h0:p0\"}}"},
                "no error"},
            Row{{kAllReduce, "{at: 300us, every: 0us, link_down: {link: \"h0:p0\"}}"},
@@ -113,8 +110,7 @@ TEST_CASE(
                "found \"0%\": expected at least a share above 0%"},
            Row{{kAllReduce, "{at: 300us, rate: {link: \"h0:p0\", to: 1Kb/s}}"},
                "found \"1Kb/s\": expected a rate such as 100Gb/s (kb/s, Mb/s, Gb/s, Tb/s), from "
-               "1Mb/s to "
-               "10Tb/s"},
+               "1Mb/s to 10Tb/s"},
            Row{{kAllReduce, "{at: 300us, incast: {from: h1, to: h0, size: 0B}}"},
                "found \"0B\": expected at least 64B"},
        }) {
@@ -194,73 +190,69 @@ TEST_CASE("a measure is refused where the work cannot give it, or every run woul
   const char* kNoBound = ": expected a bound that not every run keeps";
   const std::string zero = std::string("found \"0\"") + kNoBound,
                     whole = std::string("found \"100%\"") + kNoBound;
-  for (const Row& row : {
-           Row{{kPingPong, "", kLatency}, "no error"},
-           Row{{kPingPong, "", "latency: {source: h1, destination: h0, at_most: 7us}"}, "no error"},
-           Row{{kWrite, "", kLatency}, write_joins.c_str()},
-           Row{{kAllReduce, "", kLatency}, ring_joins.c_str()},
-           Row{{"{ping_pong: {from: h0, to: h2, size: 2B}}\n  - " + std::string(kWrite), "",
-                kLatency},
-               write_joins.c_str()},
-           Row{{kAllReduce, "", "lossless"}, lossless.c_str()},
-           Row{{kAllReduce, "", "pause: {at_most: 5%}"}, pause.c_str()},
-           Row{{kAllReduce, "", "deadlock_free"}, circle.c_str()},
-           Row{{kAllReduce, "", "lossless", "transport: roce\n"}, "no error"},
-           Row{{"{write: {from: h0, to: h1, size: 1KiB, transport: roce}}", "", "deadlock_free"},
-               "no error"},
-           Row{{kAllReduce, kLinkDown, "completion_time: {slower_by: 1%}"}, "no error"},
-           Row{{kWrite, kLinkDown, "completion_time: {slower_by: 1%}"},
-               "found completion_time, without a collective: expected a collective such as "
-               "\"all_reduce\" in \"workload\""},
-           Row{{"{all_reduce: {hosts: all, size: 1MiB, until: end, at: 300us}}", kLinkDown,
-                "completion_time: {slower_by: 1%}"},
-               "found collectives that begin at 300us, when the first fault is there: expected one "
-               "that begins before it: that is what later ones are compared with"},
-           Row{{"{all_reduce: {hosts: all, size: 1MiB, until: end, at: 300us}}", kLinkDown,
-                "goodput: {from: 400us, at_least: 95%}"},
-               "found work that begins at 300us, not before the first fault at 300us: expected "
-               "work "
-               "before it: the baseline is the 20 RTT before it"},
-           Row{{kWrite, "", "fairness: {at_least: 95%}"},
-               "found the fairness of one pair of hosts: expected two pairs at least"},
-           Row{{kAllReduce, "", "fairness: {source: h0, at_least: 95%}"},
-               "found the fairness of one pair of hosts: expected two pairs at least"},
-           Row{{kWrite, "", "goodput: {from: 0us, source: h1, at_least: 5%, of: line_rate}"},
-               "found hosts between which no workload sends: expected hosts of which one sends to "
-               "the "
-               "other in \"workload\""},
-           Row{{kWrite, "", "losses: {at_most: 0, source: h0, destination: h2}"},
-               "found no workload from h0 to h2: expected hosts of which one sends to the other in "
-               "\"workload\""},
-           Row{{kWrite, "", "path_unused: {path: \"p0/*\", from: 0us, host: \"h[2-7]\"}"},
-               "found hosts between which no workload sends: expected hosts of which one sends to "
-               "the "
-               "other in \"workload\""},
-           Row{{kWrite, "", "losses: {at_most: 0, host: h1}"}, "no error"},
-           Row{{kWrite, "", "path_unused: {path: p0/u1, from: 0us}"}, "no error"},
-           Row{{kWrite, "", "path_unused: {path: p0/u1, from: 0us}", "transport: roce\n"},
-               "found \"p0/u1\", a path by its uplink, where no workload chooses uplinks: expected "
-               "all "
-               "paths of planes such as p0/*: here switches choose the rest"},
-           Row{{kWrite, "", "path_unused: {path: \"p0/*\", from: 0us}", "transport: roce\n"},
-               "no error"},
-           Row{{kWrite, "", "share: {path: \"p[6-8]/*\", at_least: 5%}"},
-               "found \"p[6-8]/*\", which names \"p8/*\": no path matches that: expected only what "
-               "is "
-               "there, such as \"p6/u0\", \"p6/u1\", \"p6/u2\", \"p6/u3\" and so on"},
-           Row{{kWrite, "", "losses: {at_least: 0}"}, zero.c_str()},
-           Row{{kWrite, "", "counter: {name: duplicate_deliveries, at_least: 0}"}, zero.c_str()},
-           Row{{kWrite, "", "affected_qps: {at_most: 100%}"}, whole.c_str()},
-           Row{{kWrite, "", "share: {path: p0/u1, at_most: 100%}"}, whole.c_str()},
-           Row{{kWrite, "", "losses: {at_least: 5, at_most: 4}"},
-               "found \"4\": expected at least what \"at_least\" says"},
-           Row{{kWrite, "", "goodput: {from: 0us, at_least: 50%, at_most: 40%, of: line_rate}"},
-               "found \"40%\": expected at least what \"at_least\" says"},
-           Row{{kWrite, "", "gap: {at_most: 100us, of: line_rate, from: 500us}"},
-               "found \"100us\": expected less than the 100us that are looked at"},
-           Row{{kWrite, "", "samples: {from: 590us, every: 11us, min_over_mean: 5%}"},
-               "found \"11us\": expected at most the 10us that are looked at"},
-       }) {
+  for (
+      const Row& row : {
+          Row{{kPingPong, "", kLatency}, "no error"},
+          Row{{kPingPong, "", "latency: {source: h1, destination: h0, at_most: 7us}"}, "no error"},
+          Row{{kWrite, "", kLatency}, write_joins.c_str()},
+          Row{{kAllReduce, "", kLatency}, ring_joins.c_str()},
+          Row{{"{ping_pong: {from: h0, to: h2, size: 2B}}\n  - " + std::string(kWrite), "",
+               kLatency},
+              write_joins.c_str()},
+          Row{{kAllReduce, "", "lossless"}, lossless.c_str()},
+          Row{{kAllReduce, "", "pause: {at_most: 5%}"}, pause.c_str()},
+          Row{{kAllReduce, "", "deadlock_free"}, circle.c_str()},
+          Row{{kAllReduce, "", "lossless", "transport: roce\n"}, "no error"},
+          Row{{"{write: {from: h0, to: h1, size: 1KiB, transport: roce}}", "", "deadlock_free"},
+              "no error"},
+          Row{{kAllReduce, kLinkDown, "completion_time: {slower_by: 1%}"}, "no error"},
+          Row{{kWrite, kLinkDown, "completion_time: {slower_by: 1%}"},
+              "found completion_time, without a collective: expected a collective such as "
+              "\"all_reduce\" in \"workload\""},
+          Row{{"{all_reduce: {hosts: all, size: 1MiB, until: end, at: 300us}}", kLinkDown,
+               "completion_time: {slower_by: 1%}"},
+              "found collectives that begin at 300us, when the first fault is there: expected one "
+              "that begins before it: that is what later ones are compared with"},
+          Row{{"{all_reduce: {hosts: all, size: 1MiB, until: end, at: 300us}}", kLinkDown,
+               "goodput: {from: 400us, at_least: 95%}"},
+              "found work that begins at 300us, not before the first fault at 300us: expected work "
+              "before it: the baseline is the 20 RTT before it"},
+          Row{{kWrite, "", "fairness: {at_least: 95%}"},
+              "found the fairness of one pair of hosts: expected two pairs at least"},
+          Row{{kAllReduce, "", "fairness: {source: h0, at_least: 95%}"},
+              "found the fairness of one pair of hosts: expected two pairs at least"},
+          Row{{kWrite, "", "goodput: {from: 0us, source: h1, at_least: 5%, of: line_rate}"},
+              "found hosts between which no workload sends: expected hosts of which one sends to "
+              "the other in \"workload\""},
+          Row{{kWrite, "", "losses: {at_most: 0, source: h0, destination: h2}"},
+              "found no workload from h0 to h2: expected hosts of which one sends to the other in "
+              "\"workload\""},
+          Row{{kWrite, "", "path_unused: {path: \"p0/*\", from: 0us, host: \"h[2-7]\"}"},
+              "found hosts between which no workload sends: expected hosts of which one sends to "
+              "the other in \"workload\""},
+          Row{{kWrite, "", "losses: {at_most: 0, host: h1}"}, "no error"},
+          Row{{kWrite, "", "path_unused: {path: p0/u1, from: 0us}"}, "no error"},
+          Row{{kWrite, "", "path_unused: {path: p0/u1, from: 0us}", "transport: roce\n"},
+              "found \"p0/u1\", a path by its uplink, where no workload chooses uplinks: expected "
+              "all paths of planes such as p0/*: here switches choose the rest"},
+          Row{{kWrite, "", "path_unused: {path: \"p0/*\", from: 0us}", "transport: roce\n"},
+              "no error"},
+          Row{{kWrite, "", "share: {path: \"p[6-8]/*\", at_least: 5%}"},
+              "found \"p[6-8]/*\", which names \"p8/*\": no path matches that: expected only what "
+              "is there, such as \"p6/u0\", \"p6/u1\", \"p6/u2\", \"p6/u3\" and so on"},
+          Row{{kWrite, "", "losses: {at_least: 0}"}, zero.c_str()},
+          Row{{kWrite, "", "counter: {name: duplicate_deliveries, at_least: 0}"}, zero.c_str()},
+          Row{{kWrite, "", "affected_qps: {at_most: 100%}"}, whole.c_str()},
+          Row{{kWrite, "", "share: {path: p0/u1, at_most: 100%}"}, whole.c_str()},
+          Row{{kWrite, "", "losses: {at_least: 5, at_most: 4}"},
+              "found \"4\": expected at least what \"at_least\" says"},
+          Row{{kWrite, "", "goodput: {from: 0us, at_least: 50%, at_most: 40%, of: line_rate}"},
+              "found \"40%\": expected at least what \"at_least\" says"},
+          Row{{kWrite, "", "gap: {at_most: 100us, of: line_rate, from: 500us}"},
+              "found \"100us\": expected less than the 100us that are looked at"},
+          Row{{kWrite, "", "samples: {from: 590us, every: 11us, min_over_mean: 5%}"},
+              "found \"11us\": expected at most the 10us that are looked at"},
+      }) {
     CAPTURE(row.parts.workload);
     CAPTURE(row.parts.expect);
     CHECK(refused(row.parts) == row.error);

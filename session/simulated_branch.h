@@ -1,0 +1,51 @@
+#pragma once
+// A branch that is simulated in this process. It is exact: a run of the same scenario has the same history.
+
+#include "scenario/simulation/simulation.h"
+#include "session/branch.h"
+#include "session/recording_watch.h"
+
+namespace mrclab::lab {
+
+class SimulatedBranch : public Branch {
+ public:
+  /// The scenario is simulated with its payload elided where that is possible: the history is the same
+  /// (tested), and less is computed. Throws InputError for what cannot be simulated.
+  explicit SimulatedBranch(Scenario scenario);
+
+  BranchWorld world() const override { return BranchWorld::kSimulated; }
+  void reach(FabricTime until, const GoOn& go_on = {}) override;
+  endpoint::HostAccount account(uint32_t host) const override { return simulation_->account(host); }
+  SwitchStatus status_of(const NodeSite& node) const override;
+  std::string history_sha256() const override { return watch_.history_sha256(); }
+  const Branch& simulated(FabricTime) const override { return *this; }
+  std::unique_ptr<Branch> another(Scenario scenario) const override {
+    return std::make_unique<SimulatedBranch>(std::move(scenario));
+  }
+
+ private:
+  RecordingWatch watch_;
+  std::unique_ptr<Simulation> simulation_;  // watched by it
+};
+
+/// A scenario simulated beside another world that runs it, made when it is first asked for.
+class SimulatedTwin {
+ public:
+  /// The scenario is the same at each call, or forget() was called.
+  const Branch& reach(const Scenario& scenario, FabricTime until) {
+    if (!branch_) branch_ = std::make_unique<SimulatedBranch>(scenario);
+    branch_->reach(until);
+    return *branch_;
+  }
+  /// The same, and not a picosecond further.
+  const Branch& come_to(const Scenario& scenario, FabricTime at) {
+    if (branch_ && branch_->reached() > at) forget();
+    return reach(scenario, at);
+  }
+  void forget() { branch_.reset(); }
+
+ private:
+  std::unique_ptr<SimulatedBranch> branch_;
+};
+
+}  // namespace mrclab::lab

@@ -1,0 +1,155 @@
+// What students hand in: who passed what, and files that are no session of a lesson.
+
+#include "lab/serve/submission.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "fabric/text/text_wrap.h"
+#include "netio/system/file_descriptor.h"
+#include "tests/support/texts.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("hand-in-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string write(const std::string& name, const std::string& text) const {
+    netio::write_file(path_ / name, text);
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+const Lesson& plan() { return find_lesson("12-plan-131072"); }
+
+std::string saved(const Lesson& lesson, const std::string& comments, const LessonTask* solution) {
+  return comments + to_yaml(solution == nullptr ? scenario_of(lesson) : solved(lesson, *solution));
+}
+
+}  // namespace
+
+TEST_CASE("of several files of a student each task counts as the best of them") {
+  const Folder folder;
+  const std::string one = folder.write(
+      "anna.1.yaml",
+      saved(plan(), "# lesson 12-plan-131072\n# answer 1: 131,072\n# answer 2: 7\n", nullptr));
+  const std::string two =
+      folder.write("anna.2.yaml",
+                   saved(plan(), "# lesson 12-plan-131072\n# answer 9x: 1\n", &plan().tasks.at(3)));
+  const std::string other = folder.write(
+      "ben.yaml", saved(plan(), "# lesson 12-plan-131072\n# answer 3: 0.39\n", nullptr));
+  ClassTable table;
+  for (const std::string& file : {one, two, other}) {
+    const Submission submission = read_submission(file, nullptr);
+    table.add_submission(submission, results_of(submission));
+  }
+  CHECK(table.text() ==
+        "STUDENT  LESSON          PASSED  TASKS\n"
+        "anna     12-plan-131072  2 of 4  pass, fail, fail, pass\n"
+        "ben      12-plan-131072  1 of 4  fail, fail, pass, fail\n");
+  CHECK_FALSE(table.all_passed());
+  CHECK(table.csv().find("\"ben\",12-plan-131072,3,\"What a dead uplink costs\",pass\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("each task says what it asked to do, and where the session has it or what is missing") {
+  const Lesson& lesson = find_lesson("04-link-flap");
+  Submission submission;
+  submission.lesson = &lesson;
+  submission.scenario = solved(lesson, lesson.tasks.at(1));
+  std::vector<JudgedTask> tasks = judged_tasks(submission);
+  std::string text = tasks_text(lesson, tasks);
+  CAPTURE(text);
+  CHECK(tasks.at(1).result == "pass");
+  CHECK(tasks.at(1).deeds.at(0).done);
+  CHECK(tasks.at(1).deeds.at(0).asked ==
+        "flap of one of p*.t0-*:u*, count 5, down 10us, up 15us, beginning from 240us to 340us");
+  CHECK(tasks.at(1).deeds.at(0).found.starts_with("flap p"));
+  CHECK(tasks.at(1).deeds.at(0).found.find(" at ") != std::string::npos);
+  CHECK_FALSE(tasks.at(0).deeds.at(0).done);
+  CHECK(
+      tasks.at(0).deeds.at(0).asked ==
+      "link_down of one of p*.t0-*:u*, beginning from 240us to 350us, for 40us or longer, over by "
+      "400us");
+  CHECK(tasks.at(0).deeds.at(0).found == "no link_down is among the faults of this session");
+  CHECK(text.find("   not found no link_down is among") != std::string::npos);
+  CHECK(text.find("   found     flap p") != std::string::npos);
+  for (const std::string& line : test::lines_of(text)) CHECK(columns(line) <= 80);
+
+  submission.lesson = &plan();
+  submission.scenario = scenario_of(plan());
+  submission.answers[0] = "131,072";
+  tasks = judged_tasks(submission);
+  text = tasks_text(plan(), tasks);
+  CHECK(text.find("   asked     an answer, typed\n   found     131,072\n") != std::string::npos);
+  CHECK(text.find("   not found none\n") != std::string::npos);
+}
+
+TEST_CASE("a file that is no session of the lesson is refused") {
+  const Folder folder;
+  const auto refused = [&](const std::string& text, const Lesson* lesson) {
+    const std::string file = folder.write("x.yaml", text);
+    CHECK_THROWS_AS(read_submission(file, lesson), InputError);
+  };
+  refused("[[[", nullptr);
+  refused(saved(plan(), "", nullptr), nullptr);  // of which lesson?
+  refused(saved(plan(), "# lesson no-such\n", nullptr), nullptr);
+  refused(saved(plan(), "# lesson 12-plan-131072\n", nullptr), &find_lesson("04-link-flap"));
+  refused(saved(find_lesson("04-link-flap"), "# lesson 12-plan-131072\n", nullptr), nullptr);
+  std::string seeded = saved(plan(), "# lesson 12-plan-131072\n", nullptr);
+  seeded.replace(seeded.find("seed: 1"), 7, "seed: 2");
+  refused(seeded, nullptr);
+}
+
+TEST_CASE("a session whose work is another one is refused, and so is a file beside it") {
+  const Folder folder;
+  const auto error = [&](const std::string& text) -> std::string {
+    try {
+      read_submission(folder.write("x.yaml", text), nullptr);
+    } catch (const InputError& problem) {
+      return std::string(problem.what()).substr((folder.write("x.yaml", text)).size());
+    }
+    return "no error";
+  };
+  const std::string lesson = "# lesson 01-one-packet\n";
+  const std::string session = lesson + to_yaml(scenario_of(find_lesson("01-one-packet")));
+  CHECK(error(session) == "no error");
+  std::string idle = session;
+  idle.replace(idle.find("load: 40%"), 9, "load: 0.0000001%");  // sends not one packet
+  CHECK(error(idle).find("less than one packet until the end") != std::string::npos);
+  std::string slow = session;
+  slow.replace(slow.find("load: 40%"), 9, "load: 4%");
+  CHECK(error(slow) == ": found another workload: expected that of lesson 01-one-packet");
+  const std::string secret = folder.write("secret", "root:$6$hidden:19000:0\n");
+  const std::string outside = "name: x\nfabric: " + secret + "\nend: 1us\nworkload: []\n";
+  CHECK(error(lesson + outside).find("a file that is no fabric") != std::string::npos);
+  CHECK(error(lesson + outside).find("hidden") == std::string::npos);
+}
+
+TEST_CASE("a spreadsheet finds no formula in the table of a class") {
+  const Folder folder;
+  for (const char* name : {"=HYPERLINK(1)", "+1", "-1", "@SUM(1)"}) {
+    const std::string file = folder.write(std::string(name) + ".yaml",
+                                          saved(plan(), "# lesson 12-plan-131072\n", nullptr));
+    ClassTable table;
+    const Submission submission = read_submission(file, nullptr);
+    table.add_submission(submission, {"fail", "fail", "fail", "fail"});
+    const std::string first = table.csv().substr(table.csv().find('\n') + 1);
+    CHECK(first.starts_with("\"'" + std::string(name) + "\","));
+  }
+}
+
+}  // namespace mrclab::lab
