@@ -143,7 +143,7 @@ Rows<PermutationSpec> rows_of(const PermutationSpec&) {
     const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
     spec.shift = static_cast<uint32_t>(value.as_integer(1, last));
   };
-  return {R::of("hosts", &S::hosts, ranks_kind(), "who sends, each to the one `shift` further on",
+  return {R::of("hosts", &S::hosts, ranks_kind(), "senders, each to the host `shift` further on",
                 kRequiredKey),
           R::of("load", &S::load, load_kind(), "of the line rate", kRequiredKey),
           R::of("message", &S::message, size_kind(kMaxMessageBytes), "size of each", kRequiredKey),

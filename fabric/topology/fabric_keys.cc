@@ -233,7 +233,7 @@ R nic_row() {
   const auto profile = word_kind<bool>({"ideal", "cx8"});
   const auto compress = integer_kind(1, kMostCompressed);
   const KeyTable<N> keys(
-      {NR{"profile", profile.form, "times of a known NIC", {}},
+      {NR{"profile", profile.form, "times of a NIC's model", {}},
        NR{"compress", compress.form, "its times divided by this", {}},
        NR::of("name", &N::name, name_kind(), "a NIC of one's own, with the times below"),
        NR::of("port_down_delay", &N::port_down_delay, "until a dead port is noticed"),
@@ -337,7 +337,7 @@ std::vector<R> all_rows() {
       map_row("dscp", &S::dscps, dscp_keys(), "the classes' code points",
               [](const YamlValue& value, const S& shape) {
                 const auto misfit = misfit_of(shape.dscps);
-                if (misfit) value.fail(*misfit, "classes that can be told apart");
+                if (misfit) value.fail(*misfit, "classes with distinct values");
               }),
       map_row("roce", std::identity(), roce_keys(), "how switches treat RoCE's data"),
       nic_row()};

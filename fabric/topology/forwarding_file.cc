@@ -205,9 +205,9 @@ std::vector<RoutingRow> fare_rows() {
                          "fare: between BFD packets, whole microseconds from 10us"),
           RoutingRow::of("nics", fare(&F::nics),
                          word_kind<NicRoutes>({"off", "all", "aggregates", "wanted"}),
-                         "fare: which routes NICs are told, off: they do not speak"),
+                         "fare: which routes NICs get; off: they do not speak BGP"),
           RoutingRow::of("ready", fare(&F::ready), ValueKind{time, read_ready, or_zero("")},
-                         "fare: when workloads begin that say nothing else")};
+                         "fare: when workloads begin that do not set it")};
 }
 
 const KeyTable<RoutingChoice>& routing_keys() {
@@ -219,7 +219,7 @@ const KeyTable<RoutingChoice>& routing_keys() {
     std::vector<RoutingRow> rows{
         RoutingRow::of("default", &C::by_default,
                        word_kind<Routing>({kRoutingWords.begin(), kRoutingWords.end()}),
-                       "what workloads have that say nothing else", {.read_pass = 0}),
+                       "what workloads have that do not set it", {.read_pass = 0}),
         only_if(false,
                 RoutingRow::of("underlay", &C::underlay, word_kind<Underlay>({"ipv6", "ipv4"}),
                                "ecmp: what packets are")),

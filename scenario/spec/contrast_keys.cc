@@ -47,7 +47,7 @@ void check_name(const YamlValue& entry, const Contrast& contrast,
 void read_options(const YamlValue& value, Contrast& out, const ContrastReading& reading) {
   if (!value.is_map()) value.fail_expecting("options as in {qps: 8, dcqcn: off}");
   if (value.get("profile")) {
-    value.fail_at_key("profile", "a profile", "options alone: \"transport\" says the profile");
+    value.fail_at_key("profile", "a profile", "options alone: \"transport\" has the profile");
   }
   out.options = endpoint::parse_transport(value, reading.scenario.topology);
 }

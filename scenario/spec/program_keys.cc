@@ -113,8 +113,8 @@ const KeyTable<CheckProgram, Base>& check_program_keys() {
   using S = CheckProgram;
   using R = KeyRow<S, Base>;
   static const KeyTable<S, Base> kKeys(
-      {R::of("command", &S::command, command_kind(), "for sh -c, in the run folder's words",
-             kRequiredKey),
+      {R::of("command", &S::command, command_kind(),
+             "for sh -c, with the run folder as its argument", kRequiredKey),
        R::of("name", &S::name, ValueKind{kProgramText, read_check_name, yaml_string},
              "of the check; absent: its command"),
        R::of("cwd", &S::cwd, folder_kind(), "its folder, from the file's"),

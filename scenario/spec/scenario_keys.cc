@@ -209,7 +209,7 @@ const ScenarioKeys& scenario_keys() {
       R::of("name", &S::name, name_kind(), "what it is called",
             {.need = kNeeded, .read_pass = kBeforeFabric}),
       R::of("id", &S::ids, ids_kind(), "what it is called elsewhere, such as L5", kFirst),
-      R::of("about", &S::about, text_kind(), "what happened, where it is told, what was compressed",
+      R::of("about", &S::about, text_kind(), "what happened, its source, what was compressed",
             kFirst),
       {"fabric",
        Form::either({kText, fabric_form()}).elsewhere(),

@@ -11,7 +11,7 @@
 namespace mrclab::test {
 
 inline constexpr std::array<std::string_view, 17> kRooms{
-    "fabric",   "late",     "netio",    "routing",    "sim",     "faults",
+    "fabric",   "lazy",     "netio",    "routing",    "sim",     "faults",
     "analysis", "switchd",  "endpoint", "standalone", "console", "plan",
     "scenario", "recorded", "live",     "session",    "lab"};
 
