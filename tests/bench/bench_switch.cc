@@ -95,7 +95,7 @@ void choose(benchmark::State& state) {
   if (FareTable* fare = table.fare()) {
     FareTable::Hops hops;
     for (uint32_t i = 0; i < shape.t1; ++i) hops.push_back({PortId{kHostPorts + i}, 3 + i % 2});
-    fare->set(kHostPorts, hops);
+    fare->set_hops(kHostPorts, hops);
   }
   const std::vector<uint8_t> whole = [&] {
     std::vector<uint8_t> bytes = frame_to(topology, 0, kSmallFrame);

@@ -65,7 +65,7 @@ struct Plane {
     const size_t size = std::min(session->room(), tcp.received().size());
     session->feed(tcp.received().first(size));
     tcp.consume(size);
-    while (session->take(now)) {
+    while (session->take_message(now)) {
     }
     while (session->established() && next < prefixes && session->outbox().size() < 32'768) {
       PathAttributes attributes;

@@ -84,7 +84,7 @@ void check_session(OctetView stream, bool established) {
     open.capabilities.four_octet_as = open.as;
     session.feed(encode_open(open));
     session.feed(encode_keepalive());
-    while (session.take(FabricTime::zero())) {
+    while (session.take_message(FabricTime::zero())) {
     }
     MUST(session.established());
   }
@@ -92,7 +92,7 @@ void check_session(OctetView stream, bool established) {
     const size_t piece = std::min<size_t>(stream.size(), 1 + stream[0] % 64);
     session.feed(stream.first(std::min(piece, session.room())));
     stream = stream.subspan(piece);
-    while (session.take(FabricTime::zero())) {
+    while (session.take_message(FabricTime::zero())) {
     }
   }
   check_answers(session.outbox());
