@@ -108,7 +108,7 @@ TEST_SUITE("root: a full /run") {
     REQUIRE(std::system(command.c_str()) == 0);
     cramped.step_for(LabFaults::kTryAgain * 2);
     CHECK(cramped.told("somebody set down h0:p1") == 1);
-    CHECK(cramped.told("could not be told") == 1);
+    CHECK(cramped.told("the schedule of the nodes could not be changed") == 1);
     CHECK(cramped.faults->book().total() == 0);
     cramped.make_room();
     cramped.step_for(LabFaults::kTryAgain * 2);
