@@ -1,6 +1,6 @@
 #pragma once
-// What our own programs write beside a frame into a capture: the name of its interface, which says where it was
-// seen, and a comment, which says what became of it there.
+// Our programs write two texts beside a frame into a capture: the name of the interface at which the frame was seen, and
+// a comment with its fate there (trimmed, dropped).
 
 #include <optional>
 #include <string_view>
@@ -14,20 +14,21 @@ namespace mrclab::analysis {
 /// Where the records of one interface were captured.
 struct CapturePlace {
   enum class Kind : uint8_t { kUnknown, kHostPort, kSwitchPort, kDrops } kind = Kind::kUnknown;
-  PortRef port;  ///< of kDrops, which holds what a node dropped, only the node is set
+  PortRef
+      port;  ///< kDrops is the interface on which a node records its drops: only the node is set
 };
 /// "h3:p2", "p0.t0-0:u1" or "h3:drop" in this fabric.
 CapturePlace place_named(const Topology& topology, std::string_view interface);
 /// The same where no fabric is known: is this what our captures call a port of a host, "h3:p2"?
 bool names_host_port(std::string_view interface);
 
-/// What a comment says: "trimmed", or "drop: wire_loss p0.t0-0:d1 in". Members that it leaves out, or that cannot
-/// be read, are empty.
+/// A comment, parsed: "trimmed", or "drop: wire_loss p0.t0-0:d1 in". Members that are absent or malformed in it are
+/// empty.
 struct RecordNote {
   PacketEvent event = PacketEvent::kPassed;
-  DropCause cause = DropCause::kMalformed;  ///< of a drop
-  std::string_view port;                    ///< likewise, part of the comment: the port's name
-  std::optional<Direction> side;            ///< likewise
+  DropCause cause = DropCause::kMalformed;  ///< of a drop alone, as the two below
+  std::string_view port;                    ///< the port's name, a part of the comment
+  std::optional<Direction> side;            ///< where at that port
 };
 RecordNote read_note(std::string_view comment);
 /// The note of a record; nearly all have none.

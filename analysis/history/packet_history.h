@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/capture/attempt_match.h"
+#include "analysis/frame/attempt_match.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/node/node.h"

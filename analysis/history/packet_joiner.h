@@ -1,6 +1,6 @@
 #pragma once
 // Joins sightings of the same packet, by (QP, PSN, attempt), in the order of time. Which attempt a
-// frame belongs to is decided by capture/attempt_match.h.
+// frame belongs to is decided by frame/attempt_match.h.
 
 #include "analysis/capture/side_by_side.h"
 #include "analysis/history/packet_history.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 #include "analysis/history/packet_history.h"
 
 namespace mrclab::analysis {

@@ -52,7 +52,7 @@ class SightingReader {
     uint32_t source, destination;
   };
 
-  /// Of a frame that is kept: of those at a switch's port the trimmed ones are.
+  /// What a kept frame is. Of frames at a switch's port the reader keeps only trimmed ones.
   Kind kind_of(const CaptureRecord& record, const CapturePlace& place, const RecordNote& note,
                uint32_t source) const;
   void read_record(const CaptureRecord& record, const CapturePlace& place);

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "analysis/capture/record_words.h"
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 #include "fabric/history/history_record.h"
 #include "fabric/topology/path.h"
 #include "fabric/topology/topology.h"

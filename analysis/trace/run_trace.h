@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/measure/queue_depth.h"

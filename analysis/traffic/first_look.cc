@@ -4,7 +4,7 @@
 
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/link_layer.h"
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 #include "analysis/traffic/roce_port.h"
 
 namespace mrclab::analysis {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/capture/attempt_match.h"
+#include "analysis/frame/attempt_match.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 

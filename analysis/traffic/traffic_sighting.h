@@ -13,7 +13,7 @@
 
 #include "analysis/capture/flat_index.h"
 #include "analysis/capture/link_layer.h"
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 #include "analysis/traffic/path_format.h"
 #include "fabric/base/byte_order.h"
 #include "fabric/base/ids.h"

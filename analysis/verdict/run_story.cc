@@ -398,7 +398,7 @@ class StoryWriter {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<StruckWires> struck_;          // of each fault in the story
+  std::vector<StruckWires> struck_;          // wires that a fault impairs, by fault
   std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
   std::vector<uint32_t> elsewhere_;
   std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault

@@ -38,7 +38,7 @@ class PsnRange {
 
   uint32_t most_;
   uint32_t packets_;
-  Sequence cumulative_ = -1;  ///< of that SACK
+  Sequence cumulative_ = -1;  ///< the cumulative PSN of the newest SACK
   uint32_t units_ = 0;        ///< its received_units
 };
 

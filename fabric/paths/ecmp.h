@@ -1,7 +1,7 @@
 #pragma once
 // How switches choose among equal paths when packets name none (routing: ecmp): a hash over the
 // five-tuple and the IPv6 flow label, with a seed per switch, and a group of uplinks. The hash is
-// published here so that a reader of captures can compute which way a packet went.
+// documented here so that a reader of captures can compute which way a packet went.
 //
 //   T0   a host of its own row: that port. Any other host: the group of its uplinks.
 //   T1   the port to the host's row.

@@ -96,8 +96,8 @@ Sysctls switch_sysctls() {
 }
 Sysctls host_sysctls() {
   Sysctls list = quiet_ipv6("0");
-  // The kernel forwards at the stub's peer what programs of the host send (live/bringup/node_plan.h), and at no port of
-  // the host, which are made later.
+  // Programs of the host send by one end of a veth, and the host's kernel forwards what arrives at its other end
+  // (live/bringup/node_plan.h). It forwards at none of the host's ports, which are made later: the default is 0.
   list.push_back({"net/ipv6/conf/all/forwarding", "1"});
   list.push_back({"net/ipv6/conf/default/forwarding", "0"});
   // The hash takes ports as well, so that two connections of a pair of hosts may take two ways.

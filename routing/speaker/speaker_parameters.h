@@ -71,7 +71,7 @@ struct SpeakerParameters {
   RouterId router;
   std::vector<NeighbourParameters> neighbours;
 
-  /// A switch passes routes on; a host is a stub, which advertises its own.
+  /// True: the speaker of a switch, which passes routes on. False: that of a host, which advertises its own alone.
   bool transit = true;
   ShareRules shares;
   WeightLimits weights;

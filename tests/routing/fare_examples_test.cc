@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/speaker_net.h"
+#include "tests/routing/speaker_net.h"
 
 using namespace mrclab;
 using namespace mrclab::routing;

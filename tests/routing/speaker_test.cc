@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "fabric/base/random.h"
-#include "tests/support/speaker_net.h"
+#include "tests/routing/speaker_net.h"
 
 using namespace mrclab;
 using namespace mrclab::routing;

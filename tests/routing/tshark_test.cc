@@ -14,8 +14,8 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/topology/path.h"
+#include "tests/routing/speaker_net.h"
 #include "tests/support/programs.h"
-#include "tests/support/speaker_net.h"
 
 using namespace mrclab;
 using namespace mrclab::routing;

@@ -3,7 +3,7 @@
 
 #include "endpoint/congestion/even_nscc.h"
 
-#include "tests/support/nscc_bench.h"
+#include "tests/endpoint/congestion/nscc_bench.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/support/nscc_bench.h"
+#include "tests/endpoint/congestion/nscc_bench.h"
 #include "tests/support/property.h"
 
 using namespace mrclab;

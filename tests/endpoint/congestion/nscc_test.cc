@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/nscc_bench.h"
+#include "tests/endpoint/congestion/nscc_bench.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

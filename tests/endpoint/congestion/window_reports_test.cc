@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "endpoint/congestion/even_nscc.h"
-#include "tests/support/nscc_bench.h"
+#include "tests/endpoint/congestion/nscc_bench.h"
 #include "tests/support/sim_fabric.h"
 
 using namespace mrclab;

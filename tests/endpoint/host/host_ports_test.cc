@@ -12,8 +12,8 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
+#include "tests/endpoint/host/host_runs.h"
 #include "tests/support/fabrics.h"
-#include "tests/support/host_runs.h"
 #include "tests/support/nightly.h"
 #include "tests/support/times.h"
 

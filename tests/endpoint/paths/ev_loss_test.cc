@@ -7,7 +7,7 @@
 #include <set>
 
 #include "fabric/topology/path.h"
-#include "tests/support/ev_sets.h"
+#include "tests/endpoint/paths/ev_sets.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "tests/support/ev_sets.h"
+#include "tests/endpoint/paths/ev_sets.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/endpoint/queue_pair/qp_pair.h"
 #include "tests/support/nightly.h"
-#include "tests/support/qp_pair.h"
 #include "tests/support/times.h"
 
 using namespace mrclab;

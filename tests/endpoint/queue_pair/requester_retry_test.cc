@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/support/requester_bench.h"
+#include "tests/endpoint/queue_pair/requester_bench.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
-#include "tests/support/requester_bench.h"
+#include "tests/endpoint/queue_pair/requester_bench.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

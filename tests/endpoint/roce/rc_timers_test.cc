@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/roce/rc_requester.h"
-#include "tests/support/rc_sender.h"
+#include "tests/endpoint/roce/rc_sender.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;

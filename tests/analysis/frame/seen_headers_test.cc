@@ -1,4 +1,4 @@
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 
 #include <doctest/doctest.h>
 

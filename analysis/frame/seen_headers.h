@@ -1,26 +1,26 @@
 #pragma once
-// What one frame says, for all that look at packets: the judge (history/sighting_reader.h), the analysis of any
-// capture (traffic/frame_decoder.h) and the trace of a packet or a run (trace/packet_life.h, trace/run_trace.h). Where
-// the frame was seen, and when, each of them adds; what a capture's names and comments say is record_words.h.
+// Decodes one frame, for the judge (history/sighting_reader.h), the analysis of any capture (traffic/frame_decoder.h) and
+// the trace of a packet or a run (trace/packet_life.h, trace/run_trace.h). Each of these adds where and when the frame
+// was seen; capture/record_words.h reads the names and comments of a capture.
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "analysis/capture/attempt_match.h"
+#include "analysis/frame/attempt_match.h"
 #include "fabric/packet/frame_view.h"
 #include "fabric/packet/time_trailer.h"
 
 namespace mrclab::analysis {
 
-/// What the headers of a packet say of it at the place where it was seen.
+/// The fields of a packet's headers at the place where it was seen.
 struct SeenHeaders {
   EntropyValue ev;  ///< as on the wire
   Psn psn;
   uint32_t payload = 0;    ///< bytes, also where they were trimmed or cut off
   uint16_t timestamp = 0;  ///< the sender's (TSETH), if it is `timed`
   Opcode opcode = Opcode::kWriteOnly;
-  uint8_t traffic_class = 0;  ///< of the header that switches read
+  uint8_t traffic_class = 0;  ///< of the outer IP header, or of the only one
   bool retransmission = false;
   bool trimmed = false;  ///< its payload is gone
   bool timed = false;
@@ -31,7 +31,7 @@ struct SeenHeaders {
   AttemptMark mark() const { return {ev, retransmission, timed, timestamp}; }
 };
 
-/// Reads them into `seen`, which is as it was made. Requires a frame of which open() said kNone. Inline and in place,
+/// Fills `seen`, which must have its default values. Requires a view whose open() returned kNone. Inline and in place,
 /// because it is called for millions of frames: a result would be written first, and read back before that is done.
 [[gnu::always_inline]] inline void read_headers(const FrameView& packet, SeenHeaders& seen) {
   seen.ev = packet.entropy();
@@ -48,7 +48,7 @@ struct SeenHeaders {
   seen.coarse_timestamp = tseth.one_microsecond_units;
 }
 
-/// What a SACK, NACK, ACK or probe says.
+/// The fields of a SACK, NACK, ACK or probe.
 struct SeenAnswer {
   enum class Kind : uint8_t {
     kNone,  ///< no answer, or one that acknowledges nothing
@@ -61,7 +61,7 @@ struct SeenAnswer {
     kRcNotReady,
   };
   uint64_t bitmap = 0;
-  EntropyValue ev;          ///< of the packet that is answered; of RC the answer's own
+  EntropyValue ev;          ///< MRC: of the answered packet, reflected; RC: of the answer itself
   Psn trigger, cumulative;  ///< the packet that is answered; all up to this one have arrived
   int16_t bitmap_offset = 0;
   uint16_t out_of_order = 0;
@@ -76,7 +76,7 @@ struct SeenAnswer {
   bool is_rc() const { return kind >= Kind::kRcAck; }
   bool is_rc_nak() const { return kind > Kind::kRcAck; }  ///< also "receiver not ready"
 };
-/// Of a frame of which open() said kNone and which carries no data.
+/// Decodes a frame without data. Requires a view whose open() returned kNone.
 SeenAnswer answer_in(const FrameView& packet);
 
 /// For a void frame (fabric/packet/trailer.h) the headers of the frame that was lost; else the frame itself.

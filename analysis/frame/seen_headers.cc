@@ -1,4 +1,4 @@
-#include "analysis/capture/seen_headers.h"
+#include "analysis/frame/seen_headers.h"
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@ namespace {
 
 using AnswerKind = SeenAnswer::Kind;
 
-/// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK, 1 for "receiver not ready"; of a NAK
-/// the lower ones say why.
+/// InfiniBand vol. 1 table 47: the top bits of the syndrome are 0 for an ACK, 1 for "receiver not ready", 3 for a
+/// NAK, whose lower bits are the reason.
 AnswerKind kind_of(const Aeth& aeth, bool rc) {
   constexpr uint8_t kSequenceError = 0x60;
   const int top = aeth.syndrome >> 5;
