@@ -54,7 +54,7 @@ std::optional<std::string> in_example(const FaultInfo& kind, std::string_view ke
 /// chosen host.
 std::string usual_path(const FaultInfo& kind, const Choice& chosen, const Topology& topology) {
   if (kind.targets == TargetForm::kDenials) return "p0/*";
-  const std::string usual = in_example(kind, "path").value_or("");
+  std::string usual = in_example(kind, "path").value_or("");
   const std::optional<Path> path = parse_path(usual);
   const uint32_t host = chosen.nodes.front().value, other = host == 0 ? 1 : 0;
   if ((path && has_path(topology, *path)) || other >= topology.host_count()) return usual;

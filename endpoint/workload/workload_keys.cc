@@ -44,7 +44,7 @@ std::string hosts_text(const std::vector<uint32_t>& hosts) {
 
 auto ranks_kind() {
   const auto read = [](const YamlValue& value, NameResolver& names) {
-    const std::vector<uint32_t> hosts = read_hosts(value, names);
+    std::vector<uint32_t> hosts = read_hosts(value, names);
     if (hosts.size() < 2) value.fail_expecting("at least two hosts");
     return hosts;
   };

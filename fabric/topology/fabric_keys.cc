@@ -180,6 +180,7 @@ KeyTable<S> roce_keys() {
 
 KeyTable<DscpMap> dscp_keys() {
   std::vector<KeyRow<DscpMap>> rows;
+  rows.reserve(std::size(kDscpClasses));
   for (const DscpClass& each : kDscpClasses) {
     rows.push_back(KeyRow<DscpMap>::of(std::string(each.name), each.member,
                                        integer_kind(0, kMaxDscp), "DSCP of this class"));
