@@ -4,6 +4,7 @@
 
 #include "analysis/expect/expectation.h"
 #include "analysis/expect/expectation_fields.h"
+#include "analysis/expect/expectation_meanings.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -44,13 +45,15 @@ Key key_of() {
   std::vector<Key> fields;
   for_each_field(e, [&](std::string_view name, const auto& member, Need need) {
     const bool required = need == Need::kRequired || need == Need::kPositive;
-    fields.push_back(
-        {std::string(name), form_of(member), "", required ? Key::kRequired : Key::kOptional});
+    fields.push_back({std::string(name), form_of(member),
+                      std::string(meaning_of_field(E::kWord.name, name)),
+                      required ? Key::kRequired : Key::kOptional});
   });
   const Form form = fields.empty() ? Form::of(Kind::kNothing) : Form::map(std::move(fields));
   std::string example(E::kWord.form);
   std::erase(example, '"');
-  const std::string about = text_of(E::kWord.measure) + (example.empty() ? "" : "; " + example);
+  const std::string about = std::string(meaning_of_check(E::kWord.name)) + "; " +
+                            text_of(E::kWord.measure) + (example.empty() ? "" : ": " + example);
   return {std::string(E::kWord.name), form, about, Key::kOneOf};
 }
 

@@ -31,7 +31,10 @@ Form timing_form() {
        {"late_frames", count(), "frames that came after their time"},
        {"gaps", count(), "frames that the kernel lost"},
        {"min_slack_ns", or_null(kNumber), "least time between a frame's coming and its need"},
-       {"dilation", object({{"min", kNumber, ""}, {"mean", kNumber, ""}, {"max", kNumber, ""}}),
+       {"dilation",
+        object({{"min", kNumber, "of samples over the run"},
+                {"mean", kNumber, "of them"},
+                {"max", kNumber, "of them"}}),
         "lab seconds per fabric second"},
        {"jumps", count(), "times that the clock went over an empty stretch"},
        {"holds", count(), "times that the clock began to wait for the slowest process"},
@@ -52,10 +55,11 @@ Form check_form_of_verdict() {
   const Form published = object({{"value", kNumber, "in the check's unit"},
                                  {"text", kText, "as it was written"},
                                  {"figure", kText, "its source, with the place in it"}});
-  const Form where = Form::map({{"from_ns", Form::integer(0, INT64_MAX), "", Key::kRequired},
-                                {"until_ns", time_or_null(), "null: the end", Key::kRequired},
-                                {"who", kText, "", Key::kRequired},
-                                {"packet", packet_form(), "one to look at"}});
+  const Form where = Form::map(
+      {{"from_ns", Form::integer(0, INT64_MAX), "nanoseconds of fabric time", Key::kRequired},
+       {"until_ns", time_or_null(), "null: the end", Key::kRequired},
+       {"who", kText, "host, queue pair, port or fault", Key::kRequired},
+       {"packet", packet_form(), "one to look at"}});
   const Form result = Form::word({"pass", "fail", "inconclusive"});
   const Form looked = object({{"count", count(), "how many"},
                               {"what", kText, "of what: packets, queue pairs, faults, ..."},
@@ -64,16 +68,17 @@ Form check_form_of_verdict() {
                               {"source", Form::word({kSourceNames.begin(), kSourceNames.end()}),
                                "the evidence that shows them"},
                               {"text", kText, "all of it as a sentence"}});
-  return Form::map({{"name", kText, "the expectation's word", Key::kRequired},
-                    {"result", result, "", Key::kRequired},
-                    {"measured", or_null(kNumber), "in `unit`", Key::kRequired},
-                    {"bound", or_null(kNumber), "in `unit`", Key::kRequired},
-                    {"unit", kText, "", Key::kRequired},
-                    {"about", kText, "the expectation as a sentence", Key::kRequired},
-                    {"note", kText, "why, or what else was seen", Key::kRequired},
-                    {"looked", looked, "what it looked at; a check that passes has it"},
-                    {"published", published, "what was measured elsewhere"},
-                    {"where", where, "what did not hold: when, who, which packet"}});
+  return Form::map(
+      {{"name", kText, "the expectation's word", Key::kRequired},
+       {"result", result, "inconclusive: the evidence is not enough", Key::kRequired},
+       {"measured", or_null(kNumber), "in `unit`", Key::kRequired},
+       {"bound", or_null(kNumber), "in `unit`", Key::kRequired},
+       {"unit", kText, "of measured and bound: %, us, Gb/s; empty: a count", Key::kRequired},
+       {"about", kText, "the expectation as a sentence", Key::kRequired},
+       {"note", kText, "why, or what else was seen", Key::kRequired},
+       {"looked", looked, "what it looked at; a check that passes has it"},
+       {"published", published, "what was measured elsewhere"},
+       {"where", where, "what did not hold: when, who, which packet"}});
 }
 
 Form fault_form() {
@@ -95,7 +100,7 @@ Form fault_form() {
                  {"healed_at_ns", time_or_null(), "when it ended"},
                  {"still_used", kTrueFalse, "its paths were sent on to the end"},
                  {"dip", or_null(dip), "what goodput did"},
-                 {"note", kText, ""}});
+                 {"note", kText, "what else was seen of it"}});
 }
 
 Form blame_form() {
@@ -115,10 +120,11 @@ Form blame_form() {
 }
 
 Form metrics_form() {
-  const Form pauses = object({{"ports", count(), "that were paused"},
-                              {"longest_ns", Form::integer(0, INT64_MAX), ""},
-                              {"longest_port", kText, ""},
-                              {"first_pauser", kText, "who began"}});
+  const Form pauses =
+      object({{"ports", count(), "that were paused"},
+              {"longest_ns", Form::integer(0, INT64_MAX), "that a port was paused at a stretch"},
+              {"longest_port", kText, "which port that was"},
+              {"first_pauser", kText, "who began"}});
   const Form spread = object(
       {{"flows", count(), "directions of queue pairs that sent over uplinks"},
        {"one_path", count(), "of them those that kept to one uplink"},
@@ -134,24 +140,25 @@ Form metrics_form() {
                                     {"open", count(), "of them, at the end of the run"},
                                     {"p50_ns", count(), "half took no longer"},
                                     {"p99_ns", count(), "99 % took no longer"},
-                                    {"max_ns", count(), ""},
+                                    {"max_ns", count(), "the slowest one's"},
                                     {"longest_open_ns", count(), "of those that are open"}});
-  const Form deepest = object({{"bytes", count(), ""}, {"port", kText, ""}});
+  const Form deepest =
+      object({{"bytes", count(), "that stood in it"}, {"port", kText, "whose queue it was"}});
   return object({{"goodput_bps", kNumber, "bits per second that arrived, of the whole run"},
                  {"baseline_bps", or_null(kNumber), "the same before the first fault"},
                  {"baseline_variation", kNumber, "share by which that varied"},
                  {"data_packets", count(), "first transmissions"},
                  {"delivered", count(), "packets"},
-                 {"delivered_bytes", count(), ""},
+                 {"delivered_bytes", count(), "of payload, each once"},
                  {"retransmitted", count(), "packets"},
                  {"trimmed", count(), "packets"},
                  {"lost", count(), "packets"},
                  {"refused", count(), "packets that a receiver had no room for"},
                  {"naks", count(), "RoCE: go back"},
-                 {"timeouts", count(), ""},
+                 {"timeouts", count(), "RoCE: of ACKs, after which a sender goes back"},
                  {"cnps", count(), "RoCE: congestion notifications"},
                  {"flows_cut", count(), "flows that lost every path"},
-                 {"deepest_queue", or_null(deepest), ""},
+                 {"deepest_queue", or_null(deepest), "the longest that any port had"},
                  {"qps_failed", count(), "queue pairs"},
                  {"pauses", or_null(pauses), "RoCE: PFC"},
                  {"spread", or_null(spread), "how flows lay on uplinks"},
@@ -160,19 +167,19 @@ Form metrics_form() {
                  {"work_ends", kTrueFalse, "the workload is finite"},
                  {"completed_ns", time_or_null(), "when it was done"},
                  {"captures", count(), "files that were read"},
-                 {"capture_records", count(), ""},
-                 {"capture_skipped", count(), ""},
+                 {"capture_records", count(), "packets in them"},
+                 {"capture_skipped", count(), "of them those that are no packets of ours"},
                  {"history_sha256", kText, "digest of what every node did"},
                  {"history_version", count(), "only digests of one version can be compared"}});
 }
 
 Form taps_form() {
-  return object({{"interfaces", count(), ""},
-                 {"packets", count(), ""},
-                 {"bytes", count(), ""},
+  return object({{"interfaces", count(), "that were captured"},
+                 {"packets", count(), "that it captured"},
+                 {"bytes", count(), "of these packets"},
                  {"missing", count(), "that libpcap did not see"},
-                 {"cpu_seconds", kNumber, ""},
-                 {"open_seconds", kNumber, ""}});
+                 {"cpu_seconds", kNumber, "of processors"},
+                 {"open_seconds", kNumber, "from opening to closing, by the wall's clock"}});
 }
 
 }  // namespace
@@ -181,13 +188,16 @@ const ValueForm& verdict_form() {
   static const Form kForm = Form::map(
       {{"schema", Form::word({schema_id("verdict")}), "of this document", Key::kRequired},
        {"scenario", kText, "its name", Key::kRequired},
-       {"world", Form::word({"live", "sim", "captures"}), "", Key::kRequired},
-       {"seed", count(), "", Key::kRequired},
-       {"payload", Form::word({"real", "elided"}), "", Key::kRequired},
+       {"world", Form::word({"live", "sim", "captures"}),
+        "what ran it; captures: of others, and nothing ran", Key::kRequired},
+       {"seed", count(), "of all draws", Key::kRequired},
+       {"payload", Form::word({"real", "elided"}), "elided: packets had headers alone",
+        Key::kRequired},
        {"version", kText, "of the program", Key::kRequired},
        {"commit", kText, "of the program's sources; \"unknown\" in an unpacked archive"},
        {"build_type", kText, "of the program, as CMake calls it"},
-       {"result", Form::word({"pass", "fail", "inconclusive"}), "", Key::kRequired},
+       {"result", Form::word({"pass", "fail", "inconclusive"}), "the worst of the checks",
+        Key::kRequired},
        {"without", texts(), "mechanisms that were switched off"},
        {"timing", timing_form(), "whether time can be trusted", Key::kRequired},
        {"checks", Form::list(check_form_of_verdict()), "one for each expectation", Key::kRequired},
@@ -195,9 +205,9 @@ const ValueForm& verdict_form() {
        {"blame", Form::list(blame_form()), "what was broken, by packets alone", Key::kRequired},
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
-       {"metrics", metrics_form(), "", Key::kRequired},
+       {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"taps", taps_form(), "what libpcap cost"},
-       {"notes", texts(), "", Key::kRequired}});
+       {"notes", texts(), "sentences about the evidence", Key::kRequired}});
   return kForm;
 }
 
