@@ -103,6 +103,30 @@ TEST_CASE("a run without a fault accuses nobody, under any transport" *
       runs, all.attempts, all.congested, all.refused, all.under_way, accusing, wrong, table));
 }
 
+TEST_CASE(
+    "a run without a fault accuses nobody where one path is kept, or switches choose by hash or routes" *
+    doctest::test_suite(test::kWholeRun)) {
+  const uint64_t seeds = test::nightly() ? kSeeds : 1;
+  for (const std::string_view transport : {"one-path", "mrc-ecmp", "mrc-fare", "roce-fare"}) {
+    for (uint64_t seed = 1; seed <= seeds; ++seed) {
+      CAPTURE(transport);
+      CAPTURE(seed);
+      // Longer than such switches need to find their routes; the fuller, the more queues drop and trim.
+      const Scenario scenario = parse_scenario(read_yaml_text(
+          fmt::format("name: calm\nabout: Nothing is broken.\nfabric: octet\nseed: {}\nworkload:\n"
+                      "  - permutation: {{hosts: all, load: {}%, message: 256KiB}}\n"
+                      "  - incast: {{from: \"h[1-3]\", to: h0, load: 60%, message: 64KiB}}\n"
+                      "end: 180us\n",
+                      seed, 20 + seed % 5 * 20),
+          "calm"));
+      const CalmRun run = run_of(under_transport(scenario, find_contrast(scenario, transport)));
+      CHECK(run.attempts > 100);
+      CHECK(run.accusations == "");
+      CHECK(run.wrong == "");
+    }
+  }
+}
+
 TEST_CASE("what stands behind a pause, and what queues of busy receivers drop, accuses nobody" *
           doctest::test_suite(test::kWholeRun)) {
   // Shipped incidents without a fault, which blamed somebody under these transports.
