@@ -5,6 +5,7 @@
 //   ---
 //   title: A link flaps
 //   aim: One sentence for the teacher.
+//   mistakes: What students think or do wrongly, for the teacher.
 //   minutes: 10
 //   scenario: "name of a shipped one", or the text of one
 //   at: 95us                                  where the page stands at first
@@ -33,6 +34,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/text/key_table.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -43,16 +45,21 @@ struct LessonTask {
 
 struct Lesson {
   std::string name;  ///< of its file, without ".md"
-  std::string title, aim, scenario, at, text;
+  std::string title, aim, mistakes, scenario, at, text;
   int64_t minutes = 0;
   std::vector<LessonTask> tasks;
 };
 
+inline constexpr size_t kMaxTasks = 16;
+/// The keys of the front matter, a row for each: what it may hold, what it means, how it is read.
+const KeyTable<Lesson>& lesson_keys();
 /// Throws InputError with the position. `name` is used in messages.
 Lesson parse_lesson(const std::string& name, std::string_view markdown);
 /// All that are shipped, by name.
 const std::vector<Lesson>& lessons();
-/// Throws NameError suggesting the nearest.
+/// By its whole name; null: none has it.
+const Lesson* lesson_named(std::string_view name);
+/// By its name, its number ("4") or its name without that. Throws NameError suggesting the nearest.
 const Lesson& find_lesson(std::string_view name);
 
 Scenario scenario_of(const Lesson& lesson);

@@ -6,7 +6,7 @@
 #include "fabric/text/schema_id.h"
 #include "fabric/topology/fabric_keys.h"
 #include "scenario/spec/scenario_keys.h"
-#include "session/lesson_keys.h"
+#include "session/lesson.h"
 
 namespace mrclab::lab {
 namespace {

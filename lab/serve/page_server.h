@@ -2,7 +2,7 @@
 // HTTP and WebSocket for the page, on Boost.Beast. Serves the embedded files and takes JSON texts of those
 // that have the token. One thread of its own runs it; send() and close() may be called from another.
 //
-// Everything from outside is bounded (page_limits.h): kMaxClients WebSockets, kMaxStrangers other connections,
+// Everything from outside is bounded (page_limits.h): kMaxClients WebSockets (a class has more), kMaxStrangers other connections,
 // kMaxRequestBytes of a request, kMaxTextBytes of a message, kMaxWaiting messages that nobody has taken yet (more end
 // the connection), kMaxOutgoingBytes that a slow browser has not read (likewise), and kHandshakeTime to ask for
 // something. A stranger is a connection that has not shown the token. One more of them takes the place of one that asks
@@ -18,15 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "lab/serve/serve_options.h"
 #include "session/page_connections.h"
 
 namespace mrclab::lab {
-
-struct ServeOptions {
-  std::string address = "127.0.0.1";
-  uint16_t port = 0;  ///< 0: any that is free
-  std::string token;  ///< empty: a random one
-};
 
 struct PageThread;
 
@@ -45,6 +40,8 @@ class PageServer : public PageConnections {
   size_t waiting_bytes(ClientId client) const override;
   void send_text(ClientId client, std::string text) override;
   void send_binary(ClientId client, std::string bytes) override;
+  /// Closes the connection when this browser has been sent all that waits for it.
+  void finish(ClientId client);
 
  private:
   std::unique_ptr<PageThread> thread_;

@@ -10,34 +10,35 @@
 #include "console/terminal.h"
 #include "fabric/text/text_wrap.h"
 #include "fabric/text/visible_text.h"
-#include "session/lesson_keys.h"
 #include "session/lesson_verdict.h"
 #include "session/session_verdict.h"
 
 namespace mrclab::lab {
 namespace {
 
-constexpr std::string_view kLessonMark = "# lesson ", kAnswerMark = "# answer ";
+constexpr std::string_view kLessonMark = "# lesson ", kAnswerMark = "# answer ",
+                           kPredictionMark = "# prediction ";
 constexpr std::string_view kPass = "pass", kFail = "fail";
+
+/// "# answer 2: 10 MB": the text of its task; any other line leaves `texts` as it is.
+void read_comment(std::string_view line, std::string_view mark,
+                  std::map<size_t, std::string>& texts) {
+  if (!line.starts_with(mark)) return;
+  const char* const end = line.data() + line.size();
+  size_t task = 0;
+  const auto [rest, error] = std::from_chars(line.data() + mark.size(), end, task);
+  if (error != std::errc() || task == 0 || task > kMaxTasks || end - rest < 2) return;
+  if (std::string_view(rest, 2) == ": ") texts[task - 1] = std::string(rest + 2, end);
+}
 
 /// The comments that the page wrote. Others are no concern of ours.
 void read_comments(std::string_view text, Submission& submission, std::string& lesson) {
   std::istringstream lines{std::string(text)};
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kLessonMark)) lesson = line.substr(kLessonMark.size());
-    if (!line.starts_with(kAnswerMark)) continue;
-    const char* const end = line.data() + line.size();
-    size_t task = 0;
-    const auto [rest, error] = std::from_chars(line.data() + kAnswerMark.size(), end, task);
-    if (error != std::errc() || task == 0 || task > kMaxTasks || end - rest < 2) continue;
-    if (std::string_view(rest, 2) != ": ") continue;
-    submission.answers[task - 1] = std::string(rest + 2, end);
+    read_comment(line, kAnswerMark, submission.answers);
+    read_comment(line, kPredictionMark, submission.predictions);
   }
-}
-
-std::string_view better(std::string_view a, std::string_view b) {
-  if (a == kPass || b == kPass) return kPass;
-  return a == kFail ? b : a;
 }
 
 }  // namespace
@@ -78,6 +79,9 @@ std::vector<JudgedTask> judged_tasks(const Submission& submission) {
   for (size_t i = 0; i < submission.lesson->tasks.size(); ++i) {
     const LessonTask& task = submission.lesson->tasks[i];
     JudgedTask& judged = tasks.emplace_back();
+    if (const auto said = submission.predictions.find(i); said != submission.predictions.end()) {
+      judged.predicted = prediction_of(said->second);
+    }
     if (!task.answer.empty()) {
       const auto typed = submission.answers.find(i);
       if (typed != submission.answers.end()) judged.typed = visible(typed->second);
@@ -88,6 +92,7 @@ std::vector<JudgedTask> judged_tasks(const Submission& submission) {
     const nlohmann::json verdict = lesson_verdict(*submission.lesson, task, submission.scenario,
                                                   [&] { return verdict_of(text, task.expect); });
     verdict.at("result").get_to(judged.result);
+    judged.measured = prediction_of(measured_in(verdict));
     judged.deeds = seen_deeds(parse_deeds(task.deed, given), submission.scenario);
     for (const auto& check : verdict.at("checks")) {
       const bool said = std::any_of(judged.deeds.begin(), judged.deeds.end(),
@@ -99,10 +104,13 @@ std::vector<JudgedTask> judged_tasks(const Submission& submission) {
   return tasks;
 }
 
-std::vector<std::string> results_of(const Submission& submission) {
-  std::vector<std::string> results;
-  for (JudgedTask& task : judged_tasks(submission)) results.push_back(std::move(task.result));
-  return results;
+std::vector<LessonNote> notes_of(const Submission& submission) {
+  std::vector<LessonNote> notes;
+  for (const JudgedTask& task : judged_tasks(submission)) {
+    notes.push_back({submission.lesson->name, notes.size(), task.predicted, task.typed, task.result,
+                     task.measured});
+  }
+  return notes;
 }
 
 std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& tasks) {
@@ -115,6 +123,7 @@ std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& task
     const JudgedTask& task = tasks[i];
     out += wrapped_text(fmt::format("{}. {}: {}", i + 1, lesson.tasks[i].title, task.result),
                         kTerminalColumns, 3);
+    if (!task.predicted.empty()) line("predicted", task.predicted);
     for (const DeedSeen& deed : task.deeds) {
       line("asked", deed.asked);
       line(deed.done ? "found" : "not found", visible(deed.found));
@@ -123,53 +132,8 @@ std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& task
       line("asked", "an answer, typed");
       line(task.typed.empty() ? "not found" : "found", task.typed.empty() ? "none" : task.typed);
     }
+    if (task.result == kPass && !task.measured.empty()) line("measured", task.measured);
     for (const std::string& why : task.why) line("but", why);
-  }
-  return out;
-}
-
-void ClassTable::add_submission(const Submission& submission,
-                                const std::vector<std::string>& results) {
-  Row& row = rows_[{submission.student, submission.lesson->name}];
-  row.lesson = submission.lesson;
-  row.results.resize(results.size(), std::string(kFail));
-  for (size_t i = 0; i < results.size(); ++i) row.results[i] = better(row.results[i], results[i]);
-}
-
-bool ClassTable::all_passed() const {
-  return std::all_of(rows_.begin(), rows_.end(), [](const auto& entry) {
-    const auto& results = entry.second.results;
-    return std::all_of(results.begin(), results.end(), [](const auto& r) { return r == kPass; });
-  });
-}
-
-std::string ClassTable::text() const {
-  std::vector<std::vector<std::string>> lines{{"STUDENT", "LESSON", "PASSED", "TASKS"}};
-  for (const auto& [key, row] : rows_) {
-    const auto passed = std::count(row.results.begin(), row.results.end(), kPass);
-    lines.push_back({visible(key.first), key.second,
-                     fmt::format("{} of {}", passed, row.results.size()),
-                     fmt::format("{}", fmt::join(row.results, ", "))});
-  }
-  return table(lines);
-}
-
-std::string ClassTable::csv() const {
-  // Students' file names may hold anything, and a spreadsheet takes what begins so for a formula.
-  const auto quoted = [](std::string text) {
-    if (!text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos) {
-      text.insert(0, 1, '\'');
-    }
-    for (size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2)
-      text.insert(at, 1, '"');
-    return '"' + text + '"';
-  };
-  std::string out = "student,lesson,task,title,result\n";
-  for (const auto& [key, row] : rows_) {
-    for (size_t i = 0; i < row.results.size(); ++i) {
-      out += fmt::format("{},{},{},{},{}\n", quoted(visible(key.first)), key.second, i + 1,
-                         quoted(row.lesson->tasks[i].title), row.results[i]);
-    }
   }
   return out;
 }

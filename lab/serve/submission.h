@@ -7,6 +7,7 @@
 
 #include "session/lesson.h"
 #include "session/lesson_deed.h"
+#include "session/lesson_note.h"
 
 namespace mrclab::lab {
 
@@ -15,7 +16,8 @@ struct Submission {
   std::string student;             ///< the file's name up to its first dot: "anna" of anna.2.yaml
   const Lesson* lesson = nullptr;  ///< never null
   Scenario scenario;
-  std::map<size_t, std::string> answers;  ///< what was typed, by task, from 0
+  /// What was typed and what was predicted, by task, from 0.
+  std::map<size_t, std::string> answers, predictions;
 };
 
 /// `expected`: the lesson it must be for, null: the one that the file names. Throws InputError for a file that is no
@@ -27,6 +29,8 @@ struct JudgedTask {
   std::string result;            ///< "pass", "fail" or "inconclusive"
   std::vector<DeedSeen> deeds;   ///< empty where an answer is to be typed
   std::string typed;             ///< that answer
+  std::string predicted;         ///< before it was checked; empty: nothing
+  std::string measured;          ///< what the checks found
   std::vector<std::string> why;  ///< what kept it from passing, beside missing deeds
 };
 /// Each task, in its order.
@@ -34,24 +38,7 @@ std::vector<JudgedTask> judged_tasks(const Submission& submission);
 /// The tasks in words, each with what it asked to do and where the session has it; at most 80 columns.
 std::string tasks_text(const Lesson& lesson, const std::vector<JudgedTask>& tasks);
 
-/// The result of each task alone.
-std::vector<std::string> results_of(const Submission& submission);
-
-/// Who passed what: of every student and lesson the best that any of their files has for each task.
-class ClassTable {
- public:
-  void add_submission(const Submission& submission, const std::vector<std::string>& results);
-  /// Did all pass all?
-  bool all_passed() const;
-  std::string text() const;  ///< columns for a terminal
-  std::string csv() const;   ///< student, lesson, task, title, result
-
- private:
-  struct Row {
-    const Lesson* lesson = nullptr;
-    std::vector<std::string> results;
-  };
-  std::map<std::pair<std::string, std::string>, Row> rows_;  // by student and lesson
-};
+/// What the file has of each task, for the table of a class.
+std::vector<LessonNote> notes_of(const Submission& submission);
 
 }  // namespace mrclab::lab

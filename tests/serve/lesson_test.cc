@@ -63,6 +63,7 @@ TEST_CASE("a plan of the lesson's size has the parts that the lesson asks for") 
 
 TEST_CASE("the page is told everything of a lesson but its solutions and answers") {
   for (const nlohmann::json& lesson : lessons_json()) {
+    CHECK_FALSE(lesson.contains("mistakes"));
     CHECK_FALSE(lesson.at("tasks").empty());
     for (const nlohmann::json& task : lesson.at("tasks")) {
       for (const char* secret : {"solution", "options", "answer", "why", "expect", "deed"})

@@ -8,6 +8,8 @@
 #include <filesystem>
 
 #include "fabric/text/text_wrap.h"
+#include "lab/serve/class_table.h"
+#include "lab/serve/terminal_lesson.h"
 #include "netio/system/file_descriptor.h"
 #include "tests/support/texts.h"
 
@@ -45,7 +47,10 @@ TEST_CASE("of several files of a student each task counts as the best of them") 
   const Folder folder;
   const std::string one = folder.write(
       "anna.1.yaml",
-      saved(plan(), "# lesson 12-plan-131072\n# answer 1: 131,072\n# answer 2: 7\n", nullptr));
+      saved(plan(),
+            "# lesson 12-plan-131072\n# prediction 1: about 65,000\n# answer 1: 131,072\n"
+            "# answer 2: 7\n",
+            nullptr));
   const std::string two =
       folder.write("anna.2.yaml",
                    saved(plan(), "# lesson 12-plan-131072\n# answer 9x: 1\n", &plan().tasks.at(3)));
@@ -54,14 +59,18 @@ TEST_CASE("of several files of a student each task counts as the best of them") 
   ClassTable table;
   for (const std::string& file : {one, two, other}) {
     const Submission submission = read_submission(file, nullptr);
-    table.add_submission(submission, results_of(submission));
+    for (const LessonNote& note : notes_of(submission)) table.add(submission.student, note);
   }
   CHECK(table.text() ==
         "STUDENT  LESSON          PASSED  TASKS\n"
         "anna     12-plan-131072  2 of 4  pass, fail, fail, pass\n"
-        "ben      12-plan-131072  1 of 4  fail, fail, pass, fail\n");
+        "ben      12-plan-131072  1 of 4  fail, fail, pass, fail\n"
+        "\n"
+        "STUDENT  LESSON  TASK  RESULT  PREDICTED     MEASURED\n"
+        "anna     12      1     pass    about 65,000  typed 131,072\n");
   CHECK_FALSE(table.all_passed());
-  CHECK(table.csv().find("\"ben\",12-plan-131072,3,\"What a dead uplink costs\",pass\n") !=
+  CHECK(table.csv().find(
+            "\"ben\",12-plan-131072,3,\"What a dead uplink costs\",pass,\"\",\"0.39\",") !=
         std::string::npos);
 }
 
@@ -96,6 +105,94 @@ TEST_CASE("each task says what it asked to do, and where the session has it or w
   text = tasks_text(plan(), tasks);
   CHECK(text.find("   asked     an answer, typed\n   found     131,072\n") != std::string::npos);
   CHECK(text.find("   not found none\n") != std::string::npos);
+}
+
+TEST_CASE("what was predicted stands beside what was measured") {
+  const Lesson& lesson = find_lesson("4");
+  const Folder folder;
+  const Submission submission = read_submission(
+      folder.write("anna.yaml",
+                   saved(lesson, "# lesson 04-link-flap\n# prediction 2: five   times\n",
+                         &lesson.tasks.at(1))),
+      nullptr);
+  const std::vector<JudgedTask> tasks = judged_tasks(submission);
+  const std::string text = tasks_text(lesson, tasks);
+  CAPTURE(text);
+  CHECK(text.find("   predicted five times\n") != std::string::npos);
+  CHECK(text.find("   measured ") != std::string::npos);
+  CHECK(tasks.at(1).measured.find("goodput") != std::string::npos);
+  CHECK(tasks.at(1).measured.find(" %") != std::string::npos);
+}
+
+TEST_CASE(
+    "a task is done in a terminal by its faults, its transport or its answer, after a prediction") {
+  const Lesson& flap = find_lesson("link-flap");
+  TerminalTry tried;
+  tried.prediction = "a thirtieth";
+  tried.faults = {"link_down p5.t0-1:u3 for=60us at=300us"};
+  CHECK(do_task(flap, 0, tried));
+  tried.faults = {"link_down link=h0:p0 for=60us at=300us"};
+  CHECK_FALSE(do_task(flap, 0, tried));
+  CHECK(tried_session(flap, tried).faults.at(0).at == FabricTime::from_us(300));
+  tried.faults = {"link_down p5.t0-1:u3"};  // from where the lesson stands at first
+  CHECK(tried_session(flap, tried).faults.at(0).at == FabricTime::from_us(240));
+  for (const char* line :
+       {"", "no_such p5.t0-1:u3", "link_down", "link_down =1", "link_down a=1 a=2",
+        "link_down p5.t0-1:u3 at=soon", "flap p0.t0-0:u0 count=5"}) {
+    CAPTURE(line);
+    tried.faults = {line};
+    CHECK_THROWS_AS(tried_session(flap, tried), InputError);
+  }
+  TerminalTry one_path;
+  one_path.prediction = "an eighth";
+  one_path.transport = "one-path";
+  CHECK(do_task(find_lesson("2"), 0, one_path));
+  one_path.transport = "{profile: lab, spray: off}";
+  CHECK(do_task(find_lesson("02"), 0, one_path));
+  TerminalTry typed;
+  typed.prediction = " ";
+  typed.answer = "131,072";
+  CHECK_THROWS_AS(do_task(plan(), 0, typed), InputError);  // nothing is predicted
+  typed.prediction = "many";
+  CHECK(do_task(plan(), 0, typed));
+}
+
+TEST_CASE("every task can be done in a terminal as its solution does it") {
+  for (const Lesson& lesson : lessons()) {
+    for (const LessonTask& task : lesson.tasks) {
+      if (task.solution.empty()) continue;
+      CAPTURE(lesson.name);
+      CAPTURE(task.title);
+      const Scenario solution = solved(lesson, task);
+      TerminalTry tried;
+      if (!task.options.empty()) tried.transport = task.options;
+      const YamlValue list = read_yaml_text(task.solution, "solution");
+      for (const YamlValue& entry : list.items()) {
+        std::string kind, words, at;
+        for (const auto& [key, value] : entry.members()) {
+          if (key == "at") {
+            at = " at=" + value.as_string();
+            continue;
+          }
+          kind = key;
+          for (const auto& [setting, text] : value.members()) {
+            std::string typed_text;
+            if (text.is_list()) {
+              for (const YamlValue& one : text.items()) {
+                typed_text += (typed_text.empty() ? "[" : ", ") + one.as_string();
+              }
+              typed_text += "]";
+            } else {
+              typed_text = text.as_string();
+            }
+            words += " " + setting + "=" + typed_text;
+          }
+        }
+        tried.faults.push_back(kind + words + at);
+      }
+      CHECK(to_yaml(tried_session(lesson, tried)) == to_yaml(solution));
+    }
+  }
 }
 
 TEST_CASE("a file that is no session of the lesson is refused") {
@@ -146,7 +243,11 @@ TEST_CASE("a spreadsheet finds no formula in the table of a class") {
                                           saved(plan(), "# lesson 12-plan-131072\n", nullptr));
     ClassTable table;
     const Submission submission = read_submission(file, nullptr);
-    table.add_submission(submission, {"fail", "fail", "fail", "fail"});
+    for (LessonNote note : notes_of(submission)) {
+      note.prediction = name;
+      table.add(submission.student, note);
+    }
+    CHECK(table.csv().find(",\"'" + std::string(name) + "\",") != std::string::npos);
     const std::string first = table.csv().substr(table.csv().find('\n') + 1);
     CHECK(first.starts_with("\"'" + std::string(name) + "\","));
   }

@@ -10,7 +10,7 @@
 #include "console/json_print.h"
 #include "console/root_rights.h"
 #include "fabric/text/yaml.h"
-#include "faults/fault_kind.h"
+#include "faults/fault_order.h"
 #include "lab/persistent/fault_text.h"
 #include "lab/persistent/lab_choice.h"
 #include "lab/persistent/labd_client.h"
@@ -35,36 +35,6 @@ struct FaultOptions {
   bool list = false;
   bool as_json = false;
 };
-
-/// What a word without a key names: what the kind is about.
-std::string target_key(const faults::FaultInfo& fault, const std::string& name) {
-  const auto keys = faults::keys_of(fault.targets);
-  if (keys.front() != "wire" || name.find("->") != std::string::npos) {
-    return std::string(keys.front());
-  }
-  const bool takes_switch = std::find(keys.begin(), keys.end(), "switch") != keys.end();
-  return takes_switch && name.find(':') == std::string::npos ? "switch" : "link";
-}
-
-json body_of(const FaultOptions& options) {
-  json body = json::object();
-  for (const std::string& word : options.words) {
-    const size_t equals = word.find('=');
-    std::string key = word.substr(0, equals);
-    std::string value = equals == std::string::npos ? word : word.substr(equals + 1);
-    if (equals == std::string::npos) {
-      const auto kind = faults::find_fault(options.kind);
-      if (!kind) break;  // the lab refuses it with a message
-      key = target_key(faults::info(*kind), word);
-    }
-    if (key.empty() || value.empty()) {
-      throw InputError("found " + in_quotes(word) + ": expected key=value, such as for=50us");
-    }
-    if (body.contains(key)) throw InputError("found " + in_quotes(key) + " twice: expected once");
-    body[key] = value;
-  }
-  return body;
-}
 
 json call(netio::RpcClient& labd, const char* method, const json& params = nullptr) {
   try {
@@ -119,7 +89,7 @@ int fault_command(const FaultOptions& options) {
   if (options.kind.empty()) {
     throw InputError("name a kind of fault; 'mrclab fault --list' shows them");
   }
-  json order{{"kind", options.kind}, {"body", body_of(options)}};
+  json order{{"kind", options.kind}, {"body", body_of_words(options.kind, options.words)}};
   if (options.at) order["at"] = *options.at;
   require_root("fault");
   netio::RpcClient labd = connect_to_labd(choose_lab(options.lab));
