@@ -39,6 +39,17 @@ export class Lessons {
     this.page.panels.show("lesson");
   }
 
+  /// The session on the server is a lesson's: of a class with what was done there before.
+  resume(name, notes) {
+    if (this.lesson?.name === name) return;
+    this.lesson = this.page.world.fabric.lessons.find((l) => l.name === name);
+    for (const note of notes.filter((n) => n.lesson === name)) {
+      this.guesses.set(note.task, note.prediction);
+      if (note.answer) this.answers.set(note.task, note.answer);
+    }
+    this.page.panels.show("lesson");
+  }
+
   panel() {
     const lesson = this.lesson;
     if (!lesson) return [el("h2", {}, "Lessons"), note("Each asks for a prediction, lets you try, and checks what came of it."),
@@ -49,26 +60,28 @@ export class Lessons {
   }
 
   task(task, i) {
-    const guess = el("textarea", {"aria-label": "your prediction", oninput: (e) => this.guesses.set(i, e.target.value)});
+    const guess = el("textarea", {"aria-label": "your prediction", "data-predict": i, placeholder: "your prediction, before you try",
+                                   oninput: (e) => { this.guesses.set(i, e.target.value); check.disabled = !e.target.value.trim(); }});
     guess.value = this.guesses.get(i) ?? "";
     const answer = task.typed ? el("input", {type: "text", "data-answer": i, "aria-label": "your answer", autocomplete: "off",
                                              oninput: (e) => this.answers.set(i, e.target.value)}) : null;
     if (answer) answer.value = this.answers.get(i) ?? "";
     const verdict = this.done.get(i);
     const said = el("div", {"data-task": i, "aria-live": "polite"}, verdict ? this.result(task, verdict) : null);
+    const check = el("button", {type: "button", class: "main", "data-check": i, title: "after a prediction", onclick: async (e) => {
+      e.target.disabled = true;
+      fill(said, note("judging …"));
+      const asked = {lesson: this.lesson.name, task: i, prediction: this.guesses.get(i) ?? ""};
+      try {
+        this.done.set(i, await this.page.link.ask(task.typed ? {...asked, do: "answer", text: this.answers.get(i) ?? ""} : {...asked, do: "judge"}));
+      } catch (problem) {
+        this.page.say(problem.message);
+      }
+      this.page.panels.draw();
+    }}, "Check");
+    check.disabled = !guess.value.trim();
     return [el("h3", {}, `${i + 1}. ${task.title}`), el("p", {}, code(task.predict)), guess, el("p", {}, code(task.do)),
-            el("p", {class: "row"}, answer, el("button", {type: "button", class: "main", "data-check": i, onclick: async (e) => {
-              e.target.disabled = true;
-              fill(said, note("judging …"));
-              try {
-                this.done.set(i, await this.page.link.ask(task.typed
-                    ? {do: "answer", lesson: this.lesson.name, task: i, text: this.answers.get(i) ?? ""}
-                    : {do: "judge", lesson: this.lesson.name, task: i}));
-              } catch (problem) {
-                this.page.say(problem.message);
-              }
-              this.page.panels.draw();
-            }}, "Check")), said];
+            el("p", {class: "row"}, answer, check), said];
   }
 
   result(task, verdict) {

@@ -7,9 +7,10 @@ const kWait = [250, 500, 1000, 2000, 4000];  // ms between tries
 
 export class Link {
   /// `heard(message)` gets every JSON object and decoded binary message that answers no question; `before()` is called
-  /// before the first message.
-  constructor(token, heard, state, before) {
-    this.token = token;
+  /// before the first message. `visitor` is {token}, and of a class {name, key} beside it.
+  constructor(visitor, heard, state, before) {
+    this.visitor = visitor;
+    this.over = false;
     this.heard = heard;
     this.before = before;
     this.state = state;  // called with "open", "broken", "refused" or "stopped", and then why
@@ -20,7 +21,7 @@ export class Link {
   }
 
   open() {
-    const address = `ws://${location.host}/live?token=${encodeURIComponent(this.token)}`;
+    const address = `ws://${location.host}/live?${new URLSearchParams(this.visitor)}`;
     this.socket = isExported() ? new SimulatorSocket() : new WebSocket(address);
     this.socket.binaryType = "arraybuffer";
     let opened = false;
@@ -30,6 +31,7 @@ export class Link {
       for (const {reject} of this.asked.values()) reject(new Error("the connection is broken"));
       this.asked.clear();
       if (isExported()) return this.state("stopped", event.reason);
+      if (this.over) return;
       this.state(opened || !(await this.isAnswered()) ? "broken" : "refused");
       const wait = kWait[Math.min(this.tries++, kWait.length - 1)];
       setTimeout(() => this.open(), wait);
@@ -48,6 +50,10 @@ export class Link {
 
   take(data) {
     const message = typeof data === "string" ? JSON.parse(data) : decoded(data);
+    if (message.say === "refused") {  // another try would be, too
+      this.over = true;
+      return this.state("unwelcome", message.text);
+    }
     const asked = this.asked.get(message.ticket);
     if (asked) {
       this.asked.delete(message.ticket);

@@ -26,7 +26,8 @@ class Page {
     this.colours = new Colours();
     this.fork = false;
     const words = new URLSearchParams(location.search);
-    this.link = new Link(words.get("token") ?? "", (m) => this.heard(m), (s, why) => this.connection(s, why), () => this.sendSeek());
+    if (words.has("class") && !words.get("name")) return void askName("");
+    this.link = new Link(visitor(words), (m) => this.heard(m), (s, why) => this.connection(s, why), () => this.sendSeek());
     this.fabric = new FabricView($("fabric"), this.world, this.link, this.colours);
     this.fabric.placed = (height) => { $("legend").style.bottom = height + 1 + "px"; };
     this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t));
@@ -52,6 +53,7 @@ class Page {
   // --- messages of the server --------------------------------------------------------------------------
 
   connection(state, why) {
+    if (state === "unwelcome") return askName(why);
     $("gone").hidden = state === "open";
     if (state === "open") return;
     $("gone").textContent = {
@@ -75,6 +77,8 @@ class Page {
     } else if (word === "branch") {
       if (this.fork && message.other !== null) this.setFork(false);
       this.panels.difference = null;
+      const {lesson, student} = this.world.fabric;
+      if (lesson) this.lessons.resume(lesson, student?.notes ?? []);
     } else if (word === "state") {
       if (!this.readOnce && this.world.branch) {  // before showState() writes the link anew
         this.readOnce = true;
@@ -102,10 +106,11 @@ class Page {
     const {world} = this, t = world.now();
     if (!world.branch) return;
     const open = world.branch.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
-    const key = world.branch.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
+    const student = world.fabric.student?.name;
+    const key = student + world.branch.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
     if (key === this.badgeKey) return;
     this.badgeKey = key;
-    fill($("badges"), world.branch.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.branch.lab}-${world.nodes[0].name} tcpdump`}, "live") :
+    fill($("badges"), student ? el("span", {class: "badge", id: "student"}, student) : null, world.branch.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.branch.lab}-${world.nodes[0].name} tcpdump`}, "live") :
            world.branch.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
          world.cut ? el("span", {class: "badge hot", id: "cut", title: world.cut.why}, `recorded up to ${time(world.cut.from_ps)}`) : null,
          open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
@@ -310,6 +315,34 @@ class Page {
     }
     this.frames = Math.max(0, (this.frames ?? took) * 0.95 + took * 0.05);
   }
+}
+
+/// Who asks to be let in. Of a class the browser keeps a secret, by which its student comes back.
+function visitor(words) {
+  const who = {token: words.get("token") ?? ""};
+  if (!words.has("class")) return who;
+  let key = null;
+  try {
+    key = localStorage.getItem("mrclab-key");
+    if (!key) localStorage.setItem("mrclab-key", key = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join(""));
+  } catch { /* a private window keeps nothing */ }
+  return {...who, name: words.get("name") ?? "", key: key ?? "none"};
+}
+
+/// Of a class everybody has a name; the page is loaded again with it, so that a reload comes back to it.
+function askName(why) {
+  const dialog = $("dialog"), name = el("input", {type: "text", id: "name", maxlength: 40, "aria-label": "your name", autocomplete: "off"});
+  const enter = () => {
+    const words = new URLSearchParams(location.search);
+    words.set("name", name.value.trim());
+    if (name.value.trim()) location.search = words;
+  };
+  name.addEventListener("keydown", (e) => { if (e.key === "Enter") enter(); });
+  dialog.addEventListener("cancel", (e) => e.preventDefault());
+  fill(dialog, el("h2", {}, "Your name"), el("p", {class: why ? "error" : "note"}, why || "Your teacher sees it beside what you predict and what you find."), name,
+       el("div", {class: "row"}, el("button", {type: "button", class: "main", id: "enter", onclick: enter}, "Begin")));
+  if (!dialog.open) dialog.showModal();
+  name.focus();
 }
 
 Object.assign(Page.prototype, kPointing, kKeys, kSettingUp);

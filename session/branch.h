@@ -104,9 +104,10 @@ class Branch {
   virtual std::unique_ptr<Branch> another(Scenario scenario) const = 0;
 
  protected:
-  explicit Branch(Scenario scenario)
+  explicit Branch(Scenario scenario, size_t max_packets = Recording::kMaxPackets)
       : scenario_(std::move(scenario)),
-        recording_(std::make_unique<Recording>(scenario_.topology, scenario_.stop())) {}
+        recording_(std::make_unique<Recording>(scenario_.topology, scenario_.stop(), max_packets)) {
+  }
 
   Scenario scenario_;
   std::unique_ptr<Recording> recording_;

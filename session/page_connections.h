@@ -10,12 +10,20 @@ namespace mrclab::lab {
 
 using ClientId = uint64_t;
 
+/// Who joins the server of a class.
+struct PageVisitor {
+  std::string name;      ///< of the student; hostile until looked at
+  std::string key;       ///< a secret of the student's browser, by which it comes back
+  bool teacher = false;  ///< has the teacher's token
+};
+
 /// What a browser did.
 struct PageInput {
   enum class What : uint8_t { kJoined, kText, kLeft };
   ClientId client = 0;
   What what = What::kText;
   std::string text = {};
+  PageVisitor visitor = {};  ///< of kJoined
 };
 
 class PageConnections {

@@ -45,8 +45,12 @@ bool is_lost(const SeenPacket& packet) {
 
 }  // namespace
 
-Recording::Recording(const Topology& topology, FabricTime end)
-    : topology_(topology), end_(end), bin_(bin_for(topology, end)), bins_(bin_of(end) + 1) {
+Recording::Recording(const Topology& topology, FabricTime end, size_t max_packets)
+    : topology_(topology),
+      end_(end),
+      max_packets_(max_packets),
+      bin_(bin_for(topology, end)),
+      bins_(bin_of(end) + 1) {
   wire_sums_.resize(bins_ * topology.wires_list.size());
   plane_sums_.resize(bins_ * topology.planes);
   packets_.resize(bins_);
@@ -66,11 +70,11 @@ std::span<const Recording::PlaneSums> Recording::planes(size_t bin) const {
 
 void Recording::record_packet(const SeenPacket& seen) {
   packets_[bin_of(seen.t)].push_back(seen);
-  if (++kept_ > kMaxPackets) forget_oldest();
+  if (++kept_ > max_packets_) forget_oldest();
 }
 
 void Recording::forget_oldest() {
-  while (kept_ > kMaxPackets && first_kept_ + 1 < bins_) {
+  while (kept_ > max_packets_ && first_kept_ + 1 < bins_) {
     kept_ -= packets_[first_kept_].size();
     packets_[first_kept_] = {};  // gives its memory back
     ++first_kept_;

@@ -2,7 +2,7 @@
 // What a world did, kept so that any instant of it can be shown again: packets one by one, events of hosts, and
 // sums over bins of fabric time. Filled by recording_watch.h and run_follower.h.
 //
-// Bounded: packets take at most kMaxPackets entries, after that the oldest bins lose theirs (the sums stay).
+// Bounded: packets take at most max_packets() entries, after that the oldest bins lose theirs (the sums stay).
 // One thread.
 
 #include <deque>
@@ -36,10 +36,12 @@ class Recording {
     bool operator==(const WireSums&) const = default;
   };
 
-  /// `topology` outlives it. Nothing later than `end` is kept.
-  Recording(const Topology& topology, FabricTime end);
+  /// `topology` outlives it. Nothing later than `end` is kept, and at most so many entries of packets.
+  Recording(const Topology& topology, FabricTime end, size_t max_packets = kMaxPackets);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
+
+  size_t max_packets() const { return max_packets_; }
 
   /// Identifies a frame while it is in a switch; 0: unknown.
   using FrameKey = uint64_t;
@@ -109,6 +111,7 @@ class Recording {
 
   const Topology& topology_;
   FabricTime end_;
+  size_t max_packets_;
   FabricTime bin_;
   size_t bins_;
   std::vector<WireSums> wire_sums_;

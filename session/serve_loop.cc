@@ -84,6 +84,8 @@ void ServeLoop::welcome(ClientId client) {
   browsers_[client] = {};
   json welcome = welcome_of(played_.session());
   if (played_.run) welcome["run"] = run_json(played_);
+  if (!played_.lesson.empty()) welcome["lesson"] = played_.lesson;
+  if (played_.student) welcome["student"] = played_.student->json();
   send_to_client(client, welcome);
   send_to_client(client, branch_json(played_.session()));
   send_to_client(client, state_json(played_));

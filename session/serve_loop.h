@@ -27,6 +27,8 @@ class ServeLoop {
   /// One round of it: takes messages of browsers, for which it waits at most so long, lets time pass, and sends
   /// the changes.
   void turn(std::chrono::milliseconds at_most);
+  /// What a browser did that was awaited elsewhere.
+  void take(const PageInput& input);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -35,7 +37,6 @@ class ServeLoop {
     size_t bin = 0, event = 0, window = 0;
   };
 
-  void take(const PageInput& input);
   void welcome(ClientId client);
   void on_text(ClientId client, const std::string& text);
   bool take_controls(ClientId client, const nlohmann::json& command);

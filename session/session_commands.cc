@@ -134,6 +134,7 @@ SessionAnswer open(const Order& order) {
   const Scenario scenario = scenario_of(lesson);
   const FabricTime at = parse_instant(lesson.at, scenario.topology, FabricTime::zero(), &scenario);
   order.played.open(scenario);
+  order.played.lesson = lesson.name;
   order.played.playing = false;
   order.session().seek(at, order.go_on);
   return {{}, {}, false, true};

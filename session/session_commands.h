@@ -4,6 +4,7 @@
 //
 //   look     packets from_ps to_ps ticket · packet source destination qp psn · use from_ps to_ps · host host ·
 //            sack host qp at_ps · inspect node · yaml · history · judge · answer · difference
+//            (judge and answer of a lesson's task: lesson task prediction)
 //   control  play per_second_ps · pause · seek at_ps · step to back? qp? · break kind body fork? ·
 //            heal what fork? · transport name fork? · options text fork? · swap · drop ·
 //            workload text · open lesson

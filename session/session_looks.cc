@@ -228,6 +228,23 @@ SessionAnswer history(const Order& order) {
   return {{{"say", "history"}, {"sha256", branch.history_sha256()}}};
 }
 
+/// What a student of a class predicts is asked for before it is known.
+std::string asked_prediction(const Order& order) {
+  std::string prediction = prediction_of(order.words.value("prediction", ""));
+  if (order.played.student && prediction.empty()) {
+    throw InputError("found no prediction: write what you expect, and check then");
+  }
+  return prediction;
+}
+
+void keep_note(const Order& order, LessonNote note, const json& verdict) {
+  if (!order.played.student) return;
+  verdict.at("result").get_to(note.result);
+  note.measured = prediction_of(measured_in(verdict));
+  order.played.student->add(note);
+  if (order.played.keep_note) order.played.keep_note(note, order.session().yaml());
+}
+
 /// By the session's own expectations, or as the task of a lesson.
 SessionAnswer judge(const Order& order) {
   json verdict;
@@ -235,9 +252,11 @@ SessionAnswer judge(const Order& order) {
     const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
     const LessonTask& task = task_of(order, lesson);
     if (task.expect.empty()) throw InputError("this task is done by its answer");
+    const std::string prediction = asked_prediction(order);
     const Scenario session = parse_scenario(read_yaml_text(order.session().yaml(), "session"));
     verdict = lesson_verdict(lesson, task, session,
                              [&] { return verdict_of(order.session(), task.expect, order.go_on); });
+    keep_note(order, {lesson.name, order.number("task"), prediction, "", "", ""}, verdict);
   } else {
     verdict = verdict_of(order.session(), order.words.value("expect", ""), order.go_on);
   }
@@ -266,7 +285,11 @@ SessionAnswer answer(const Order& order) {
   const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());
   const LessonTask& task = task_of(order, lesson);
   if (task.answer.empty()) throw InputError("this task is done in the session, not by an answer");
-  json verdict = answer_verdict(task, order.words.at("text").get<std::string>());
+  const std::string prediction = asked_prediction(order);
+  const auto text = order.words.at("text").get<std::string>();
+  json verdict = answer_verdict(task, text);
+  keep_note(order, {lesson.name, order.number("task"), prediction, prediction_of(text), "", ""},
+            verdict);
   verdict["say"] = "verdict";
   return {std::move(verdict)};
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The session that the page plays, one command of the page on its way to it, and what the page is answered.
 
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "fabric/text/yaml.h"
 #include "session/fabric_session.h"
+#include "session/lesson_note.h"
 
 namespace mrclab::lab {
 
@@ -26,6 +28,7 @@ struct PlayedSession {
   void open(const Scenario& scenario) {
     owned = std::make_unique<FabricSession>(scenario, session().branch().another(scenario));
     run.reset();
+    lesson.clear();
   }
 
   FabricSession& session() { return *owned; }
@@ -33,6 +36,10 @@ struct PlayedSession {
 
   std::unique_ptr<FabricSession> owned;  ///< never null
   std::optional<ServedRun> run;          ///< whose scenario it is, if it is that of a run
+  std::string lesson;                    ///< whose scenario it is; empty: of none
+  /// Of a class: whose session it is, and who is sent what was done with a task and the session that did it.
+  std::optional<Student> student;
+  std::function<void(const LessonNote&, const std::string& yaml)> keep_note;
   bool playing = false;
   FabricTime per_second = FabricTime::from_us(5);  ///< fabric time that a second shows
 

@@ -14,8 +14,8 @@ Scenario without_payload(Scenario scenario) {
 
 }  // namespace
 
-SimulatedBranch::SimulatedBranch(Scenario scenario)
-    : Branch(without_payload(playable(std::move(scenario)))),
+SimulatedBranch::SimulatedBranch(Scenario scenario, size_t max_packets)
+    : Branch(without_payload(playable(std::move(scenario))), max_packets),
       watch_(*recording_, scenario_.topology, scenario_.stop()),
       simulation_(std::make_unique<Simulation>(
           scenario_, 1, [this](NodeId node) -> NodeObserver& { return watch_.observer(node); })) {}

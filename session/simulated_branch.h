@@ -10,8 +10,9 @@ namespace mrclab::lab {
 class SimulatedBranch : public Branch {
  public:
   /// The scenario is simulated with its payload elided where that is possible: the history is the same
-  /// (tested), and less is computed. Throws InputError for what cannot be simulated.
-  explicit SimulatedBranch(Scenario scenario);
+  /// (tested), and less is computed. Throws InputError for what cannot be simulated. Its recording, and those of the branches
+  /// that another() makes, have at most so many packets.
+  explicit SimulatedBranch(Scenario scenario, size_t max_packets = Recording::kMaxPackets);
 
   BranchWorld world() const override { return BranchWorld::kSimulated; }
   void reach(FabricTime until, const GoOn& go_on = {}) override;
@@ -20,7 +21,7 @@ class SimulatedBranch : public Branch {
   std::string history_sha256() const override { return watch_.history_sha256(); }
   const Branch& simulated(FabricTime) const override { return *this; }
   std::unique_ptr<Branch> another(Scenario scenario) const override {
-    return std::make_unique<SimulatedBranch>(std::move(scenario));
+    return std::make_unique<SimulatedBranch>(std::move(scenario), recording_->max_packets());
   }
 
  private:

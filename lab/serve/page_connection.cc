@@ -19,11 +19,40 @@ bool same_secret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// The value of `token` in "/live?token=abc".
-std::string_view token_in(std::string_view target) {
-  constexpr std::string_view kKey = "?token=";
-  const size_t at = target.find(kKey);
-  return at == std::string_view::npos ? "" : target.substr(at + kKey.size());
+/// Text of a query as browsers write it: "Anna+M%C3%BCller" (URL Standard, section 5). What is no code stays.
+std::string decoded(std::string_view text) {
+  const auto digit = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    const char small = static_cast<char>(c | 0x20);
+    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+  };
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int high = text[i] == '%' && i + 2 < text.size() ? digit(text[i + 1]) : -1;
+    const int low = high >= 0 ? digit(text[i + 2]) : -1;
+    if (low >= 0) {
+      plain += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      plain += text[i] == '+' ? ' ' : text[i];
+    }
+  }
+  return plain;
+}
+
+/// The value of a key in "/live?token=abc&name=anna".
+std::string query_value(std::string_view target, std::string_view key) {
+  size_t at = target.find('?');
+  while (at < target.size()) {
+    const size_t end = std::min(target.find('&', at + 1), target.size());
+    const std::string_view pair = target.substr(at + 1, end - at - 1);
+    const size_t equals = std::min(pair.find('='), pair.size());
+    if (pair.substr(0, equals) == key && equals < pair.size()) {
+      return decoded(pair.substr(equals + 1));
+    }
+    at = end;
+  }
+  return "";
 }
 
 std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }
@@ -112,13 +141,14 @@ void PageConnection::answer() {
   if (websocket::is_upgrade(request)) {
     const std::string_view origin = text_of(request[http::field::origin]);
     const bool ours = origin.starts_with("http://") && names_us(origin.substr(7));
-    if (path != "/live" || !ours || !same_secret(token_in(target), server_.token)) {
+    PageVisitor visitor;
+    if (path != "/live" || !ours || !may_join(target, visitor)) {
       return refuse(http::status::forbidden, "wrong origin or token");
     }
-    if (server_.sockets.size() >= PageLimits::kMaxClients) {
+    if (server_.sockets.size() >= server_.options.max_clients) {
       return refuse(http::status::service_unavailable, "too many browsers");
     }
-    return upgrade();
+    return upgrade(std::move(visitor));
   }
   if (request.method() != http::verb::get && request.method() != http::verb::head) {
     return refuse(http::status::method_not_allowed, "GET only");
@@ -133,20 +163,40 @@ void PageConnection::answer() {
     response.body().assign(file.bytes);
     return respond(std::move(response));
   }
+  const std::string token = query_value(target, "token");
+  if (server_.options.document && same_secret(token, server_.options.teacher_token)) {
+    if (auto document = server_.options.document(path)) {
+      http::response<http::string_body> response{http::status::ok, request.version()};
+      response.set(http::field::content_type, document->media_type);
+      response.keep_alive(request.keep_alive());
+      response.body() = std::move(document->text);
+      return respond(std::move(response));
+    }
+  }
   refuse(http::status::not_found, "there is no such file");
 }
 
-void PageConnection::upgrade() {
+/// Whoever has a token may; a teacher's is another one.
+bool PageConnection::may_join(const std::string& target, PageVisitor& visitor) const {
+  const std::string token = query_value(target, "token");
+  visitor = {
+      query_value(target, "name"), query_value(target, "key"),
+      !server_.options.teacher_token.empty() && same_secret(token, server_.options.teacher_token)};
+  return visitor.teacher || same_secret(token, server_.options.token);
+}
+
+void PageConnection::upgrade(PageVisitor visitor) {
   state_ = State::kKnown;
   stream_.expires_never();
   socket_.emplace(std::move(stream_));
   socket_->set_option(websocket::stream_base::timeout::suggested(beast::role_type::server));
   socket_->read_message_max(PageLimits::kMaxTextBytes);
-  socket_->async_accept(parser_->get(), [self = shared_from_this()](error_code error) {
+  socket_->async_accept(parser_->get(), [self = shared_from_this(),
+                                         visitor = std::move(visitor)](error_code error) mutable {
     if (error) return;
     self->id_ = ++self->server_.newest;
     self->server_.sockets[self->id_] = self;
-    self->server_.take({self->id_, PageInput::What::kJoined});
+    self->server_.take({self->id_, PageInput::What::kJoined, {}, std::move(visitor)});
     self->read_text();
   });
 }
@@ -184,8 +234,14 @@ void PageConnection::write_next() {
                            const auto found = self->server_.waiting.find(self->id_);
                            if (found != self->server_.waiting.end()) found->second -= size;
                          }
-                         if (!self->outgoing_.empty()) self->write_next();
+                         if (!self->outgoing_.empty()) return self->write_next();
+                         if (self->finishing_) self->close();
                        });
+}
+
+void PageConnection::finish() {
+  finishing_ = true;
+  if (outgoing_.empty()) close();
 }
 
 void PageConnection::close() {

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "lab/serve/page_limits.h"
+#include "lab/serve/serve_options.h"
 #include "session/page_connections.h"
 
 namespace mrclab::lab {
@@ -37,7 +38,8 @@ class PageConnection;
 
 /// Everything in it but `inbox` belongs to that thread.
 struct PageThread {
-  std::string token, machine;
+  ServeOptions options;
+  std::string machine;
   tcp::endpoint local;  // where we listen
   std::map<ClientId, std::shared_ptr<PageConnection>> sockets;
   std::list<PageConnection*> connections;  // all there are, the oldest first
@@ -81,13 +83,16 @@ class PageConnection : public std::enable_shared_from_this<PageConnection> {
   void read_request();
   void send(std::shared_ptr<const std::string> bytes, bool text);
   void close();
+  /// Closes it when all that waits is sent.
+  void finish();
 
  private:
   void answer();
   bool names_us(std::string_view host) const;
   void refuse(http::status status, const std::string& why);
   void respond(http::response<http::string_body> response);
-  void upgrade();
+  void upgrade(PageVisitor visitor);
+  bool may_join(const std::string& target, PageVisitor& visitor) const;
   void read_text();
   void write_next();
   void leave();
@@ -107,6 +112,7 @@ class PageConnection : public std::enable_shared_from_this<PageConnection> {
   };
   std::deque<Outgoing> outgoing_;
   size_t outgoing_bytes_ = 0;
+  bool finishing_ = false;
   ClientId id_ = 0;
 };
 

@@ -92,7 +92,8 @@ void PageThread::make_room() {
 }
 
 PageServer::PageServer(const ServeOptions& options) : thread_(std::make_unique<PageThread>()) {
-  thread_->token = options.token.empty() ? random_token() : options.token;
+  thread_->options = options;
+  if (options.token.empty()) thread_->options.token = random_token();
   try {
     const tcp::endpoint endpoint(asio::ip::make_address(options.address), options.port);
     thread_->acceptor.open(endpoint.protocol());
@@ -126,8 +127,8 @@ std::vector<std::string> PageServer::links() const {
   }
   std::vector<std::string> links;
   for (const std::string& name : names) {
-    links.push_back(
-        fmt::format("http://{}/?token={}", host_text(name, thread_->local.port()), thread_->token));
+    links.push_back(fmt::format("http://{}/?token={}", host_text(name, thread_->local.port()),
+                                thread_->options.token));
   }
   return links;
 }
@@ -172,6 +173,13 @@ void PageServer::send_text(ClientId client, std::string text) {
 
 void PageServer::send_binary(ClientId client, std::string bytes) {
   send(*thread_, client, std::move(bytes), false);
+}
+
+void PageServer::finish(ClientId client) {
+  asio::post(thread_->io, [&thread = *thread_, client] {
+    const auto found = thread.sockets.find(client);
+    if (found != thread.sockets.end()) found->second->finish();
+  });
 }
 
 }  // namespace mrclab::lab
