@@ -33,25 +33,34 @@ std::string read_input(const std::filesystem::path& path, size_t limit) {
   }
 }
 
-void for_each_line(std::string_view text, const std::string& file,
-                   const std::function<void(std::string_view line, size_t number)>& each) {
+void for_each_log_line(std::string_view text, const std::string& file,
+                       const std::function<bool(std::string_view line, size_t number)>& each) {
   size_t number = 0;
   while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
+    const size_t end = std::min(text.find_first_of("\r\n"), text.size());
     const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool two = text.substr(end, 2) == "\r\n";
+    text.remove_prefix(std::min(end + (two ? 2 : 1), text.size()));
     if (++number > kMaxLogLines) {
       refuse_line(file, number, "more lines", "at most " + std::to_string(kMaxLogLines));
     }
+    if (!line.empty() && line.front() != '#' && !each(line, number)) return;
+  }
+}
+
+void for_each_line(std::string_view text, const std::string& file,
+                   const std::function<void(std::string_view line, size_t number)>& each) {
+  for_each_log_line(text, file, [&](std::string_view line, size_t number) {
     if (line.size() > kMaxLogLineBytes) {
       refuse_line(file, number, std::to_string(line.size()) + " characters in one line",
                   "at most " + std::to_string(kMaxLogLineBytes));
     }
-    if (!line.empty() && line.front() != '#') each(line, number);
-  }
+    each(line, number);
+    return true;
+  });
 }
 
-std::vector<std::string> split_csv(std::string_view line) {
+std::vector<std::string> split_csv(std::string_view line, char separator) {
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (size_t i = 0; i < line.size(); ++i) {
@@ -60,7 +69,7 @@ std::vector<std::string> split_csv(std::string_view line) {
       fields.back() += line[++i];
     } else if (c == '"') {
       quoted = !quoted;
-    } else if (c == ',' && !quoted) {
+    } else if (c == separator && !quoted) {
       fields.emplace_back();
     } else {
       fields.back() += c;

@@ -24,7 +24,11 @@ std::string read_input(const std::filesystem::path& path, size_t limit);
 void for_each_line(std::string_view text, const std::string& file,
                    const std::function<void(std::string_view line, size_t number)>& each);
 
+/// The same for a log, whose lines may be of any length; `each` ends the reading with false.
+void for_each_log_line(std::string_view text, const std::string& file,
+                       const std::function<bool(std::string_view line, size_t number)>& each);
+
 /// The fields of a line: RFC 4180 without line breaks in quotes; blanks around a field do not count.
-std::vector<std::string> split_csv(std::string_view line);
+std::vector<std::string> split_csv(std::string_view line, char separator = ',');
 
 }  // namespace mrclab::lab

@@ -130,6 +130,23 @@ std::string indented(const std::string& text, const std::string& indent, size_t 
   return result + indent + line + "\n";
 }
 
+/// The lines that could not be read, each with its number and reason.
+std::string unread_text(const ImportedIncident& in) {
+  std::string text;
+  for (const std::string& note : in.notes) text += indented(note, "  ", kTerminalColumns);
+  if (in.unread_lines == 0) return text;
+  text += fmt::format("  not read: {}\n", counted_noun(in.unread_lines, "line"));
+  size_t shown = 0;
+  for (const UnreadLine& unread : in.unread) {
+    if (++shown > kNamesShown) break;
+    text +=
+        indented(fmt::format("line {}: {}", unread.line, unread.reason), "    ", kTerminalColumns);
+  }
+  if (in.unread_lines > kNamesShown)
+    text += fmt::format("    and {} more\n", in.unread_lines - kNamesShown);
+  return text;
+}
+
 std::string fault_line(const ImportedOutage& outage, const Topology& topology) {
   const std::string port = topology.port_name(outage.port);
   std::string body;
@@ -193,6 +210,7 @@ std::string summary(const ImportedIncident& in, const Topology& topology) {
   text += indented(compression_sentence(in, rtt), "", kTerminalColumns);
   text += fmt::format("The scenario ends at {}.\n", to_string(in.end));
   for (const std::string& line : oddities(in)) text += indented(line, "  ", kTerminalColumns);
+  text += unread_text(in);
   if (!in.unknown.empty()) {
     text +=
         fmt::format("  left out: {} that the map lacks\n", counted_noun(in.unknown.size(), "port"));
@@ -234,7 +252,13 @@ std::string summary_json(const ImportedIncident& in, const Topology& topology) {
                                  {"ups_alone", in.ups_alone},
                                  {"within_a_tick", in.within_a_tick},
                                  {"other_lines", in.other_lines},
+                                 {"unread_lines", in.unread_lines},
+                                 {"unread", nlohmann::json::array()},
+                                 {"notes", in.notes},
                                  {"unknown_ports", in.unknown}};
+  for (const UnreadLine& unread : in.unread) {
+    summary["unread"].push_back({{"line", unread.line}, {"reason", unread.reason}});
+  }
   if (in.shortest_ns) {
     summary["shortest_ns"] = *in.shortest_ns;
     summary["shortest_rtt"] = rtts(in.shortest, topology.base_rtt);

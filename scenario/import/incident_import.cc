@@ -266,7 +266,10 @@ bool cuts_off_a_host(const ImportedIncident& in, const Topology& topology) {
 ImportedIncident import_incident(const LinkLog& log, const PortMap& ports, const Topology& topology,
                                  const ImportOptions& options) {
   ImportedIncident in;
-  in.other_lines = log.other_lines.size();
+  in.other_lines = log.other_lines;
+  in.unread_lines = log.unread_lines;
+  in.unread = log.unread;
+  in.notes = log.notes;
   std::vector<PortEvent> events = known_events(log, ports, options.skip_unknown, in);
   spread_ticks(events, in);
   in.events = events.size();

@@ -48,11 +48,14 @@ struct ImportedIncident {
   FabricTime end;             ///< end of the scenario
   bool host_cut_off = false;  ///< at some instant every port of a host is down
   // Irregularities of the log.
-  size_t unsorted = 0;       ///< lines with a time before that of the line above
-  size_t doubled = 0;        ///< downs of what was down
-  size_t ups_alone = 0;      ///< ups of what was not down
-  size_t within_a_tick = 0;  ///< events of one port at the same instant of the log's clock
-  size_t other_lines = 0;    ///< lines that are not about a link
+  size_t unsorted = 0;             ///< lines with a time before that of the line above
+  size_t doubled = 0;              ///< downs of what was down
+  size_t ups_alone = 0;            ///< ups of what was not down
+  size_t within_a_tick = 0;        ///< events of one port at the same instant of the log's clock
+  size_t other_lines = 0;          ///< lines that are not about a link
+  size_t unread_lines = 0;         ///< lines that seem to be, and could not be read
+  std::vector<UnreadLine> unread;  ///< the first of them
+  std::vector<std::string> notes;  ///< sentences about the file
   std::map<std::string, size_t> unknown;  ///< ports that the map lacks, with their events
 };
 

@@ -51,6 +51,7 @@ struct ImportVerb {
 
 LogFormat format_of(const std::string& word) {
   if (word == "csv") return LogFormat::kCsv;
+  if (word == "json") return LogFormat::kJson;
   return word == "syslog" ? LogFormat::kSyslog : LogFormat::kAuto;
 }
 
@@ -164,12 +165,12 @@ void add_import_verb(CLI::App& app, CliResult& result) {
   auto verb = std::make_shared<ImportVerb>();  // shared with the callback
   CLI::App* import = add_verb(app, "import");
   // Not required() for CLI11, which would take the name of a verb below this one for it.
-  import->add_option("FILE", verb->log, "CSV (time,device,port,event,rate) or syslog lines");
+  import->add_option("FILE", verb->log, "a table, JSON, or lines of syslog; may be compressed");
   import->add_option("--map", verb->map, "what the log's ports are here: YAML, or .csv")
       ->required();
   import->add_option("--fabric", verb->fabric, "a fabric's name or file")->capture_default_str();
-  import->add_option("--format", verb->format, "of FILE: csv, syslog or auto")
-      ->check(CLI::IsMember({"auto", "csv", "syslog"}))
+  import->add_option("--format", verb->format, "of FILE: csv, json, syslog or auto")
+      ->check(CLI::IsMember({"auto", "csv", "json", "syslog"}))
       ->capture_default_str();
   import->add_option("--compress", verb->compress, "the log's seconds per fabric second, or auto")
       ->capture_default_str();
