@@ -6,17 +6,33 @@
 #include <array>
 #include <set>
 
+#include "live/translate/fabric_labels.h"
+#include "live/translate/role_words.h"
+
 namespace mrclab::lab {
 namespace {
 
 /// What a link leads to that is no node of the file, in the short form's first words (links/link.go).
-constexpr std::array<std::string_view, 3> kOutsideWords{"host", "mgmt-net", "macvlan"};
+constexpr std::array<std::string_view, 6> kOutsideWords{"host",  "mgmt-net",     "macvlan",
+                                                        "vxlan", "vxlan-stitch", "dummy"};
 /// Nodes that are a shared medium, or no container at all.
 constexpr std::array<std::string_view, 4> kNoNodes{"bridge", "ovs-bridge", "host", "ext-container"};
 
 template <size_t N>
 bool is_in(const std::array<std::string_view, N>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Is a node called the management's, by its labels, group, icon or name, as out-of-band switches are?
+bool is_management(const LabNode& node) {
+  if (node.labels.contains(std::string(kRoleLabel))) return false;
+  const auto says = [](const RoleWord* word) {
+    return word != nullptr && word->role == LabRole::kManagement;
+  };
+  const bool labelled = std::any_of(node.labels.begin(), node.labels.end(), [&](const auto& label) {
+    return label.second.is_scalar() && says(role_word(label.second.as_string()));
+  });
+  return labelled || says(role_word(node.group)) || says(role_word_in(node.name));
 }
 
 bool is_plain(std::string_view text, std::string_view more) {
@@ -103,37 +119,37 @@ class LabReader {
     static const std::vector<std::string> kTypes{"veth",    "veth-stitch", "host",  "mgmt-net",
                                                  "macvlan", "dummy",       "vxlan", "vxlan-stitch"};
     const size_t which = type->as_word(kTypes);
-    if (which >= 6) {
-      type->fail_expecting("links between nodes of this file: what is behind a vxlan is not in it");
-    }
     if (which >= 2) return leave_out(number, "of type " + kTypes[which]);
     const std::vector<YamlValue> ends = two_ends(link);
     const auto end_of = [&](const YamlValue& end) {
+      if (end.is_scalar()) return short_end(end);
       if (!end.is_map()) end.fail_expecting("a map: {node: a, interface: eth1}");
       const YamlValue node = end.require("node"), interface = end.require("interface");
       return end_at(node, node.as_string(), interface.as_string());
     };
     const LabLink::End a = end_of(ends[0]), b = end_of(ends[1]);
-    add_link(link, a, b, ends);
+    add_link(link, number, a, b, ends);
+  }
+
+  LabLink::End short_end(const YamlValue& end) {
+    const std::string text = end.is_scalar() ? end.as_string() : "";
+    const size_t colon = text.find(':');
+    if (colon == std::string::npos) end.fail_expecting("a node and an interface: \"a:eth1\"");
+    return end_at(end, text.substr(0, colon), text.substr(colon + 1));
   }
 
   /// endpoints: ["a:eth1", "b:eth1"]
   void read_short(const YamlValue& link, size_t number) {
     const std::vector<YamlValue> ends = two_ends(link);
-    std::vector<LabLink::End> found;
     for (const YamlValue& end : ends) {
       const std::string text = end.is_scalar() ? end.as_string() : "";
-      const size_t colon = text.find(':');
-      if (colon == std::string::npos) end.fail_expecting("a node and an interface: \"a:eth1\"");
-      const std::string node = text.substr(0, colon);
-      if (is_in(kOutsideWords, node)) return leave_out(number, "to " + in_quotes(text));
+      const std::string node = text.substr(0, text.find(':'));
+      if (is_in(kOutsideWords, node) && !numbers_.contains(node)) {
+        return leave_out(number, "to " + in_quotes(text));
+      }
     }
-    for (const YamlValue& end : ends) {
-      const std::string text = end.as_string();
-      const size_t colon = text.find(':');
-      found.push_back(end_at(end, text.substr(0, colon), text.substr(colon + 1)));
-    }
-    add_link(link, found[0], found[1], ends);
+    const LabLink::End a = short_end(ends[0]), b = short_end(ends[1]);
+    add_link(link, number, a, b, ends);
   }
 
   static std::vector<YamlValue> two_ends(const YamlValue& link) {
@@ -154,17 +170,20 @@ class LabReader {
       for (const LabNode& each : file_.nodes) names.push_back(each.name);
       at.fail("the node " + in_quotes(node), one_of(node, names));
     }
-    if (is_in(kNoNodes, file_.nodes[number->second].kind)) {
-      at.fail(in_quotes(node) + ", of kind " + file_.nodes[number->second].kind,
-              "a host or a switch: links of a fabric have two ends");
-    }
     return {number->second, interface};
   }
 
-  void add_link(const YamlValue& link, const LabLink::End& a, const LabLink::End& b,
+  void add_link(const YamlValue& link, size_t number, const LabLink::End& a, const LabLink::End& b,
                 const std::vector<YamlValue>& ends) {
+    for (const LabLink::End& end : {a, b}) {
+      const LabNode& node = file_.nodes[end.node];
+      const std::string reason = outside_reason(node);
+      if (!reason.empty()) return leave_out(number, fmt::format("to {}, {}", node.name, reason));
+    }
     if (a.node == b.node) {
-      ends[1].fail_expecting("another node than " + in_quotes(file_.nodes[a.node].name));
+      file_.left_out.push_back(
+          fmt::format("link {}: it leads from {} to itself", number, file_.nodes[a.node].name));
+      return;
     }
     for (size_t i = 0; i < 2; ++i) {
       const LabLink::End& end = i == 0 ? a : b;
@@ -186,6 +205,11 @@ class LabReader {
 };
 
 }  // namespace
+
+std::string outside_reason(const LabNode& node) {
+  if (is_in(kNoNodes, node.kind)) return "of kind " + node.kind;
+  return is_management(node) ? "of the management network" : "";
+}
 
 ContainerlabFile read_containerlab(const YamlValue& document) {
   if (!document.is_map()) document.fail_expecting("a topology of containerlab: a map with a name");

@@ -14,7 +14,11 @@ struct LabNode {
   std::string name;
   std::string kind, image, group;           ///< its own, or its group's, or the file's default
   std::map<std::string, YamlValue> labels;  ///< those of defaults, kind and group beneath its own
+  bool added = false;                       ///< a host that the import hung on a leaf
 };
+
+/// Why links to this node are no part of a fabric ("of kind bridge"); empty: they are.
+std::string outside_reason(const LabNode& node);
 
 struct LabLink {
   struct End {
@@ -34,8 +38,8 @@ struct ContainerlabFile {
   std::vector<std::string> left_out;  ///< sentences: what was in the file and is not here
 };
 
-/// Throws InputError with the position. Links to the machine itself (`host:`, `macvlan:`, `mgmt-net:`, dummies) are
-/// left out and listed; a vxlan, behind which another part of the fabric may be, is refused, and so is a bridge.
+/// Throws InputError with the position. Left out and listed are links to the machine itself (`host:`, `macvlan:`,
+/// `mgmt-net:`), dummies, vxlans, links to bridges and to nodes of the management network, and those of a node to itself.
 ContainerlabFile read_containerlab(const YamlValue& document);
 
 }  // namespace mrclab::lab

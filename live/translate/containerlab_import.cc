@@ -134,8 +134,9 @@ std::string containerlab_name(const YamlValue& document) {
 }
 
 ImportedFabric import_containerlab(const YamlValue& document, const std::string& name,
-                                   std::string_view source) {
+                                   std::string_view source, uint32_t hosts_per_leaf) {
   ContainerlabFile file = read_containerlab(document);
+  if (hosts_per_leaf > 0) hang_hosts(file, hosts_per_leaf);
   const ForeignGraph graph = graph_of(file);
   const ForeignFabric fabric = fabric_of(file, graph);
   FabricText text;
@@ -148,7 +149,7 @@ ImportedFabric import_containerlab(const YamlValue& document, const std::string&
     text.add("segments: adjacency", file.nodes_at);  // a carrier could not name one of such links
   }
   add_settings(file, text);
-  ImportedFabric made{text.text(), text.read(), std::move(file.left_out)};
+  ImportedFabric made{text.text(), text.read(), std::move(file.left_out), graph.decided};
   return made;
 }
 

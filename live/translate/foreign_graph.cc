@@ -209,6 +209,7 @@ void require_listable(const ContainerlabFile& file, const ForeignGraph& graph) {
 ForeignGraph graph_of(ContainerlabFile& file) {
   const std::vector<NodeStanding> standings = node_standings(file);
   ForeignGraph graph;
+  graph.decided = standing_sentences(file, standings);
   std::vector<uint32_t> number(file.nodes.size(), kNone);
   for (size_t i = 0; i < file.nodes.size(); ++i) {
     if (!standings[i].linked) {
@@ -245,6 +246,11 @@ ForeignGraph graph_of(ContainerlabFile& file) {
 }
 
 ForeignFabric fabric_of(const ContainerlabFile& file, const ForeignGraph& graph) {
+  if (graph.hosts.empty() && !graph.switches.empty()) {
+    file.nodes_at.fail(fmt::format("0 hosts and {} switches", graph.switches.size()),
+                       "hosts, marked by labels: {mrclab-role: host}, or --hosts-per-leaf 2, which "
+                       "hangs two on each leaf");
+  }
   if (graph.hosts.empty() || graph.switches.empty()) {
     file.nodes_at.fail(
         fmt::format("{} hosts and {} switches", graph.hosts.size(), graph.switches.size()),

@@ -17,7 +17,13 @@ struct ForeignGraph {
   /// (eth2 before eth10).
   std::vector<std::vector<uint32_t>> ports;
   std::vector<GraphShape::Link> links;  ///< between switches, lower and upper
+  std::vector<std::string> decided;     ///< sentences: which nodes have their role by what
 };
+
+/// Hangs `per_leaf` hosts on each of the lowest switches of a file without hosts. Parts of it that no link connects are
+/// planes: a host has a port at the leaf of the same number in each of them. Throws InputError where the file has hosts,
+/// or its planes different numbers of leaves.
+void hang_hosts(ContainerlabFile& file, uint32_t per_leaf);
 
 /// Throws InputError for a link between two hosts, and adds nodes without links to the file's `left_out`.
 ForeignGraph graph_of(ContainerlabFile& file);

@@ -6,63 +6,44 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "fabric/text/counted_noun.h"
 #include "live/translate/fabric_labels.h"
+#include "live/translate/role_words.h"
 
 namespace mrclab::lab {
 namespace {
 
-enum class Role : uint8_t { kUnknown, kHost, kSwitch };
+using Role = LabRole;
 
-struct RoleWord {
-  std::string_view word;
-  Role role;
-  std::optional<int> height;  ///< of a switch
-};
-constexpr std::array<RoleWord, 28> kWords{{
-    {"host", Role::kHost, {}},         {"hosts", Role::kHost, {}},
-    {"server", Role::kHost, {}},       {"servers", Role::kHost, {}},
-    {"client", Role::kHost, {}},       {"clients", Role::kHost, {}},
-    {"gpu", Role::kHost, {}},          {"gpus", Role::kHost, {}},
-    {"compute", Role::kHost, {}},      {"switch", Role::kSwitch, {}},
-    {"switches", Role::kSwitch, {}},   {"router", Role::kSwitch, {}},
-    {"routers", Role::kSwitch, {}},    {"t0", Role::kSwitch, 0},
-    {"tor", Role::kSwitch, 0},         {"leaf", Role::kSwitch, 0},
-    {"leafs", Role::kSwitch, 0},       {"leaves", Role::kSwitch, 0},
-    {"access", Role::kSwitch, 0},      {"t1", Role::kSwitch, 1},
-    {"spine", Role::kSwitch, 1},       {"spines", Role::kSwitch, 1},
-    {"agg", Role::kSwitch, 1},         {"aggregation", Role::kSwitch, 1},
-    {"t2", Role::kSwitch, 2},          {"superspine", Role::kSwitch, 2},
-    {"superspines", Role::kSwitch, 2}, {"core", Role::kSwitch, 2},
-}};
 /// The words that our own label takes for a role.
 const std::vector<std::string> kRoleWords{"host", "t0", "t1", "t2", "leaf", "spine", "switch"};
+constexpr std::string_view kIconLabel = "graph-icon";
 
-/// Kinds that are neither a network operating system nor plain Linux: traffic generators, virtual machines.
-constexpr std::array<std::string_view, 7> kMachines{
-    "linux", "k8s-kind", "keysight_ixia-c-one", "spirent_stc", "ostinato", "generic_vm", "border0"};
-constexpr std::array<std::string_view, 4> kRoutingPrograms{"frr", "bird", "gobgp", "sonic"};
-
-const RoleWord* find_word(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  const auto* found = std::find_if(kWords.begin(), kWords.end(),
-                                   [&](const RoleWord& word) { return word.word == text; });
-  return found == kWords.end() ? nullptr : found;
+/// Labels that state a role are called "role", "graph-group", "tier", "node-type", ...
+bool states_role(const std::string& label) {
+  constexpr std::array<std::string_view, 6> kParts{"role",  "group", "tier",
+                                                   "layer", "type",  "function"};
+  return std::any_of(kParts.begin(), kParts.end(),
+                     [&](std::string_view part) { return label.find(part) != std::string::npos; });
 }
 
-bool is_machine(const std::string& kind) {
-  return kind.empty() || std::find(kMachines.begin(), kMachines.end(), kind) != kMachines.end();
+const RoleWord* word_of_labels(const LabNode& node) {
+  if (const RoleWord* word = role_word(node.group)) return word;
+  for (const auto& [label, value] : node.labels) {
+    if (!states_role(label) || !value.is_scalar()) continue;
+    if (const RoleWord* word = role_word(value.as_string())) return word;
+  }
+  return nullptr;
 }
 
-bool runs_routing(const std::string& image) {
-  const std::string name =
-      image.substr(image.rfind('/') == std::string::npos ? 0 : image.rfind('/'));
-  return std::any_of(
-      kRoutingPrograms.begin(), kRoutingPrograms.end(),
-      [&](std::string_view program) { return name.find(program) != std::string::npos; });
+const RoleWord* word_of_icon(const LabNode& node) {
+  const auto icon = node.labels.find(std::string(kIconLabel));
+  return icon == node.labels.end() || !icon->second.is_scalar()
+             ? nullptr
+             : role_word(icon->second.as_string());
 }
 
 class Roles {
@@ -71,6 +52,7 @@ class Roles {
       : file_(file),
         roles_(file.nodes.size()),
         heights_(file.nodes.size()),
+        why_(file.nodes.size()),
         near_(file.nodes.size()) {
     for (const LabLink& link : file.links) {
       near_[link.a.node].push_back(link.b.node);
@@ -79,6 +61,7 @@ class Roles {
   }
 
   std::vector<NodeStanding> decide() {
+    find_ambiguous();
     for (size_t i = 0; i < roles_.size(); ++i) read_words(i);
     read_levels();
     while (look_around()) {
@@ -87,26 +70,67 @@ class Roles {
     fill_heights();
     std::vector<NodeStanding> made;
     for (size_t i = 0; i < roles_.size(); ++i) {
-      made.push_back({roles_[i] == Role::kHost, !near_[i].empty(), heights_[i].value_or(0)});
+      made.push_back(
+          {roles_[i] == Role::kHost, !near_[i].empty(), heights_[i].value_or(0), why_[i]});
     }
     return made;
   }
 
  private:
+  /// What labels, icon and name say of a node, and which of them.
+  static std::pair<const RoleWord*, std::string_view> said_of(const LabNode& node) {
+    const std::pair<const RoleWord*, std::string_view> each[]{
+        {word_of_labels(node), "label or group"},
+        {word_of_icon(node), "icon"},
+        {role_word_in(node.name), "name"}};
+    for (const auto& [word, where] : each) {
+      if (word != nullptr && word->role != Role::kManagement) return {word, where};
+    }
+    return {nullptr, ""};
+  }
+
+  static std::string kind_and_image(const LabNode& node) { return node.kind + " " + node.image; }
+
+  /// What the kind and the image tell.
+  static const RoleWord* word_of_image(const LabNode& node) {
+    static constexpr RoleWord kSystem{"network operating system", Role::kSwitch, {}};
+    return is_machine_kind(node.kind) ? role_of_image(node.image) : &kSystem;
+  }
+
+  /// Kinds and images that nodes have of which labels, icons and names say the opposite.
+  void find_ambiguous() {
+    for (size_t i = 0; i < file_.nodes.size(); ++i) {
+      if (near_[i].empty()) continue;
+      const LabNode& node = file_.nodes[i];
+      const RoleWord *image = word_of_image(node), *said = said_of(node).first;
+      if (image != nullptr && said != nullptr && image->role != said->role) {
+        ambiguous_.insert(kind_and_image(node));
+      }
+    }
+  }
+
+  void set(size_t i, const RoleWord& word, std::string_view why) {
+    roles_[i] = word.role;
+    if (!heights_[i]) heights_[i] = word.height;
+    why_[i] = why;
+  }
+
   void read_words(size_t i) {
     const LabNode& node = file_.nodes[i];
-    const RoleWord* word = find_word(node.group);
+    const auto [said, where] = said_of(node);
+    const RoleWord* image = word_of_image(node);
+    has_systems_ = has_systems_ || !is_machine_kind(node.kind);
+    if (said != nullptr && said->role == Role::kSwitch) heights_[i] = said->height;
     if (const auto label = node.labels.find(std::string(kRoleLabel)); label != node.labels.end()) {
-      word = find_word(kRoleWords[label->second.as_word(kRoleWords)]);
-    }
-    if (word != nullptr) {
-      roles_[i] = word->role;
-      heights_[i] = word->height;
-    } else if (!is_machine(node.kind)) {
-      roles_[i] = Role::kSwitch;
-      has_systems_ = true;
-    } else if (runs_routing(node.image)) {
-      roles_[i] = Role::kSwitch;
+      heights_[i].reset();
+      set(i, *role_word(kRoleWords[label->second.as_word(kRoleWords)]),
+          node.added ? "--hosts-per-leaf" : "label mrclab-role");
+    } else if (image != nullptr && !ambiguous_.contains(kind_and_image(node))) {
+      set(i, *image, is_machine_kind(node.kind) ? "image" : "kind");
+    } else if (said != nullptr) {
+      set(i, *said, where);
+    } else if (image != nullptr && image->role == Role::kSwitch) {
+      set(i, *image, is_machine_kind(node.kind) ? "image" : "kind");
     }
   }
 
@@ -133,6 +157,7 @@ class Roles {
       if (near_[i].empty()) continue;
       if (all && lowest > highest && roles_[i] == Role::kUnknown && levels[i]) {
         roles_[i] = *levels[i] == lowest ? Role::kHost : Role::kSwitch;
+        why_[i] = "label graph-level";
       }
       if (levels[i] && !heights_[i]) heights_[i] = lowest - 1 - *levels[i];
     }
@@ -155,6 +180,9 @@ class Roles {
       }
     }
     if (next == roles_) return false;
+    for (size_t i = 0; i < roles_.size(); ++i) {
+      if (next[i] != roles_[i]) why_[i] = "links and neighbours";
+    }
     roles_ = std::move(next);
     return true;
   }
@@ -197,11 +225,32 @@ class Roles {
   const ContainerlabFile& file_;
   std::vector<Role> roles_;
   std::vector<std::optional<int>> heights_;
+  std::vector<std::string_view> why_;
+  std::set<std::string> ambiguous_;
   std::vector<std::vector<size_t>> near_;
   bool has_systems_ = false;  ///< is there a network operating system?
 };
 
 }  // namespace
+
+std::vector<std::string> standing_sentences(const ContainerlabFile& file,
+                                            const std::vector<NodeStanding>& standings) {
+  constexpr size_t kShown = 3;
+  std::map<std::pair<bool, std::string_view>, std::vector<size_t>> by_reason;
+  for (size_t i = 0; i < standings.size(); ++i) {
+    if (standings[i].linked) by_reason[{!standings[i].is_host, standings[i].why}].push_back(i);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [reason, nodes] : by_reason) {
+    std::string text = fmt::format(
+        "{} by {}: ", counted_noun(nodes.size(), reason.first ? "switch" : "host"), reason.second);
+    for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) {
+      text += (i > 0 ? ", " : "") + file.nodes[nodes[i]].name;
+    }
+    sentences.push_back(text + (nodes.size() > kShown ? ", ..." : ""));
+  }
+  return sentences;
+}
 
 std::vector<NodeStanding> node_standings(const ContainerlabFile& file) {
   return Roles(file).decide();

@@ -110,16 +110,17 @@ int import_command(const ImportVerb& verb) {
 
 struct LabImport {
   std::string file, out, name;
+  uint32_t hosts_per_leaf = 0;
   bool force = false;
 };
 
 int import_lab(const LabImport& given) {
   require_new_file(given.out, given.force);
-  const YamlValue document = read_yaml_file(given.file);
+  const YamlValue document = read_containerlab_document(given.file);
   const std::string name =
       given.name.empty() ? plain_name(containerlab_name(document)) : given.name;
-  const ImportedFabric fabric =
-      import_containerlab(document, name, std::filesystem::path(given.file).filename().string());
+  const ImportedFabric fabric = import_containerlab(
+      document, name, std::filesystem::path(given.file).filename().string(), given.hosts_per_leaf);
   if (given.out.empty()) {
     fmt::print("{}", fabric.text);
   } else {
@@ -130,6 +131,7 @@ int import_lab(const LabImport& given) {
   for (const std::string& what : fabric.left_out) {
     fmt::print(stderr, "left out: {}\n", visible(what));
   }
+  for (const std::string& which : fabric.decided) fmt::print(stderr, "{}\n", visible(which));
   const Topology topology = build_topology(fabric.shape);
   fmt::print(stderr, "{}: {}, {}, {}, {}\n", name, counted_noun(topology.host_count(), "host"),
              counted_noun(topology.nodes.size() - topology.host_count(), "switch"),
@@ -151,10 +153,14 @@ void add_lab_import(CLI::App& parent, CliResult& result) {
   verb->add_option("FILE", given->file, "a .clab.yml")->required();
   verb->add_option("-o,--out", given->out, "where the fabric goes; default: standard output");
   verb->add_option("--name", given->name, "of the fabric; default: the lab's");
+  verb->add_option("--hosts-per-leaf", given->hosts_per_leaf,
+                   "of a file without hosts: so many on each leaf")
+      ->check(CLI::Range(1, 64));
   verb->add_flag("--force", given->force, "write over the file that --out names");
   verb->footer(
-      "Hosts and switches are found by labels (mrclab-role), groups, kinds and\n"
-      "neighbours; regular planes are recognised. docs/other-labs.md has the rules.\n"
+      "Hosts and switches are found by kinds, images, labels, icons, names and\n"
+      "neighbours, and which decided is printed; regular planes are recognised.\n"
+      "docs/other-labs.md has the rules.\n"
       "Example: mrclab import containerlab clos.clab.yml -o clos.yaml");
   verb->callback([given, &result] { result.code = import_lab(*given); });
 }

@@ -180,20 +180,15 @@ TEST_CASE("what cannot be a fabric is refused where it stands") {
       {"endpoints: [\"c:\", \"b:e2\"]",
        "x.clab.yml:9:19: found the interface \"\": expected one interface, such as eth1: "
        "ranges and patterns are not read"},
-      {"endpoints: [\"b:e2\", \"b:e3\"]",
-       "x.clab.yml:9:27: found \"b:e3\": expected another node than \"b\""},
       {"endpoints: [\"c:eth1\", \"b:e1\"]",
        "x.clab.yml:9:29: found a second link at b:e1: expected an interface of its own for each "
        "link"},
       {"endpoints: [\"a:eth2\", \"c:eth1\"]",
        "x.clab.yml:9:7: found a link between two hosts, a and c: expected a switch at one "
        "end (labels: {mrclab-role: switch})"},
-      {"{type: vxlan, endpoint: {node: a, interface: e}, remote: 1.1.1.1, vni: 1, dst-port: 2}",
-       "x.clab.yml:9:14: found \"vxlan\": expected links between nodes of this file: what "
-       "is behind a vxlan is not in it"},
       {"{type: vethh, endpoints: []}", "x.clab.yml:9:14: found \"vethh\": expected \"veth\""},
-      {"{type: veth, endpoints: [\"c:eth1\", \"b:e2\"]}",
-       "x.clab.yml:9:32: found \"c:eth1\": expected a map: {node: a, interface: eth1}"},
+      {"{type: veth, endpoints: [[c], \"b:e2\"]}",
+       "x.clab.yml:9:32: found a list: expected a map: {node: a, interface: eth1}"},
       {"[a, b]",
        "x.clab.yml:9:7: found a list: expected a link: endpoints: [\"a:eth1\", \"b:eth1\"]"},
   };
@@ -205,12 +200,13 @@ TEST_CASE("what cannot be a fabric is refused where it stands") {
 
 TEST_CASE(
     "nodes that are neither host nor switch, or could be both, are refused where they stand") {
-  CHECK(refusal(clos("{kind: linux}", "{kind: linux}", "{kind: linux}")) ==
-        "x.clab.yml:4:5: found \"spine1\", with 2 links, which may be a host or a switch: "
+  const std::string twins =
+      "name: x\ntopology:\n  nodes: {n1: {kind: linux}, n2: {kind: linux}, n3: {kind: linux}}\n"
+      "  links:\n    - endpoints: [\"n1:e1\", \"n2:e1\"]\n    - endpoints: [\"n2:e2\", \"n3:e1\"]\n"
+      "    - endpoints: [\"n3:e2\", \"n1:e2\"]\n";
+  CHECK(refusal(twins) ==
+        "x.clab.yml:3:11: found \"n1\", with 2 links, which may be a host or a switch: "
         "expected labels: {mrclab-role: host}, or t0, t1, leaf, spine, switch");
-  CHECK(refusal(clos("{kind: bridge}", "{kind: nokia_srlinux}", "{kind: linux}")) ==
-        "x.clab.yml:12:19: found \"leaf1\", of kind bridge: expected a host or a switch: "
-        "links of a fabric have two ends");
   CHECK(refusal(clos("{labels: {mrclab-role: leef}}", "", "")) ==
         "x.clab.yml:5:35: found \"leef\": expected \"leaf\"");
   CHECK(refusal("name: x\ntopology:\n  nodes:\n    \"a b\": {}\n") ==
@@ -284,4 +280,26 @@ TEST_CASE("a file with bytes changed, left out or doubled is read or refused, no
   }
   CHECK(read > 100);
   CHECK(refused > 100);
+}
+
+TEST_CASE(
+    "links of the management network, to bridges, to a node itself and vxlans are left out and said") {
+  std::string text = clos("{kind: nokia_srlinux}", "{kind: nokia_srlinux}", "{kind: linux}");
+  text.replace(
+      text.find("  links:"), 0,
+      "    oob: {kind: bridge}\n    oob-mgmt-switch: {kind: cumulus_cvx}\n    ext: {kind: ext-container}\n");
+  text +=
+      "    - endpoints: [\"leaf1:e1-60\", \"oob:a\"]\n    - endpoints: [\"leaf1:e1-61\", \"oob-mgmt-switch:swp1\"]\n"
+      "    - endpoints: [\"leaf1:e1-62\", \"leaf1:e1-63\"]\n    - endpoints: [\"s1:eth5\", \"ext:eth1\"]\n"
+      "    - {type: vxlan, endpoint: {node: s1, interface: e}, remote: 1.1.1.1, vni: 1, dst-port: 2}\n"
+      "    - endpoints: [\"vxlan:x\", \"s1:eth9\"]\n    - endpoints: [\"s1:eth8\", \"dummy\"]\n";
+  const ImportedFabric fabric = fabric_from(text);
+  CHECK(fabric.shape.hosts_per_t0 == 2);
+  REQUIRE(fabric.left_out.size() == 10);
+  CHECK(fabric.left_out[0] == "link 7, to oob, of kind bridge: it leaves the fabric");
+  CHECK(fabric.left_out[1] ==
+        "link 8, to oob-mgmt-switch, of the management network: it leaves the fabric");
+  CHECK(fabric.left_out[2] == "link 9: it leads from leaf1 to itself");
+  CHECK(fabric.left_out[4] == "link 11, of type vxlan: it leaves the fabric");
+  CHECK(fabric.left_out[6] == "link 13, to \"dummy\": it leaves the fabric");
 }
