@@ -31,9 +31,11 @@ struct Targets {
   std::vector<LinkId> links = {};
   std::vector<WireId> wires = {};
   std::vector<OpticId> optics = {};
-  std::vector<PortRef> ports = {};  ///< for kPorts; for routes: the ports where they lead as built
-  std::vector<NodeId> nodes = {};   ///< hosts or switches; for a burst: its senders
+  /// For kPorts; for routes: the ports where they lead as built; for line cards: the first port of each.
+  std::vector<PortRef> ports = {};
+  std::vector<NodeId> nodes = {};  ///< hosts or switches; for a burst: its senders
   std::vector<uint32_t> planes = {};
+  std::vector<uint32_t> zones = {};  ///< places in Topology::power_zones
   std::vector<EntropyValue> evs = {};
   std::vector<NodeId> toward =
       {};  ///< for a denial: empty means every host; for a burst: the one receiver

@@ -87,6 +87,32 @@ std::optional<BodyWords> wrong_route_for(const Choice& chosen, const Topology& t
   return BodyWords{{"route", topology.port_name(link.a)}, {"to", topology.port_name(other->a)}};
 }
 
+/// The cards that the switches' ends of these links are on, the upper ones of links between switches; of switches the
+/// first of each.
+BodyWords cards_for(const Choice& chosen, const Topology& topology) {
+  std::vector<std::string> cards;
+  const auto add = [&](PortRef port) {
+    const std::string name = topology.line_card_name(port);
+    if (std::find(cards.begin(), cards.end(), name) == cards.end()) cards.push_back(name);
+  };
+  for (const LinkId id : chosen.links) add(topology.link(id).b);
+  for (const NodeId id : chosen.nodes) add({id, PortId{0}});
+  return {{"card", listed(cards)}};
+}
+
+/// The zones that these nodes are in.
+std::optional<BodyWords> zones_for(const Choice& chosen, const Topology& topology) {
+  std::vector<std::string> zones;
+  for (const PowerZone& zone : topology.power_zones) {
+    const bool has = std::any_of(zone.nodes.begin(), zone.nodes.end(), [&](NodeId node) {
+      return std::find(chosen.nodes.begin(), chosen.nodes.end(), node) != chosen.nodes.end();
+    });
+    if (has) zones.push_back(zone.name);
+  }
+  if (zones.empty()) return std::nullopt;
+  return BodyWords{{"zone", listed(zones)}};
+}
+
 std::optional<BodyWords> burst_for(const Choice& chosen, const Topology& topology) {
   std::vector<std::string> senders;
   for (uint32_t i = 0; i < topology.host_count() && senders.size() < kBurstSenders; ++i) {
@@ -131,6 +157,15 @@ std::optional<BodyWords> targets_for(const FaultInfo& kind, const Choice& chosen
       return sort == PartSort::kLinks ? routes_for(kind, chosen, topology) : std::nullopt;
     case TargetForm::kRoutesTo:
       return sort == PartSort::kLinks ? wrong_route_for(chosen, topology) : std::nullopt;
+    case TargetForm::kLineCards:
+      if (sort != PartSort::kLinks && sort != PartSort::kSwitches) return std::nullopt;
+      return cards_for(chosen, topology);
+    case TargetForm::kPowerZones:
+      if (sort != PartSort::kHosts && sort != PartSort::kSwitches) return std::nullopt;
+      return zones_for(chosen, topology);
+    case TargetForm::kOutOfUse:
+      return sort == PartSort::kSwitches ? named(PartSort::kSwitches, "switch")
+                                         : named(PartSort::kLinks, "link");
     case TargetForm::kBurst:
       return sort == PartSort::kHosts ? burst_for(chosen, topology) : std::nullopt;
   }

@@ -29,7 +29,10 @@ Form parameter_form(const ParameterInfo& parameter) {
 
 /// Must an entry have this key? Not where another key may name the target in its place.
 bool is_needed(TargetForm form, std::string_view key) {
-  if (form == TargetForm::kWires || form == TargetForm::kWiresOrSwitches) return false;
+  if (form == TargetForm::kWires || form == TargetForm::kWiresOrSwitches ||
+      form == TargetForm::kOutOfUse) {
+    return false;
+  }
   return key != "toward";
 }
 

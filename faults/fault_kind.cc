@@ -150,6 +150,18 @@ constexpr std::array kTable{
     FaultInfo{K::kPauseStorm, "pause_storm", T::kHosts, kJustFor,
               "a NIC never stops pausing RoCE's data (where switches and NICs pause: pfc)",
               R"({host: h3, for: 200us})"},
+    FaultInfo{K::kLineCard, "line_card", T::kLineCards, kJustFor,
+              "a line card dies: the links of all its ports go down together",
+              R"({card: "p0.t0-0:c1", for: 50us})"},
+    FaultInfo{
+        K::kPowerLoss, "power_loss", T::kPowerZones, kReboot,
+        "all switches and hosts on one feed lose power; the queue pairs of these hosts do not "
+        "come back",
+        R"({zone: spine-0, down: 50us, reload: 20us})"},
+    FaultInfo{K::kDrain, "drain", T::kOutOfUse, kJustFor,
+              "an operator takes a switch or link out of service: no MRC host uses a path over it, "
+              "and nothing is broken",
+              R"({switch: p0.t1-0, for: 50us})"},
 };
 static_assert(kTable.size() == kFaultKinds);
 
@@ -169,6 +181,9 @@ constexpr std::array kDenialKeys{std::string_view("host"), std::string_view("pat
 constexpr std::array kRouteKeys{std::string_view("route")};
 constexpr std::array kRouteToKeys{std::string_view("route"), std::string_view("to")};
 constexpr std::array kBurstKeys{std::string_view("from"), std::string_view("to")};
+constexpr std::array kCardKeys{std::string_view("card")};
+constexpr std::array kZoneKeys{std::string_view("zone")};
+constexpr std::array kOutOfUseKeys{std::string_view("switch"), std::string_view("link")};
 
 }  // namespace
 
@@ -207,6 +222,9 @@ std::span<const std::string_view> keys_of(TargetForm form) {
     case TargetForm::kRoutes: return kRouteKeys;
     case TargetForm::kRoutesTo: return kRouteToKeys;
     case TargetForm::kBurst: return kBurstKeys;
+    case TargetForm::kLineCards: return kCardKeys;
+    case TargetForm::kPowerZones: return kZoneKeys;
+    case TargetForm::kOutOfUse: return kOutOfUseKeys;
   }
   return {};
 }

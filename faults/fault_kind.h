@@ -46,8 +46,11 @@ enum class FaultKind : uint8_t {
   kSlowReceiver,
   kPcieStall,
   kPauseStorm,
+  kLineCard,
+  kPowerLoss,
+  kDrain,
 };
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kPauseStorm) + 1;
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kDrain) + 1;
 
 /// The kind of target of a fault, and so the keys that name it.
 enum class TargetForm : uint8_t {
@@ -64,6 +67,9 @@ enum class TargetForm : uint8_t {
   kRoutes,           ///< route: ports of switches, which stand for the routes that lead out of them
   kRoutesTo,         ///< route, and to: another port of the same switch
   kBurst,            ///< from, to: hosts
+  kLineCards,        ///< card
+  kPowerZones,       ///< zone
+  kOutOfUse,         ///< switch or link
 };
 
 /// A parameter of a fault beside its target.

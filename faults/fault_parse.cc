@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "fabric/paths/path_pattern.h"
+#include "fabric/text/mistakes.h"
 #include "faults/fault.h"
+#include "faults/fault_form.h"
 #include "faults/forwarding_limits.h"
 
 namespace mrclab::faults {
@@ -97,6 +99,16 @@ void read_burst(const YamlValue& body, NameResolver& names, Targets& out) {
   if (out.nodes.empty()) body.require("from").fail_expecting("a host other than the receiver");
 }
 
+/// A switch or a link, not both.
+void read_out_of_use(const YamlValue& body, NameResolver& names, Targets& out) {
+  const auto node = body.get("switch");
+  const auto link = body.get("link");
+  if (node && link) body.fail_at_key("link", "a switch and a link", "one of them");
+  if (!node && !link) body.fail("no target", "\"switch: ...\" or \"link: ...\"");
+  if (node) out.nodes = names.switches(*node);
+  if (link) out.links = names.links(*link);
+}
+
 Targets read_targets(FaultKind kind, const YamlValue& body, NameResolver& names) {
   Targets out;
   switch (info(kind).targets) {
@@ -117,6 +129,9 @@ Targets read_targets(FaultKind kind, const YamlValue& body, NameResolver& names)
     case TargetForm::kRoutes: out.ports = read_routes(body.require("route"), names); break;
     case TargetForm::kRoutesTo: read_wrong_route(body, names, out); break;
     case TargetForm::kBurst: read_burst(body, names, out); break;
+    case TargetForm::kLineCards: out.ports = names.line_cards(body.require("card")); break;
+    case TargetForm::kPowerZones: out.zones = names.power_zones(body.require("zone")); break;
+    case TargetForm::kOutOfUse: read_out_of_use(body, names, out); break;
   }
   if (kind == FaultKind::kStaleTable) check_stale(body, out);
   return out;
@@ -192,11 +207,15 @@ void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
 
 Settings read_settings(FaultKind kind, FabricTime at, const YamlValue& body, NameResolver& names) {
   Settings settings;
+  Mistakes mistakes;
   for (const ParameterUse& use : info(kind).parameters) {
-    const ParameterInfo& parameter = info(use.parameter);
-    const auto value = use.required ? body.require(parameter.name) : body.get(parameter.name);
-    if (value) settings.set(use.parameter, read_quantity(*value, parameter));
+    mistakes.go_on([&] {
+      const ParameterInfo& parameter = info(use.parameter);
+      const auto value = use.required ? body.require(parameter.name) : body.get(parameter.name);
+      if (value) settings.set(use.parameter, read_quantity(*value, parameter));
+    });
   }
+  mistakes.report();
   if (takes_duration(kind)) read_until(body, at, settings);
   if (info(kind).takes(Parameter::kSeed) && !settings.has(Parameter::kSeed)) {
     settings.set(Parameter::kSeed, names.draw_below(1'000'000'000));
@@ -317,8 +336,15 @@ class EntryReader {
 
 Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameResolver& names) {
   const std::vector<std::string_view> keys = known_keys(kind);
-  body.only_keys(keys);
-  Fault fault{at, kind, read_targets(kind, body, names), read_settings(kind, at, body, names)};
+  Mistakes mistakes;
+  if (!mistakes.go_on([&] { body.only_keys(keys); })) {  // what seems to lack may be misspelt
+    mistakes.go_on([&] { check_form(body, faults_form().parts[0].at(info(kind).name)); });
+    mistakes.report();
+  }
+  Fault fault{at, kind, {}, {}};
+  mistakes.go_on([&] { fault.targets = read_targets(kind, body, names); });
+  mistakes.go_on([&] { fault.settings = read_settings(kind, at, body, names); });
+  mistakes.report();
   if (const auto why = refusal(names.topology(), fault)) body.fail(why->found, why->expected);
   return fault;
 }
@@ -338,7 +364,9 @@ Fault parse_partial_fault(FaultKind kind, const YamlValue& body, NameResolver& n
 
 std::vector<Fault> parse_faults(const YamlValue& list, NameResolver& names, FabricTime end) {
   EntryReader reader(names, end);
-  for (const YamlValue& entry : list.items()) reader.read(entry);
+  Mistakes mistakes;
+  for (const YamlValue& entry : list.items()) mistakes.go_on([&] { reader.read(entry); });
+  mistakes.report();
   return reader.take();
 }
 

@@ -70,6 +70,15 @@ std::vector<Named> names_of(const Fault& fault, const Topology& topology) {
     case TargetForm::kRoutes: return {named("route", targets.ports, port)};
     case TargetForm::kRoutesTo:
       return {named("route", targets.ports, port), {"to", {port(targets.to.value_or(PortRef{}))}}};
+    case TargetForm::kLineCards:
+      return {
+          named("card", targets.ports, [&](PortRef ref) { return topology.line_card_name(ref); })};
+    case TargetForm::kPowerZones:
+      return {named("zone", targets.zones,
+                    [&](uint32_t zone) { return topology.power_zones[zone].name; })};
+    case TargetForm::kOutOfUse:
+      if (!targets.nodes.empty()) return {named("switch", targets.nodes, node)};
+      return {named("link", targets.links, [&](LinkId id) { return topology.link_name(id); })};
     case TargetForm::kBurst:
       return {named("from", targets.nodes, node), named("to", targets.toward, node)};
   }

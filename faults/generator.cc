@@ -214,6 +214,22 @@ class Generator {
         out.to = ports.back();
         return true;
       }
+      case TargetForm::kLineCards: {
+        const PortRef port = any_port_of(any_switch());
+        out.ports = {topology_.line_card_of(port).front()};
+        return true;
+      }
+      case TargetForm::kPowerZones:
+        if (topology_.power_zones.empty()) return false;
+        out.zones = {static_cast<uint32_t>(draws_.below(topology_.power_zones.size()))};
+        return true;
+      case TargetForm::kOutOfUse:
+        if (draws_.one_in(2)) {
+          out.nodes = {any_switch()};
+        } else {
+          out.links = few<LinkId>(topology_.links, 1);
+        }
+        return true;
       case TargetForm::kBurst:
         out.nodes = sorted(std::vector{any_host(), any_host(), any_host()});
         out.toward = {any_host()};

@@ -9,6 +9,7 @@
 #include "fabric/topology/path.h"
 #include "fabric/topology/routes.h"
 #include "faults/fault.h"
+#include "faults/out_of_use.h"
 
 namespace mrclab::faults {
 namespace {
@@ -60,6 +61,7 @@ class Holder {
   void lossy_ev();
   void plane_down();
   void denials();
+  void power_loss();
   void slow_receiver();
   WireDelay delay(WireId wire, Probability share, bool overtaken) const {
     return {wire, set().time(P::kBy), set().time(P::kUpTo), share, overtaken};
@@ -132,6 +134,22 @@ void Holder::restart() {
   for (const NodeId host : targets().nodes) {
     hold(HostState{host, HostWork::kDown}, fault_.at, boots);
     dark(host, fault_.at, boots);
+  }
+}
+
+/// Switches boot and load their table as after a crash, hosts as after a restart.
+void Holder::power_loss() {
+  const FabricTime boots = fault_.at + set().time(P::kDown);
+  for (const uint32_t zone : targets().zones) {
+    for (const NodeId node : topology_.power_zones[zone].nodes) {
+      if (topology_.node(node).role == NodeRole::kHost) {
+        hold(HostState{node, HostWork::kDown}, fault_.at, boots);
+      } else {
+        hold(SwitchState{node, SwitchWork::kDown}, fault_.at, boots);
+        hold(SwitchState{node, SwitchWork::kNoTable}, boots, boots + set().time(P::kReload));
+      }
+      dark(node, fault_.at, boots);
+    }
   }
 }
 
@@ -289,6 +307,15 @@ void Holder::hold_all() {
       return each_node([](NodeId host) { return HostDrain{host, DrainKind::kStalled, {}}; });
     case FaultKind::kPauseStorm:
       return each_node([](NodeId host) { return HostStorm{host, true}; });
+    case FaultKind::kLineCard:
+      for (const PortRef card : targets().ports) {
+        for (const PortRef port : topology_.line_card_of(card)) dark(topology_.port(port).link);
+      }
+      return;
+    case FaultKind::kPowerLoss: return power_loss();
+    case FaultKind::kDrain:
+      for (const EvDenial& denial : denials_around(targets(), topology_)) hold(denial);
+      return;
   }
 }
 

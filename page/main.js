@@ -214,8 +214,9 @@ class Page {
       const link = el("a", {href: URL.createObjectURL(new Blob([text], {type: "text/yaml"})), download: name + "-session.yaml"}, "Download");
       const dialog = $("dialog");
       const done = el("span", {class: "note"});
-      fill(dialog, el("h2", {}, "This session as a scenario"), el("p", {class: "note"}, answer.cut ? sentence(answer.cut) + " The scenario from there on was not seen." : "It has the same history, to the picosecond: mrclab run FILE --world sim"),
-           el("pre", {id: "yaml"}, text), el("div", {class: "row"}, done, el("button", {type: "button", onclick: async () => { done.textContent = await copy(text) ? "copied" : "select it above"; }}, "Copy"),
+      fill(dialog, el("h2", {}, "This session as a scenario"), el("p", {class: "note"}, answer.cut ? sentence(answer.cut) + " The scenario from there on was not seen." : "It has the same history, to the picosecond. Run it with:"),
+           el("pre", {id: "command"}, `mrclab run ${name}-session.yaml --world sim`), el("p", {class: "note"}, `${name}-session.yaml:`),
+           el("pre", {id: "yaml"}, text), el("div", {class: "row"}, done, el("button", {type: "button", onclick: async () => { done.textContent = await copy(text) ? "copied" : "select it above"; }}, "Copy the file"),
            link, el("button", {type: "button", class: "main", onclick: () => dialog.close()}, "Close")));
       link.className = "button";
       dialog.showModal();

@@ -105,7 +105,8 @@ bool all_in(const Targets& part, const Targets& whole) {
   return toward && all_in(part.links, whole.links) && all_in(part.wires, whole.wires) &&
          all_in(part.optics, whole.optics) && all_in(part.ports, whole.ports) &&
          all_in(part.nodes, whole.nodes) && all_in(part.planes, whole.planes) &&
-         all_in(part.evs, whole.evs) && all_in(part.toward, whole.toward) && part.to == whole.to;
+         all_in(part.zones, whole.zones) && all_in(part.evs, whole.evs) &&
+         all_in(part.toward, whole.toward) && part.to == whole.to;
 }
 
 template <class Id>
@@ -120,6 +121,7 @@ void add(Targets& to, const Targets& from) {
   add(to.ports, from.ports);
   add(to.nodes, from.nodes);
   add(to.planes, from.planes);
+  add(to.zones, from.zones);
   add(to.evs, from.evs);
   add(to.toward, from.toward);
   to.to = from.to;
@@ -130,7 +132,8 @@ size_t count_of(const Targets& targets, const Topology& topology) {
   std::set<uint32_t> links;
   for (const WireId wire : targets.wires) links.insert(topology.wire(wire).link.value);
   return std::max({links.size(), targets.links.size(), targets.optics.size(), targets.ports.size(),
-                   targets.nodes.size(), targets.planes.size(), targets.evs.size()});
+                   targets.nodes.size(), targets.planes.size(), targets.zones.size(),
+                   targets.evs.size()});
 }
 
 /// What is missing in this fault of the deed's kind; empty if it is one that the task asks for.

@@ -57,7 +57,8 @@ void TextTable::line(const std::string& text) {
   size_t begin = gap == std::string::npos ? 0 : text.find_first_not_of(' ', gap);
   if (begin > options_.width / 2) begin = 0;
   std::string before = text.substr(0, begin);
-  for (const std::string& part : wrapped_lines(text.substr(begin), options_.width - begin)) {
+  for (const std::string& part :
+       wrapped_lines(text.substr(begin), options_.width - begin, 0, LongWords::kKeep)) {
     out_ += before + part + "\n";
     before.assign(begin, ' ');
   }

@@ -43,8 +43,10 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
       add_streams(context, {permutation->message, permutation->qps, 0, 0,
                             paced(permutation->message, permutation->load)});
     } else if (const auto* write = std::get_if<WriteSpec>(&spec)) {
-      add_streams(context,
-                  {write->size, write->qps, write->count, write->depth, FabricTime::zero()});
+      add_streams(context, {write->size, write->qps, write->count, write->depth,
+                            write->rate.bps == 0 ? FabricTime::zero()
+                                                 : message_interval(write->size, write->rate),
+                            write->arrivals == Arrivals::kPoisson});
     } else if (const auto* incast = std::get_if<IncastSpec>(&spec)) {
       add_streams(context,
                   {incast->message, incast->qps, 0, 0, paced(incast->message, incast->load)});
@@ -120,8 +122,9 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       c.remote_rkey = connection.region.rkey;
       c.count = count;
       c.depth = streams.depth;
-      c.first = context.start + streams.interval * connection.queue;
+      c.first = context.start + streams.interval * (streams.poisson ? 0 : connection.queue);
       c.interval = streams.interval * streams.qps;
+      c.poisson = streams.poisson;
       c.end = context.end;
       c.report =
           context.report(host_.self, connection.acceptor.host, connection.queue, streams.message);

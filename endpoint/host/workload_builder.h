@@ -40,6 +40,7 @@ class WorkloadBuilder {
     uint64_t count = 0;  ///< over all queue pairs of a connection; 0: until the end
     uint32_t depth = 0;
     FabricTime interval;  ///< of a connection's messages
+    bool poisson = false;
   };
   void add_collective(const Context& context, const CollectiveSpec& spec);
   void add_streams(const Context& context, const StreamPlan& streams);

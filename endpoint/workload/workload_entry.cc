@@ -1,6 +1,7 @@
 #include "endpoint/workload/workload_entry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "endpoint/workload/workload_keys.h"
 #include "fabric/topology/fare.h"
@@ -25,7 +26,7 @@ const std::vector<PlainWorkload>& kinds() {
       kinds.push_back({spec, "a collective of nccl-tests"});
     }
     kinds.push_back({PermutationSpec{}, "each host sends to another, at a load"});
-    kinds.push_back({WriteSpec{}, "RDMA writes from one host to another"});
+    kinds.push_back({WriteSpec{}, "RDMA writes from hosts to others"});
     kinds.push_back({IncastSpec{}, "many hosts send to one"});
     kinds.push_back({PingPongSpec{}, "two hosts write to each other in turns"});
     return kinds;
@@ -50,6 +51,9 @@ void check_whole(const YamlValue& body, CollectiveSpec&) {
 }
 void check_whole(const YamlValue& body, WriteSpec& spec) {
   if (!check_repeats(body, "count")) spec.count = spec.qps;
+  if (spec.arrivals != Arrivals::kEven && spec.rate.bps == 0) {
+    body.require("arrivals").fail("arrivals without a rate", "\"rate: 20Gb/s\" beside it");
+  }
   if (spec.count != 0 && spec.count < spec.qps) {
     body.require("count").fail_expecting("at least one write for each of " +
                                          std::to_string(spec.qps) + " queue pairs");
@@ -69,6 +73,29 @@ void settle_start(const YamlValue& body, const Topology& topology, WorkloadSpec&
   }
 }
 
+/// A write for each sender and receiver that are not the same host.
+std::vector<WorkloadSpec> for_each_pair(const YamlValue& body, WorkloadSpec spec) {
+  auto* const write = std::get_if<WriteSpec>(&spec);
+  if (write == nullptr) return {std::move(spec)};
+  const std::vector<uint32_t> senders = std::exchange(write->senders, {}),
+                              receivers = std::exchange(write->receivers, {});
+  std::vector<WorkloadSpec> pairs;
+  for (const uint32_t from : senders) {
+    for (const uint32_t to : receivers) {
+      if (from == to) continue;
+      if (pairs.size() == kMaxWorkloads) {
+        body.require("from").fail("more pairs of hosts",
+                                  "at most " + std::to_string(kMaxWorkloads));
+      }
+      write->from = from;
+      write->to = to;
+      pairs.push_back(spec);
+    }
+  }
+  if (pairs.empty()) body.require("to").fail_expecting("a host other than the sender");
+  return pairs;
+}
+
 }  // namespace
 
 const std::vector<ValueForm::Key>& workload_kinds() {
@@ -82,7 +109,7 @@ const std::vector<ValueForm::Key>& workload_kinds() {
   return kKeys;
 }
 
-WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names) {
+std::vector<WorkloadSpec> parse_workload(const YamlValue& entry, NameResolver& names) {
   std::vector<std::string> words;
   for (const PlainWorkload& kind : kinds()) words.emplace_back(name_of(kind.plain));
   if (!entry.is_map()) entry.fail_expecting("a workload such as \"all_reduce: {...}\"");
@@ -105,7 +132,7 @@ WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names) {
     read_keys(body, spec, names);
     std::visit([&](auto& any) { check_whole(body, any); }, spec);
     settle_start(body, names.topology(), spec);
-    return spec;
+    return for_each_pair(body, std::move(spec));
   }
   entry.fail_expecting(one_of("", words));
 }
@@ -113,10 +140,12 @@ WorkloadSpec parse_workload(const YamlValue& entry, NameResolver& names) {
 std::vector<WorkloadSpec> parse_workloads(const YamlValue& list, NameResolver& names) {
   std::vector<WorkloadSpec> result;
   for (const YamlValue& entry : list.items()) {
-    if (result.size() >= kMaxWorkloads) {
-      entry.fail("more workloads", "at most " + std::to_string(kMaxWorkloads));
+    for (WorkloadSpec& spec : parse_workload(entry, names)) {
+      if (result.size() == kMaxWorkloads) {
+        entry.fail("more workloads", "at most " + std::to_string(kMaxWorkloads));
+      }
+      result.push_back(std::move(spec));
     }
-    result.push_back(parse_workload(entry, names));
   }
   return result;
 }

@@ -140,6 +140,7 @@ Rows<PermutationSpec> rows_of(const PermutationSpec&) {
   using S = PermutationSpec;
   using R = Row<S>;
   const auto read_shift = [](const YamlValue& value, S& spec, NameResolver&) {
+    if (spec.hosts.empty()) return;  // they could not be read, which is reported
     const auto last = static_cast<int64_t>(spec.hosts.size()) - 1;
     spec.shift = static_cast<uint32_t>(value.as_integer(1, last));
   };
@@ -155,9 +156,31 @@ Rows<PermutationSpec> rows_of(const PermutationSpec&) {
 Rows<WriteSpec> rows_of(const WriteSpec&) {
   using S = WriteSpec;
   using R = Row<S>;
-  Rows<S> rows = flow_rows<S>();
+  const auto end_row = [](const char* name, auto hosts, auto host, const char* about) {
+    return R{name,
+             hosts_form(),
+             about,
+             [=](const YamlValue& value, S& spec, NameResolver& names) {
+               spec.*hosts = read_hosts(value, names);
+               spec.*host = (spec.*hosts).front();
+             },
+             [=](const S& spec) { return host_text(spec.*host); },
+             kRequiredKey};
+  };
+  Rows<S> rows{end_row("from", &S::senders, &S::from, "hosts that write"),
+               end_row("to", &S::receivers, &S::to, "hosts that each of them writes to")};
   rows.push_back(
       R::of("size", &S::size, size_kind(kMaxMessageBytes), "of each write", kRequiredKey));
+  const auto rate = kind_of<BitRate>();
+  const auto read_rate = [](const YamlValue& value) {
+    if (value.as_rate().bps == 0) value.fail_expecting("a rate above 0");
+    return value.as_rate();
+  };
+  const auto rate_text = [](BitRate in) { return in.bps == 0 ? std::string() : exact(in); };
+  rows.push_back(R::of("rate", &S::rate, ValueKind{rate.form, read_rate, rate_text},
+                       "of each pair's bytes; without it as fast as they go"));
+  rows.push_back(R::of("arrivals", &S::arrivals, word_kind<Arrivals>({"even", "poisson"}),
+                       "when writes at a rate become due", kIfUnusual));
   rows.push_back(repeats_row("count", &S::count, "writes, at least one for each queue pair"));
   rows.push_back(until_row(&S::count));
   rows.push_back(R::of("depth", &S::depth, integer_kind(1, kMaxRepeats), "writes under way at once",

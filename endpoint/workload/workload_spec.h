@@ -5,6 +5,7 @@
 //     - all_reduce: {hosts: all, size: 8MiB, until: end}       # or iterations: 3
 //     - permutation: {hosts: all, load: 90%, message: 256KiB, shift: 4}
 //     - write: {from: h0, to: h1, size: 1MiB, count: 10, depth: 4}
+//     - write: {from: "h[0-3]", to: "h[4-7]", size: 64KiB, rate: 20Gb/s, arrivals: poisson, until: end}
 //     - incast: {from: "h[1-7]", to: h0, load: 100%, message: 64KiB, victim: {from: h8, to: h1}}
 //     - ping_pong: {from: h0, to: h4, size: 2B, count: 1000}
 //
@@ -80,8 +81,11 @@ struct PermutationSpec {
   bool operator==(const PermutationSpec&) const = default;
 };
 
+/// When writes at a rate become due: each `interval` after the one before, or as a Poisson process has it.
+enum class Arrivals : uint8_t { kEven, kPoisson };
+
 /// `count` writes of `size` bytes, at most `depth` of them outstanding per queue pair, as fast as
-/// they go.
+/// they go or at a rate.
 struct WriteSpec {
   uint32_t from = 0;  ///< host numbers, different
   uint32_t to = 0;
@@ -89,6 +93,10 @@ struct WriteSpec {
   uint32_t count = 1;  ///< over all queue pairs, at least one for each; 0: until the run's end
   uint32_t qps = 1;
   uint32_t depth = 0;  ///< 0: as many as the receiver's memory holds (StreamLayout)
+  BitRate rate = {};   ///< of their bytes, over all queue pairs; 0: as fast as they go
+  Arrivals arrivals = Arrivals::kEven;
+  /// Of an entry with several hosts, until it has been read: it becomes a write for each pair.
+  std::vector<uint32_t> senders = {}, receivers = {};
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
   std::optional<TransportKind> transport = std::nullopt;

@@ -30,7 +30,9 @@ struct Sentence {
   }
   std::string operator()(const WriteSpec& spec) const {
     return " of " + exact(spec.size) + " from " + host_text(spec.from) + " to " +
-           host_text(spec.to) + ", " + times_text(spec.count);
+           host_text(spec.to) + (spec.rate.bps == 0 ? "" : " at " + exact(spec.rate)) +
+           (spec.arrivals == Arrivals::kPoisson ? ", Poisson arrivals" : "") + ", " +
+           times_text(spec.count);
   }
   std::string operator()(const IncastSpec& spec) const {
     const std::string victim = spec.victim ? ", beside it " + host_text(spec.victim->from) +

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/text/mistakes.h"
 #include "fabric/text/value_form.h"
 #include "fabric/text/yaml_write.h"
 
@@ -142,13 +143,18 @@ class KeyTable {
   void read(const YamlValue& map, Of& out, With&... with) const {
     for (uint8_t pass = 0; pass <= kLastPass; ++pass) read_pass(pass, map, out, with...);
   }
+  /// Goes on behind a key that cannot be read; throws when all have been looked at.
   void read_pass(uint8_t pass, const YamlValue& map, Of& out, With&... with) const {
+    Mistakes mistakes;
     for (const Row& row : rows_) {
       if (row.use.read_pass != pass || !row.read) continue;
-      const bool required = row.use.need == ValueForm::Key::kRequired;
-      const auto value = required ? map.require(row.name) : map.get(row.name);
-      if (value) row.read(*value, out, with...);
+      mistakes.go_on([&] {
+        const bool required = row.use.need == ValueForm::Key::kRequired;
+        const auto value = required ? map.require(row.name) : map.get(row.name);
+        if (value) row.read(*value, out, with...);
+      });
     }
+    mistakes.report();
   }
 
   /// "{size: 1MiB, until: end}"

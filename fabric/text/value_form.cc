@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "fabric/text/mistakes.h"
+
 namespace mrclab {
 namespace {
 
@@ -15,29 +17,86 @@ Shape shape_of(const ValueForm& form) {
   return form.kind == Kind::kList ? Shape::kList : Shape::kScalar;
 }
 
-void check_map(const YamlValue& value, const ValueForm& form) {
+/// Every key and item is looked at, whatever is wrong with others.
+class FormCheck {
+ public:
+  explicit FormCheck(FormDepth depth) : depth_(depth) {}
+
+  void check(const YamlValue& value, const ValueForm& form);
+  void report() const { mistakes_.report(); }
+
+ private:
+  bool is_read_elsewhere(const ValueForm& form) const {
+    return form.read_elsewhere && depth_ == FormDepth::kOwn;
+  }
+  void check_scalar(const YamlValue& value, const ValueForm& form);
+  void check_map(const YamlValue& value, const ValueForm& form);
+  void check_either(const YamlValue& value, const ValueForm& form);
+
+  FormDepth depth_;
+  Mistakes mistakes_;
+};
+
+void FormCheck::check_map(const YamlValue& value, const ValueForm& form) {
   std::vector<std::string_view> known;
   for (const ValueForm::Key& key : form.keys) known.emplace_back(key.name);
-  value.only_keys(known);
-  // A wrong value is reported before a missing one.
+  const bool all_known = mistakes_.go_on([&] { value.only_keys(known); });
+  if (!value.is_map()) return;
   for (const ValueForm::Key& key : form.keys) {
-    if (const auto member = value.get(key.name)) check_form(*member, key.form);
+    if (const auto member = value.get(key.name)) check(*member, key.form);
   }
+  if (!all_known) return;  // the key that lacks may be one that is misspelt
   for (const ValueForm::Key& key : form.keys) {
     const bool required = key.need == ValueForm::Key::kRequired;
-    if (required && !key.form.read_elsewhere) value.require(key.name);
+    if (!required || is_read_elsewhere(key.form)) continue;
+    mistakes_.go_on([&] { value.require(key.name); });
   }
 }
 
 /// Where a value's shape leaves one form only, it has to be that.
-void check_either(const YamlValue& value, const ValueForm& form) {
+void FormCheck::check_either(const YamlValue& value, const ValueForm& form) {
   const Shape shape = value.is_map()    ? Shape::kMap
                       : value.is_list() ? Shape::kList
                                         : Shape::kScalar;
   const auto fits = [shape](const ValueForm& part) { return shape_of(part) == shape; };
   const auto first = std::find_if(form.parts.begin(), form.parts.end(), fits);
   if (first == form.parts.end() || std::any_of(first + 1, form.parts.end(), fits)) return;
-  check_form(value, *first);
+  check(value, *first);
+}
+
+void FormCheck::check_scalar(const YamlValue& value, const ValueForm& form) {
+  switch (form.kind) {
+    case Kind::kText: value.as_string(); break;
+    case Kind::kName: value.as_name(); break;
+    case Kind::kWord: value.as_word(form.words); break;
+    case Kind::kSwitch: value.as_bool(); break;
+    case Kind::kInteger: value.as_integer(form.min, form.max); break;
+    case Kind::kTime: value.as_time(); break;
+    case Kind::kBytes: value.as_bytes(); break;
+    case Kind::kRate: value.as_rate(); break;
+    case Kind::kShare: value.as_probability(); break;
+    case Kind::kErrorRate: value.as_error_rate(); break;
+    default: break;
+  }
+}
+
+void FormCheck::check(const YamlValue& value, const ValueForm& form) {
+  if (is_read_elsewhere(form)) return;
+  switch (form.kind) {
+    case Kind::kMap: return check_map(value, form);
+    case Kind::kEither: return check_either(value, form);
+    case Kind::kMapOf:
+      mistakes_.go_on([&] {
+        for (const auto& [key, member] : value.members()) check(member, form.parts[0]);
+      });
+      return;
+    case Kind::kList:
+      mistakes_.go_on([&] {
+        for (const YamlValue& item : value.items()) check(item, form.parts[0]);
+      });
+      return;
+    default: mistakes_.go_on([&] { check_scalar(value, form); });
+  }
 }
 
 }  // namespace
@@ -103,34 +162,10 @@ const ValueForm& ValueForm::at(std::string_view key) const {
   throw std::logic_error("no form of the key " + std::string(key));
 }
 
-void check_form(const YamlValue& value, const ValueForm& form) {
-  if (form.read_elsewhere) return;
-  switch (form.kind) {
-    case Kind::kAnything:
-    case Kind::kNothing:
-    case Kind::kNumber:
-    case Kind::kTrueFalse:
-    case Kind::kMultiple:
-    case Kind::kHex: break;
-    case Kind::kText: value.as_string(); break;
-    case Kind::kName: value.as_name(); break;
-    case Kind::kWord: value.as_word(form.words); break;
-    case Kind::kSwitch: value.as_bool(); break;
-    case Kind::kInteger: value.as_integer(form.min, form.max); break;
-    case Kind::kTime: value.as_time(); break;
-    case Kind::kBytes: value.as_bytes(); break;
-    case Kind::kRate: value.as_rate(); break;
-    case Kind::kShare: value.as_probability(); break;
-    case Kind::kErrorRate: value.as_error_rate(); break;
-    case Kind::kMap: check_map(value, form); break;
-    case Kind::kMapOf:
-      for (const auto& [key, member] : value.members()) check_form(member, form.parts[0]);
-      break;
-    case Kind::kList:
-      for (const YamlValue& item : value.items()) check_form(item, form.parts[0]);
-      break;
-    case Kind::kEither: check_either(value, form); break;
-  }
+void check_form(const YamlValue& value, const ValueForm& form, FormDepth depth) {
+  FormCheck check(depth);
+  check.check(value, form);
+  check.report();
 }
 
 }  // namespace mrclab

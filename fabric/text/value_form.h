@@ -71,8 +71,11 @@ struct ValueForm::Key {
   Need need = kOptional;
 };
 
-/// Refuses what is not of this form: unknown keys, keys that lack, words, numbers and quantities. What a kEither of
-/// several scalars, the length of a list and a kOneOf come to is left to the reader. Throws InputError.
-void check_form(const YamlValue& value, const ValueForm& form);
+/// How far a form is looked at: what its own reader reads, or all, where no other reader will look at it.
+enum class FormDepth : uint8_t { kOwn, kWhole };
+
+/// Refuses what is not of this form, all of it at once: unknown keys, keys that lack, words, numbers and quantities. What
+/// a kEither of several scalars, the length of a list and a kOneOf come to is left to the reader. Throws InputError.
+void check_form(const YamlValue& value, const ValueForm& form, FormDepth depth = FormDepth::kOwn);
 
 }  // namespace mrclab

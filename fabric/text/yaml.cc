@@ -12,54 +12,50 @@
 #include <sstream>
 
 #include "fabric/text/input_file.h"
+#include "fabric/text/mistakes.h"
 #include "fabric/text/plain_text.h"
+#include "fabric/text/yaml_compose.h"
+#include "fabric/text/yaml_tree.h"
 
 namespace mrclab {
 
-// Has a name because YamlValue::Impl has external linkage.
-namespace yaml_tree {
-
-struct Position {
-  int line = 1;
-  int column = 1;
-};
-
-struct TreeKey {
-  std::string text;
-  Position at;
-};
-
-struct Tree {
-  enum class Kind { kNothing, kScalar, kList, kMap };
-  Kind kind = Kind::kNothing;
-  Position at;
-  std::string text;            // kScalar
-  std::vector<TreeKey> keys;   // kMap, in file order
-  std::vector<Tree> children;  // items of a list, or the values of keys
-};
-
-}  // namespace yaml_tree
-
 namespace {
 
+using yaml_tree::fail_at;
+using yaml_tree::kMaxDepth;
+using yaml_tree::kMaxKeys;
+using yaml_tree::kMaxValues;
 using yaml_tree::Position;
 using yaml_tree::Tree;
 using yaml_tree::TreeKey;
 
 constexpr size_t kMaxFileBytes = 1u << 20;
-constexpr size_t kMaxDepth = 32;
-constexpr size_t kMaxValues = 1u << 17;
-constexpr size_t kMaxKeys = 1024;  // in one map
 
 Position position_of(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
   return {mark.line + 1, mark.column + 1};
 }
 
-[[noreturn]] void fail_at(const std::string& file, Position at, const std::string& found,
-                          const std::string& expected) {
-  throw InputError(file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) +
-                   ": found " + found + ": expected " + expected);
+/// Characters that no file has (they are refused) in place of the braces of "${name}", which would end a flow map.
+constexpr char kOpenBrace = '\x02', kCloseBrace = '\x03';
+
+/// The text with these, each line and column as it was.
+std::string without_braces(std::string_view text) {
+  std::string made(text);
+  for (size_t at = made.find("${"); at != std::string::npos; at = made.find("${", at + 1)) {
+    const size_t close = made.find_first_of("}\n", at);
+    if (close == std::string::npos || made[close] != '}') continue;
+    if (!is_variable_name(std::string_view(made).substr(at + 2, close - at - 2))) continue;
+    made[at + 1] = kOpenBrace;
+    made[close] = kCloseBrace;
+  }
+  return made;
+}
+
+std::string with_braces(std::string text) {
+  std::replace(text.begin(), text.end(), kOpenBrace, '{');
+  std::replace(text.begin(), text.end(), kCloseBrace, '}');
+  return text;
 }
 
 /// Builds the tree from the parser's events. yaml-cpp's own node type would follow aliases, keep
@@ -69,6 +65,8 @@ class TreeBuilder : public YAML::EventHandler {
   explicit TreeBuilder(const std::string& file) : file_(file) {}
 
   Tree take() { return std::move(root_); }
+  /// Throws InputError for what is no part of our YAML, all of it.
+  void report() const { mistakes_.report(); }
 
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
@@ -77,15 +75,18 @@ class TreeBuilder : public YAML::EventHandler {
     add(leaf(Tree::Kind::kNothing, mark, ""));
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    fail_at(file_, position_of(mark), "an alias", "the value itself: aliases are not supported");
+    note(position_of(mark), "an alias",
+         "the value itself: aliases are not supported, vars are (vars: {size: 1MiB}, ${size})");
+    add(leaf(Tree::Kind::kNothing, mark, ""));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override {
+                const std::string& written) override {
     refuse_anchor(mark, anchor);
     refuse_tag(mark, tag);
+    const std::string value = with_braces(written);
     // Escapes ("\x1b") write characters that the file does not have.
     if (const auto odd = find_odd_text(value)) {
-      fail_at(file_, position_of(mark), odd->found, "text without it");
+      note(position_of(mark), odd->found, "text without it");
     }
     add(leaf(Tree::Kind::kScalar, mark, value));
   }
@@ -114,15 +115,19 @@ class TreeBuilder : public YAML::EventHandler {
     return tree;
   }
 
-  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) const {
-    if (anchor == YAML::NullAnchor) return;
-    fail_at(file_, position_of(mark), "an anchor", "a plain value: anchors are not supported");
+  /// Keeps a mistake behind which the text can be read on.
+  void note(Position at, const std::string& found, const std::string& expected) {
+    mistakes_.go_on([&] { fail_at(file_, at, found, expected); });
   }
 
-  void refuse_tag(const YAML::Mark& mark, const std::string& tag) const {
+  void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor == YAML::NullAnchor) return;
+    note(position_of(mark), "an anchor", "a plain value: anchors are not supported");
+  }
+
+  void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;  // plain and quoted
-    fail_at(file_, position_of(mark), "the tag " + in_quotes(tag),
-            "a plain value: tags are not supported");
+    note(position_of(mark), "the tag " + in_quotes(tag), "a plain value: tags are not supported");
   }
 
   void open(Tree::Kind kind, const YAML::Mark& mark, const std::string& tag,
@@ -170,15 +175,16 @@ class TreeBuilder : public YAML::EventHandler {
     Open& top = stack_.back();
     if (tree.kind != Tree::Kind::kScalar) fail_at(file_, tree.at, "an empty key", "a name");
     if (!top.seen.insert(tree.text).second) {
-      fail_at(file_, tree.at, "a second " + in_quotes(tree.text), "each key once");
+      note(tree.at, "a second " + in_quotes(tree.text), "each key once");
     }
     if (top.seen.size() > kMaxKeys) {
       fail_at(file_, tree.at, "more keys", "at most " + std::to_string(kMaxKeys) + " in one map");
     }
-    top.tree.keys.push_back({tree.text, tree.at});
+    top.tree.keys.push_back({tree.text, tree.at, nullptr});
   }
 
   const std::string& file_;
+  Mistakes mistakes_;
   std::vector<Open> stack_;
   Tree root_;
   size_t nodes_ = 0;
@@ -200,31 +206,16 @@ void refuse_odd_text(std::string_view text, const std::string& file) {
 
 }  // namespace
 
-struct YamlValue::Impl {
-  std::shared_ptr<const Tree> tree;  // shared: points into the document, which it keeps alive
-  YamlContext context;
-
-  YamlValue child(const Tree& part) const {
-    return YamlValue(
-        std::make_shared<const Impl>(Impl{std::shared_ptr<const Tree>(tree, &part), context}));
-  }
-  std::string description() const {
-    switch (tree->kind) {
-      case Tree::Kind::kNothing: return "nothing";
-      case Tree::Kind::kScalar: return in_quotes(tree->text);
-      case Tree::Kind::kList: return "a list";
-      case Tree::Kind::kMap: return "a map";
-    }
-    return "nothing";
-  }
-};
-
 bool YamlValue::is_map() const { return impl_->tree->kind == Tree::Kind::kMap; }
 bool YamlValue::is_list() const { return impl_->tree->kind == Tree::Kind::kList; }
 bool YamlValue::is_scalar() const { return impl_->tree->kind == Tree::Kind::kScalar; }
 
+const std::string& YamlValue::file() const { return impl_->file_of(impl_->tree->origin); }
+
 void YamlValue::fail(const std::string& found, const std::string& expected) const {
-  fail_at(impl_->context.file, impl_->tree->at, found, expected);
+  const auto& origin = impl_->tree->origin;
+  const std::string from = origin && !origin->variable.empty() ? ", by " + origin->variable : "";
+  fail_at(file(), impl_->tree->at, found + from, expected);
 }
 
 void YamlValue::fail_expecting(const std::string& expected) const {
@@ -271,17 +262,22 @@ YamlValue YamlValue::require(std::string_view key) const {
 
 void YamlValue::only_keys(std::span<const std::string_view> known) const {
   if (!is_map()) fail_expecting("a map (key: value)");
+  Mistakes mistakes;
   for (const TreeKey& key : impl_->tree->keys) {
     if (std::find(known.begin(), known.end(), key.text) != known.end()) continue;
-    fail_at(impl_->context.file, key.at, "the key " + in_quotes(key.text),
-            one_of(key.text, {known.begin(), known.end()}));
+    mistakes.go_on([&] {
+      fail_at(impl_->file_of(key.origin), key.at, "the key " + in_quotes(key.text),
+              one_of(key.text, {known.begin(), known.end()}));
+    });
   }
+  mistakes.report();
 }
 
 void YamlValue::fail_at_key(std::string_view key, const std::string& found,
                             const std::string& expected) const {
   for (const TreeKey& candidate : impl_->tree->keys) {
-    if (candidate.text == key) fail_at(impl_->context.file, candidate.at, found, expected);
+    if (candidate.text != key) continue;
+    fail_at(impl_->file_of(candidate.origin), candidate.at, found, expected);
   }
   fail(found, expected);
 }
@@ -297,7 +293,7 @@ YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
     fail_at(file_name, {}, "more than 1 MiB", "a file of at most 1 MiB");
   }
   refuse_odd_text(text, file_name);
-  std::istringstream stream{std::string(text)};
+  std::istringstream stream{without_braces(text)};
   TreeBuilder builder(file_name);
   try {
     YAML::Parser parser(stream);
@@ -308,6 +304,7 @@ YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
     if (parser.HandleNextDocument(rest)) {
       fail_at(file_name, rest.take().at, "a second document", "one document in a file");
     }
+    builder.report();
   } catch (const YAML::Exception& error) {
     fail_at(file_name, position_of(error.mark), "text that is not YAML",
             "YAML (" + error.msg + ")");

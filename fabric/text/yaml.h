@@ -43,6 +43,9 @@ class YamlValue {
  public:
   struct Impl;
   explicit YamlValue(std::shared_ptr<const Impl> impl) : impl_(std::move(impl)) {}
+  const Impl& impl() const {
+    return *impl_;
+  }  ///< for those that compose documents (yaml_compose.h)
 
   bool is_map() const;
   bool is_list() const;
@@ -64,7 +67,9 @@ class YamlValue {
   std::vector<std::pair<std::string, YamlValue>> members() const;
   std::optional<YamlValue> get(std::string_view key) const;
   YamlValue require(std::string_view key) const;
-  /// Refuses keys outside `known`, suggesting the nearest.
+  /// The file where it stands: of a document that includes others, perhaps one of these.
+  const std::string& file() const;
+  /// Refuses keys outside `known`, all of them at once, suggesting the nearest.
   void only_keys(std::span<const std::string_view> known) const;
   void only_keys(std::initializer_list<std::string_view> known) const {
     only_keys(std::span<const std::string_view>(known.begin(), known.size()));

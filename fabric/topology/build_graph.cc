@@ -57,6 +57,7 @@ Topology build_graph(const FabricShape& shape) {
     build.connect(up, down, shape.fabric_rate);
   }
   build.add_optics();
+  build.add_power_zones();
   build.set_link_rates();
   Topology topology = std::move(build.topology());
   for (const NodeSite& site : topology.nodes) {

@@ -84,6 +84,7 @@ Topology build_topology(const FabricShape& shape) {
   add_switches(shape, build);
   for (uint32_t p = 0; p < shape.planes; ++p) connect_plane(shape, p, build);
   build.add_optics();
+  build.add_power_zones();
   build.set_link_rates();
   return std::move(build.topology());
 }

@@ -1,5 +1,7 @@
 #include "fabric/topology/fabric_file.h"
 
+#include "fabric/text/mistakes.h"
+#include "fabric/text/yaml_compose.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
@@ -20,7 +22,10 @@ void read_listed(const YamlValue& file, FabricShape& shape) {
 /// can name.
 void require_paths(const YamlValue& file, const FabricShape& shape) {
   try {
-    build_topology(shape);
+    FabricShape bare = shape;
+    bare.link_rates.clear();  // names in these are looked at later
+    bare.power_zones.clear();
+    build_topology(bare);
   } catch (const std::invalid_argument& error) {
     file.require("switches")
         .fail(error.what(),
@@ -32,9 +37,37 @@ void require_paths(const YamlValue& file, const FabricShape& shape) {
 /// Builds the fabric, whose names only the graph knows.
 void require_rated_links(const YamlValue& list, FabricShape shape) {
   shape.link_rates.clear();
+  shape.power_zones.clear();
   const Topology topology = build_topology(shape);
   NameResolver names(topology, 0);
-  for (const YamlValue& entry : list.items()) names.links(entry.require("links"));
+  Mistakes mistakes;
+  for (const YamlValue& entry : list.items()) {
+    mistakes.go_on([&] { names.links(entry.require("links")); });
+  }
+  mistakes.report();
+}
+
+/// Builds the fabric without zones, whose nodes only the graph knows. Each node hangs on one feed at most.
+void require_zones(const YamlValue& map, FabricShape shape) {
+  shape.power_zones.clear();
+  shape.link_rates.clear();
+  const Topology topology = build_topology(shape);
+  NameResolver names(topology, 0);
+  std::vector<std::string> zone_of(topology.nodes.size());
+  Mistakes mistakes;
+  for (const auto& [zone, value] : map.members()) {
+    mistakes.go_on([&, name = zone, nodes = value] {
+      for (const NodeId node : names.nodes(nodes)) {
+        std::string& other = zone_of[node.value];
+        if (!other.empty()) {
+          nodes.fail(topology.node(node).name + ", which is in " + other,
+                     "each node in one zone at most");
+        }
+        other = name;
+      }
+    });
+  }
+  mistakes.report();
 }
 
 /// A wire must give its frames a lookahead of more than the time on the wire itself, or the lab
@@ -49,6 +82,17 @@ void require_lookahead(const YamlValue& file, const FabricShape& shape) {
         .fail("no propagation and no " + std::string(key),
               "one of them above 0: a frame needs a lookahead");
   }
+}
+
+/// A number of hosts: planes state them by T0, a listed fabric names the switches of each.
+void refuse_host_count(const YamlValue& document) {
+  if (!document.is_map()) return;
+  const auto hosts = document.get("hosts");
+  if (!hosts || !hosts->is_scalar()) return;
+  if (lists_switches(document)) {
+    hosts->fail_expecting("the switches of each host: [[leaf1, leaf2], [leaf1, leaf2]]");
+  }
+  hosts->fail_expecting("\"hosts_per_t0: 4\" (with \"t0: 4\" these are 16 hosts) in place of it");
 }
 
 }  // namespace
@@ -66,7 +110,11 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
 }
 
 FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
-  check_form(document, fabric_form());
+  Mistakes mistakes;
+  const bool listed = mistakes.go_on([&] { refuse_host_count(document); });
+  mistakes.go_on(
+      [&] { check_form(listed ? document : without_key(document, "hosts"), fabric_form()); });
+  mistakes.report();
   FabricShape shape;
   fabric_keys().read_pass(0, document, shape);
   if (lists_switches(document)) {
@@ -87,6 +135,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
         .fail_expecting("node: a switch has more links than uSIDs for them");
   }
   if (const auto list = document.get("link_rates")) require_rated_links(*list, shape);
+  if (const auto zones = document.get("power_zones")) require_zones(*zones, shape);
   return shape;
 }
 

@@ -71,6 +71,13 @@ struct LinkRate {
   bool operator==(const LinkRate&) const = default;
 };
 
+/// Nodes that hang on one feed of power.
+struct ZoneShape {
+  std::string name;
+  std::vector<std::string> nodes;  ///< names and patterns (fabric/topology/pattern.h)
+  bool operator==(const ZoneShape&) const = default;
+};
+
 /// What a fabric is made of: regular planes, or a graph. Fields left out of the file take the defaults
 /// given here.
 struct FabricShape {
@@ -87,7 +94,10 @@ struct FabricShape {
   FabricTime switch_latency = FabricTime::from_ns(700);
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
-  uint32_t links_per_optic = 4;  ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
+  uint32_t uplinks_per_optic = 0;  ///< the same of uplinks; 0: each has its own
+  uint32_t line_card_ports = 4;    ///< ports of a switch on one line card; our choice
+  std::vector<ZoneShape> power_zones = {};  ///< empty: of regular planes, a zone for each rack
   ForwardingChoice forwarding = {};
   SpeakerChoice speaker = {};
   RoutingChoice routing = {};

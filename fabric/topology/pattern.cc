@@ -206,6 +206,27 @@ Population plane_population(const Topology& topology, std::vector<uint32_t>& ids
   return result;
 }
 
+Population line_card_population(const Topology& topology, std::vector<PortRef>& ids) {
+  Population result{"line card", "", false, {}};
+  for (const NodeSite& site : topology.nodes) {
+    if (site.role == NodeRole::kHost) continue;
+    for (uint32_t i = 0; i < site.ports.size(); i += topology.line_card_ports) {
+      ids.push_back({site.id, PortId{i}});
+      result.candidates.push_back({topology.line_card_name(ids.back()), ""});
+    }
+  }
+  return result;
+}
+
+Population power_zone_population(const Topology& topology, std::vector<uint32_t>& ids) {
+  Population result{"power zone", "", false, {}};
+  for (const PowerZone& zone : topology.power_zones) {
+    ids.push_back(static_cast<uint32_t>(ids.size()));
+    result.candidates.push_back({zone.name, ""});
+  }
+  return result;
+}
+
 /// A scalar, or each scalar of a list, resolved by `resolve`, with errors where the text stands.
 template <class Resolve>
 auto resolve_value(const YamlValue& value, Resolve resolve) {
@@ -288,6 +309,14 @@ std::vector<uint32_t> NameResolver::planes(std::string_view text) {
   return select<uint32_t>(text, [&](auto& ids) { return plane_population(topology_, ids); });
 }
 
+std::vector<PortRef> NameResolver::line_cards(std::string_view text) {
+  return select<PortRef>(text, [&](auto& ids) { return line_card_population(topology_, ids); });
+}
+
+std::vector<uint32_t> NameResolver::power_zones(std::string_view text) {
+  return select<uint32_t>(text, [&](auto& ids) { return power_zone_population(topology_, ids); });
+}
+
 std::vector<NodeId> NameResolver::nodes(const YamlValue& value) {
   return resolve_value(value, [this](const std::string& text) { return nodes(text); });
 }
@@ -311,6 +340,12 @@ std::vector<WireId> NameResolver::wires(const YamlValue& value) {
 }
 std::vector<uint32_t> NameResolver::planes(const YamlValue& value) {
   return resolve_value(value, [this](const std::string& text) { return planes(text); });
+}
+std::vector<PortRef> NameResolver::line_cards(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return line_cards(text); });
+}
+std::vector<uint32_t> NameResolver::power_zones(const YamlValue& value) {
+  return resolve_value(value, [this](const std::string& text) { return power_zones(text); });
 }
 
 }  // namespace mrclab

@@ -44,8 +44,10 @@ class NameResolver {
   std::vector<PortRef> ports(std::string_view text);
   std::vector<LinkId> links(std::string_view text);  ///< by either port, or both: "a--b"
   std::vector<OpticId> optics(std::string_view text);
-  std::vector<WireId> wires(std::string_view text);     ///< "h3:p2->p2.t0-1:d3"
-  std::vector<uint32_t> planes(std::string_view text);  ///< "p2", "p[0-3]"
+  std::vector<WireId> wires(std::string_view text);        ///< "h3:p2->p2.t0-1:d3"
+  std::vector<uint32_t> planes(std::string_view text);     ///< "p2", "p[0-3]"
+  std::vector<PortRef> line_cards(std::string_view text);  ///< "p2.t1-0:c1", each by its first port
+  std::vector<uint32_t> power_zones(std::string_view text);  ///< "rack-0", by their numbers
 
   std::vector<NodeId> nodes(const YamlValue& value);
   std::vector<NodeId> hosts(const YamlValue& value);
@@ -55,6 +57,8 @@ class NameResolver {
   std::vector<OpticId> optics(const YamlValue& value);
   std::vector<WireId> wires(const YamlValue& value);
   std::vector<uint32_t> planes(const YamlValue& value);
+  std::vector<PortRef> line_cards(const YamlValue& value);
+  std::vector<uint32_t> power_zones(const YamlValue& value);
 
   /// The next draw of the seed, uniform in [0, bound).
   int64_t draw_below(uint64_t bound) { return static_cast<int64_t>(below(next_draw(), bound)); }

@@ -21,6 +21,20 @@ FabricTime Topology::lookahead(WireId id) const {
   return serialization_time(smallest, w.rate) + w.propagation + ingress_latency(w.to.node);
 }
 
+std::string Topology::line_card_name(PortRef ref) const {
+  return node(ref.node).name + ":c" + std::to_string(ref.port.value / line_card_ports);
+}
+
+std::vector<PortRef> Topology::line_card_of(PortRef ref) const {
+  const auto ports = static_cast<uint32_t>(node(ref.node).ports.size());
+  const uint32_t first = ref.port.value / line_card_ports * line_card_ports;
+  std::vector<PortRef> card;
+  for (uint32_t i = first; i < std::min(first + line_card_ports, ports); ++i) {
+    card.push_back({ref.node, PortId{i}});
+  }
+  return card;
+}
+
 std::string Topology::port_name(PortRef ref) const {
   return node(ref.node).name + ":" + port(ref).name;
 }

@@ -83,11 +83,17 @@ struct Wire {
   FabricTime propagation;
 };
 
-/// A transceiver: the links that share its fate.
+/// A transceiver: the links that share its fate. "p2.t0-1:o0" towards hosts, "p2.t0-1:uo0" towards T1s.
 struct Optic {
   OpticId id;
   std::string name;  ///< "p2.t0-1:o0"
   std::vector<LinkId> links;
+};
+
+/// Hosts and switches that hang on one feed of power: each node is in one zone, or in none.
+struct PowerZone {
+  std::string name;  ///< "rack-0", "spine-2"
+  std::vector<NodeId> nodes;
 };
 
 /// Thresholds of a switch port, in bytes of wire length, for a port of the link's rate.
@@ -180,6 +186,8 @@ class Topology {
   std::vector<Link> links;
   std::vector<Wire> wires_list;
   std::vector<Optic> optics;
+  uint32_t line_card_ports = 4;  ///< neighbouring ports of a switch that one line card has
+  std::vector<PowerZone> power_zones;
 
   const NodeSite& node(NodeId id) const { return nodes[id.value]; }
   const Port& port(PortRef ref) const { return nodes[ref.node.value].ports[ref.port.value]; }
@@ -215,6 +223,10 @@ class Topology {
   /// serialization of the smallest packet + propagation + ingress pipeline of the receiver. Always
   /// positive in a valid topology.
   FabricTime lookahead(WireId id) const;
+
+  /// The line card of a switch's port: "p2.t1-0:c1"; and all ports that it has.
+  std::string line_card_name(PortRef ref) const;
+  std::vector<PortRef> line_card_of(PortRef ref) const;
 
   std::string port_name(PortRef ref) const;  ///< "p2.t0-1:d4"
   std::string link_name(LinkId id) const;    ///< "h3:p2--p2.t0-1:d3"

@@ -66,6 +66,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.nic = shape.nic;
   topology.dscps = shape.dscps;
   topology.lossless = shape.lossless;
+  topology.line_card_ports = shape.line_card_ports;
   return topology;
 }
 
@@ -137,23 +138,51 @@ void TopologyBuilder::set_link_rates() {
   }
 }
 
-void TopologyBuilder::add_optics() {
-  if (shape_.links_per_optic == 0) return;
+/// Links of each T0 that lead up or down, `links_each` to a transceiver.
+void TopologyBuilder::share_optics(bool up, uint32_t links_each, std::string_view letters) {
+  if (links_each == 0) return;
   for (NodeSite& site : topology_.nodes) {
     if (site.role != NodeRole::kT0) continue;
-    uint32_t downlinks = 0;
+    uint32_t links = 0;
     for (Port& port : site.ports) {
-      if (topology_.node(port.peer.node).role != NodeRole::kHost) continue;
-      const uint32_t place = downlinks++;
-      const uint32_t number = place / shape_.links_per_optic;
-      if (place % shape_.links_per_optic == 0) {
-        topology_.optics.push_back({OpticId{static_cast<uint32_t>(topology_.optics.size())},
-                                    site.name + ":o" + std::to_string(number),
-                                    {}});
+      const bool to_host = topology_.node(port.peer.node).role == NodeRole::kHost;
+      const bool lower_end = topology_.link(port.link).a.node == site.id;
+      if (up ? to_host || !lower_end : !to_host) continue;
+      const uint32_t place = links++;
+      if (place % links_each == 0) {
+        topology_.optics.push_back(
+            {OpticId{static_cast<uint32_t>(topology_.optics.size())},
+             site.name + ":" + std::string(letters) + std::to_string(place / links_each),
+             {}});
       }
       port.optic = topology_.optics.back().id;
       topology_.optics.back().links.push_back(port.link);
     }
+  }
+}
+
+void TopologyBuilder::add_optics() {
+  share_optics(false, shape_.links_per_optic, "o");
+  share_optics(true, shape_.uplinks_per_optic, "uo");
+}
+
+void TopologyBuilder::add_power_zones() {
+  std::vector<PowerZone>& zones = topology_.power_zones;
+  for (const ZoneShape& zone : shape_.power_zones) {
+    zones.push_back({zone.name, {}});
+    NameResolver names(topology_, 0);
+    for (const std::string& pattern : zone.nodes) {
+      for (const NodeId node : names.nodes(pattern)) zones.back().nodes.push_back(node);
+    }
+  }
+  if (!zones.empty() || !shape_.graph.empty()) return;
+  for (uint32_t row = 0; row < shape_.t0; ++row)
+    zones.push_back({"rack-" + std::to_string(row), {}});
+  for (uint32_t i = 0; i < shape_.t1; ++i) zones.push_back({"spine-" + std::to_string(i), {}});
+  for (const NodeSite& site : topology_.nodes) {
+    const uint32_t rack =
+        site.role == NodeRole::kHost ? topology_.host_row(site.index) : site.index;
+    zones[site.role == NodeRole::kT1 ? shape_.t0 + site.index : rack].nodes.push_back(site.id);
   }
 }
 

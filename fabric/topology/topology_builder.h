@@ -2,6 +2,7 @@
 // The steps that a graph is built in, whatever its form.
 
 #include <string>
+#include <string_view>
 
 #include "fabric/topology/fabric_shape.h"
 #include "fabric/topology/topology.h"
@@ -25,14 +26,18 @@ class TopologyBuilder {
   /// `nic` is a port of a host, `down` the switch port that it hangs on, the `downlink`-th there.
   void connect_host(PortRef nic, PortRef down, uint32_t downlink);
   void connect(PortRef lower, PortRef upper, BitRate rate);
-  /// Transceivers of the T0s' downlinks; every port is connected.
+  /// Transceivers of the T0s' downlinks, then of their uplinks; every port is connected.
   void add_optics();
+  /// The zones of the shape, or for each T0 of a plane its rack: it, those that have its number in other planes, their
+  /// hosts; and a rack of spines for each T1. Every node is there. Throws NameError for a pattern that names no node.
+  void add_power_zones();
   /// Applies `link_rates` of the shape; every port is connected. Throws NameError for a pattern that names no link.
   void set_link_rates();
 
   Topology& topology() { return topology_; }
 
  private:
+  void share_optics(bool up, uint32_t links_each, std::string_view letters);
   Port& at(PortRef ref) { return topology_.nodes[ref.node.value].ports[ref.port.value]; }
 
   const FabricShape& shape_;

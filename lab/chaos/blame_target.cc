@@ -74,6 +74,22 @@ BlameTarget of_port(const Topology& t, PortRef port) {
   return target;
 }
 
+/// All links of a line card; where they are all of a switch, blame names that.
+BlameTarget of_card(const Topology& t, PortRef first) {
+  std::vector<LinkId> links;
+  for (const PortRef port : t.line_card_of(first)) links.push_back(t.port(port).link);
+  BlameTarget target = of_links(t, links);
+  target.names = {"switch " + t.node(first.node).name};
+  for (const LinkId link : links) {
+    target.names.insert("link " + t.link_name(link));
+    for (const PortRef end : {t.link(link).a, t.link(link).b}) {
+      if (t.port(end).optic.valid())
+        target.names.insert("optic " + t.optic(t.port(end).optic).name);
+    }
+  }
+  return target;
+}
+
 /// Could this kind have made a node write down this cause?
 bool makes(FaultKind kind, DropCause cause) {
   const bool dark = cause == DropCause::kWireDown || cause == DropCause::kPortDown;
@@ -92,6 +108,8 @@ bool makes(FaultKind kind, DropCause cause) {
       return dark || cause == DropCause::kSwitchDown || cause == DropCause::kUnknownUsid;
     case FaultKind::kSlowReceiver:
     case FaultKind::kPcieStall: return cause == DropCause::kReceiveBufferFull;
+    case FaultKind::kPowerLoss:
+      return dark || astray || cause == DropCause::kSwitchDown || cause == DropCause::kHostDown;
     case FaultKind::kHostRestart: return dark || astray || cause == DropCause::kHostDown;
     case FaultKind::kSwitchWrongRoute:
     case FaultKind::kStaleTable:
@@ -215,6 +233,10 @@ std::vector<BlameTarget> blame_targets(const Topology& t, const faults::Fault& f
     targets.back().names = {"optic " + t.optic(optic).name};
   }
   for (const PortRef port : aimed.ports) {
+    if (fault.kind == FaultKind::kLineCard) {
+      targets.push_back(of_card(t, port));
+      continue;
+    }
     targets.push_back(is_route(fault.kind) ? of_route(t, port, aimed.ports.size())
                                            : of_port(t, port));
   }
@@ -227,6 +249,9 @@ std::vector<BlameTarget> blame_targets(const Topology& t, const faults::Fault& f
       names.insert("path " + t.node(node).name + " " + to_string(*path_of(ev)));
     }
   }
+  for (const uint32_t zone : aimed.zones) {
+    for (const NodeId node : t.power_zones[zone].nodes) targets.push_back(of_node(t, node));
+  }
   for (const uint32_t plane : aimed.planes) targets.push_back(of_plane(t, plane));
   return targets;
 }
@@ -237,6 +262,7 @@ std::string_view without_evidence(FaultKind kind) {
     case FaultKind::kBuffer: return "shows under congestion only, as discards of full queues";
     case FaultKind::kEcnOff: return "a missing mark looks like one that was not due";
     case FaultKind::kHostPause: return "a host without work looks the same";
+    case FaultKind::kDrain:
     case FaultKind::kDenylist: return "nothing is broken: an operator's act";
     case FaultKind::kDelay:
     case FaultKind::kJitter:

@@ -144,28 +144,6 @@ ChaosReport read_chaos_report(const std::filesystem::path& file) {
   return report;
 }
 
-std::vector<uint64_t> parse_seeds(const std::string& text) {
-  constexpr std::string_view kExpected = "a seed, a range such as 1-1000, or a list of them";
-  std::vector<uint64_t> seeds;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view part = std::string_view(text).substr(begin, end - begin);
-    const size_t dash = part.find('-');
-    const uint64_t first = number(part.substr(0, dash), kMaxSeed, "--seeds", kExpected);
-    const uint64_t last = dash == std::string_view::npos
-                              ? first
-                              : number(part.substr(dash + 1), kMaxSeed, "--seeds", kExpected);
-    if (last < first || last - first >= kMaxSeeds - seeds.size()) {
-      throw InputError(fmt::format("--seeds: found {}: expected 1 to {} seeds, ascending",
-                                   in_quotes(part), kMaxSeeds));
-    }
-    for (uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
-    begin = end + 1;
-  }
-  keep_unique(seeds);
-  return seeds;
-}
-
 Shard parse_shard(const std::string& text) {
   constexpr std::string_view kExpected = "a shard such as 2/4, from 1/4 to 4/4";
   const size_t slash = std::min(text.find('/'), text.size());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/verdict/verdict.h"
+#include "lab/run/seed_list.h"
 
 namespace mrclab::lab {
 
@@ -53,10 +54,6 @@ std::string digest_of_results(const ChaosReport& report);
 std::string to_json_text(const ChaosReport& report);
 /// Throws InputError, also for any hostile text.
 ChaosReport read_chaos_report(const std::filesystem::path& file);
-
-/// The seeds of "7", "1-1000" or "1-10,50-60": ascending, at most kMaxSeeds. Throws InputError.
-std::vector<uint64_t> parse_seeds(const std::string& text);
-inline constexpr size_t kMaxSeeds = 10'000'000;
 
 struct Shard {
   uint32_t index = 1, count = 1;

@@ -35,7 +35,7 @@ constexpr std::array kLeaveWires{faults::FaultKind::kTrimOff,      faults::Fault
                                  faults::FaultKind::kEcnAlways,    faults::FaultKind::kHostPause,
                                  faults::FaultKind::kIncast,       faults::FaultKind::kDenylist,
                                  faults::FaultKind::kSlowReceiver, faults::FaultKind::kPcieStall,
-                                 faults::FaultKind::kPauseStorm};
+                                 faults::FaultKind::kPauseStorm,   faults::FaultKind::kDrain};
 
 /// Until switches that route by themselves have found all ways; zero where none does.
 FabricTime routed_within(const Topology& topology) {

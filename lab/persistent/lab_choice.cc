@@ -11,6 +11,15 @@
 
 namespace mrclab::lab {
 
+std::optional<std::string> named_lab(const std::optional<std::string>& word,
+                                     const std::optional<std::string>& option) {
+  if (word && option && *word != *option) {
+    throw InputError(fmt::format("--lab: found {} beside {}: expected one lab", in_quotes(*option),
+                                 in_quotes(*word)));
+  }
+  return option ? option : word;
+}
+
 std::string lab_word(const std::string& lab, const LabPaths& paths) {
   return recorded_labs(paths).size() > 1 ? " " + lab : "";
 }

@@ -15,6 +15,10 @@ namespace mrclab::lab {
 LabRecord choose_lab(const std::optional<std::string>& name, std::string_view how = "with --lab",
                      const LabPaths& paths = {});
 
+/// The lab of a verb that takes it as a word: `--lab` means the same, and not both are given. Throws InputError.
+std::optional<std::string> named_lab(const std::optional<std::string>& word,
+                                     const std::optional<std::string>& option);
+
 /// What a hint must add to a command so that it means this lab, if several are up: " --lab octet",
 /// or " octet" for verbs that take the name as a word. Nothing if there is only one lab.
 std::string lab_option(const std::string& lab, const LabPaths& paths = {});

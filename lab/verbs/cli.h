@@ -10,6 +10,7 @@ void add_lab_verbs(CLI::App& app, CliResult& result);      ///< up, down, ls
 void add_inspect_verb(CLI::App& app, CliResult& result);   ///< inspect
 void add_fault_verbs(CLI::App& app, CliResult& result);    ///< fault, heal
 void add_node_verbs(CLI::App& app, CliResult& result);     ///< exec, shell
+void add_capture_verb(CLI::App& app, CliResult& result);   ///< capture
 void add_run_verbs(CLI::App& app, CliResult& result);      ///< demo, run
 void add_replay_verb(CLI::App& app, CliResult& result);    ///< replay
 void add_chaos_verbs(CLI::App& app, CliResult& result);    ///< chaos, shrink
@@ -21,6 +22,7 @@ void add_runs_verb(CLI::App& app, CliResult& result);      ///< runs
 void add_draw_verb(CLI::App& app, CliResult& result);      ///< draw
 void add_top_verb(CLI::App& app, CliResult& result);       ///< top
 void add_schema_verb(CLI::App& app, CliResult& result);    ///< schema
+void add_list_verb(CLI::App& app, CliResult& result);      ///< list
 void add_clock_verb(CLI::App& app, CliResult& result);     ///< clock
 void add_import_verb(CLI::App& app, CliResult& result);    ///< import
 void add_validate_verb(CLI::App& app, CliResult& result);  ///< validate

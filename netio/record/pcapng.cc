@@ -1,6 +1,7 @@
 #include "netio/record/pcapng.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "netio/system/output_folder.h"
@@ -13,7 +14,7 @@ constexpr uint32_t kSectionHeader = 0x0A0D0D0A, kByteOrderMagic = 0x1A2B3C4D;
 constexpr uint32_t kInterfaceDescription = 1, kInterfaceStatistics = 5, kEnhancedPacket = 6;
 constexpr uint16_t kOptComment = 1;
 constexpr uint16_t kShbUserAppl = 4;
-constexpr uint16_t kIfName = 2, kIfDescription = 3, kIfTsresol = 9;
+constexpr uint16_t kIfName = 2, kIfDescription = 3, kIfTsresol = 9, kIfTsoffset = 14;
 constexpr uint16_t kEpbFlags = 2;
 constexpr uint16_t kIsbIfRecv = 4, kIsbIfDrop = 5;
 constexpr uint16_t kLinkTypeEthernet = 1;
@@ -31,8 +32,10 @@ constexpr size_t padded(size_t size) { return (size + 3) & ~size_t{3}; }
 }  // namespace
 
 PcapngWriter::PcapngWriter(const std::filesystem::path& path, PcapngOptions options)
-    : path_(path.string()), options_(std::move(options)) {
-  fd_ = create_file(path);
+    : PcapngWriter(create_file(path), path.string(), std::move(options)) {}
+
+PcapngWriter::PcapngWriter(FileDescriptor file, std::string name, PcapngOptions options)
+    : path_(std::move(name)), options_(std::move(options)), fd_(std::move(file)) {
   buffer_.reserve(options_.buffer_bytes + (128 << 10));
   begin_block(kSectionHeader);
   put32(kByteOrderMagic);
@@ -62,6 +65,11 @@ uint32_t PcapngWriter::add_interface(std::string_view name, std::string_view des
   put_option(kIfName, name);
   if (!description.empty()) put_option(kIfDescription, description);
   put_option(kIfTsresol, std::span(&kNanoseconds, 1));
+  if (options_.epoch_seconds != 0) {
+    std::array<uint8_t, 8> seconds;  // in the byte order of the section, as all numbers
+    std::memcpy(seconds.data(), &options_.epoch_seconds, seconds.size());
+    put_option(kIfTsoffset, seconds);
+  }
   end_options();
   end_block();
   interfaces_.emplace_back();

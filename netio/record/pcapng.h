@@ -26,6 +26,8 @@ struct PcapngOptions {
   size_t buffer_bytes = 1 << 20;  ///< one write(2) per this much
   std::string application = "mrclab";
   std::string comment;  ///< comment of the section: which run this is
+  /// What the records' times count from, in seconds since 1970; 0: they are fabric time.
+  int64_t epoch_seconds = 0;
 };
 
 /// One packet to record.
@@ -44,6 +46,8 @@ struct PcapngRecord {
 class PcapngWriter {
  public:
   PcapngWriter(const std::filesystem::path& path, PcapngOptions options = {});
+  /// Into what is open already, a pipe among others; `name` is for messages.
+  PcapngWriter(FileDescriptor file, std::string name, PcapngOptions options);
   PcapngWriter(PcapngWriter&&) = default;
   ~PcapngWriter();
 
@@ -58,6 +62,7 @@ class PcapngWriter {
   /// first frame that found no room.
   void close(EvidenceSeal offered);
 
+  const PcapngOptions& options() const { return options_; }
   uint64_t written() const { return written_; }
   uint64_t skipped() const { return skipped_; }
   uint64_t file_bytes() const { return file_bytes_ + buffer_.size(); }

@@ -57,13 +57,14 @@ int64_t buffer_of_each(size_t ports) {
   return std::clamp(share / kBlock * kBlock, kMinTapBuffer, kMaxTapBuffer);
 }
 
-PcapHandle open_tap(const TapPort& port, size_t ports) {
+PcapHandle open_tap(const TapPort& port, size_t ports, bool at_once) {
   char problem[PCAP_ERRBUF_SIZE] = "";
   return port.where->run_in([&] {
     PcapHandle handle(pcap_create(port.device.c_str(), problem));
     if (!handle) throw SystemError("tap " + port.name, EINVAL, problem);
     pcap_set_snaplen(handle.get(), kWholeFrame);
     pcap_set_timeout(handle.get(), kBlockTimeoutMs);
+    if (at_once) pcap_set_immediate_mode(handle.get(), 1);
     pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
     pcap_set_buffer_size(handle.get(), static_cast<int>(buffer_of_each(ports)));
     const int status = pcap_activate(handle.get());
@@ -95,18 +96,27 @@ PcapngOptions file_options(uint64_t max_file_bytes) {
   return options;
 }
 
+/// Without a bound: it goes to somebody who reads it.
+PcapngOptions options_at_once() {
+  PcapngOptions options = file_options(UINT64_MAX);
+  options.comment = "libpcap on veths";
+  options.epoch_seconds = std::max<int64_t>(1, wall_ns() / 1'000'000'000);
+  return options;
+}
+
 }  // namespace
 
 class VethTaps::Impl {
  public:
-  Impl(const std::vector<TapPort>& ports, const std::filesystem::path& file,
-       uint64_t max_file_bytes)
-      : file_(file, file_options(max_file_bytes)) {
+  Impl(const std::vector<TapPort>& ports, PcapngWriter file, uint64_t most)
+      : file_(std::move(file)), most_(most), at_once_(file_.options().epoch_seconds != 0) {
     const auto start = SteadyClock::now();
     for (const TapPort& port : ports) {
-      taps_.push_back({open_tap(port, ports.size()), file_.add_interface(port.name), port.out});
+      taps_.push_back(
+          {open_tap(port, ports.size(), at_once_), file_.add_interface(port.name), port.out});
     }
-    opened_ns_ = wall_ns();
+    opened_ns_ = at_once_ ? file_.options().epoch_seconds * 1'000'000'000 : wall_ns();
+    if (at_once_) file_.flush();  // who reads the pipe sees the interfaces before a packet comes
     report_.interfaces = taps_.size();
     report_.open_seconds = std::chrono::duration<double>(SteadyClock::now() - start).count();
     thread_ = std::thread([this] { read_all(); });
@@ -121,6 +131,7 @@ class VethTaps::Impl {
   }
   uint64_t rounds_begun() const { return rounds_begun_; }
   uint64_t rounds_done() const { return rounds_done_; }
+  uint64_t packets() const { return packets_; }
 
   TapReport finish() {
     ending_ = true;
@@ -158,6 +169,7 @@ class VethTaps::Impl {
         for (Tap& tap : taps_) {
           pcap_dispatch(tap.handle.get(), -1, &Impl::on_packet, reinterpret_cast<u_char*>(&tap));
         }
+        if (at_once_) file_.flush();
         rounds_done_ = round;
       }
       count_dropped();
@@ -195,6 +207,8 @@ class VethTaps::Impl {
     Impl& self = *tap.owner;
     const std::span<const uint8_t> frame(bytes, header->caplen);
     ++tap.read;
+    if (self.packets_ >= self.most_) return;
+    ++self.packets_;
     ++self.report_.packets;
     self.report_.bytes += header->len;
     PcapngRecord record;
@@ -209,22 +223,31 @@ class VethTaps::Impl {
   }
 
   PcapngWriter file_;
+  uint64_t most_;
+  bool at_once_;
   std::vector<Tap> taps_;
   int64_t opened_ns_ = 0;
   TapReport report_;
   std::exception_ptr problem_;
   std::atomic<uint64_t> rounds_begun_ = 0, rounds_done_ = 0;
+  std::atomic<uint64_t> packets_ = 0;
   std::atomic<bool> ending_ = false, abandoned_ = false;
   std::thread thread_;
 };
 
 VethTaps::VethTaps(const std::vector<TapPort>& ports, const std::filesystem::path& file,
                    uint64_t max_file_bytes)
-    : impl_(std::make_unique<Impl>(ports, file, max_file_bytes)) {}
+    : impl_(std::make_unique<Impl>(ports, PcapngWriter(file, file_options(max_file_bytes)),
+                                   UINT64_MAX)) {}
+VethTaps::VethTaps(const std::vector<TapPort>& ports, FileDescriptor pipe, std::string name,
+                   uint64_t most)
+    : impl_(std::make_unique<Impl>(
+          ports, PcapngWriter(std::move(pipe), std::move(name), options_at_once()), most)) {}
 VethTaps::~VethTaps() = default;
 uint64_t VethTaps::room() const { return impl_->room(); }
 uint64_t VethTaps::rounds_begun() const { return impl_->rounds_begun(); }
 uint64_t VethTaps::rounds_done() const { return impl_->rounds_done(); }
+uint64_t VethTaps::packets() const { return impl_->packets(); }
 TapReport VethTaps::finish() { return impl_->finish(); }
 
 }  // namespace mrclab::netio

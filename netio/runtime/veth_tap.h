@@ -12,6 +12,7 @@
 
 #include "fabric/base/ids.h"
 #include "netio/kernel/namespace.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::netio {
 
@@ -42,6 +43,9 @@ class VethTaps {
   /// Throws SystemError when an interface cannot be opened or the file cannot be made.
   VethTaps(const std::vector<TapPort>& ports, const std::filesystem::path& file,
            uint64_t max_file_bytes);
+  /// Into a pipe or file for somebody who looks on: each packet is written as soon as it is read, with the wall clock's
+  /// time, `most` of them. An error of the pipe ends the reading (rounds_done() is over).
+  VethTaps(const std::vector<TapPort>& ports, FileDescriptor pipe, std::string name, uint64_t most);
   /// Ends without waiting for what is left.
   ~VethTaps();
   VethTaps(const VethTaps&) = delete;
@@ -55,6 +59,7 @@ class VethTaps {
   /// as over.
   uint64_t rounds_begun() const;
   uint64_t rounds_done() const;
+  uint64_t packets() const;  ///< written so far
 
   /// Reads what the kernel has counted so far and ends. Throws SystemError if the file could not be
   /// written.

@@ -1,6 +1,7 @@
 #include "scenario/spec/expectation_list.h"
 
 #include "analysis/expect/expectation_form.h"
+#include "fabric/text/mistakes.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/program_keys.h"
 
@@ -26,18 +27,22 @@ std::optional<YamlValue> only_member(const YamlValue& entry, std::string_view ke
 }
 
 std::vector<analysis::Expectation> read_expectations(const YamlValue& list,
-                                                     const Scenario& scenario) {
+                                                     const Scenario& scenario, bool ask) {
   std::vector<analysis::Expectation> expectations;
   const ExpectationCheck check(scenario);
   size_t entries = 0;
+  Mistakes mistakes;
   for (const YamlValue& entry : list.items()) {
     if (entries++ == analysis::kMaxExpectations) {
       entry.fail("more expectations", "at most " + std::to_string(analysis::kMaxExpectations));
     }
     if (only_member(entry, "program")) continue;
-    expectations.push_back(analysis::parse_expectation(entry));
-    check.require_possible(expectations.back(), entry);
+    mistakes.go_on([&] {
+      expectations.push_back(analysis::parse_expectation(entry));
+      if (ask) check.require_possible(expectations.back(), entry);
+    });
   }
+  mistakes.report();
   return expectations;
 }
 

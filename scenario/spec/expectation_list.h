@@ -18,7 +18,7 @@ ValueForm expectation_list_form(bool with_programs, size_t least);
 /// Reads the list's entries but for `program:`. Everything else of the scenario is there already, so that what
 /// no run of it could answer is refused. Throws InputError with the position.
 std::vector<analysis::Expectation> read_expectations(const YamlValue& list,
-                                                     const Scenario& scenario);
+                                                     const Scenario& scenario, bool ask = true);
 /// Its `program:` entries; their paths start at `base`. Throws InputError with the position.
 std::vector<CheckProgram> read_check_programs(const YamlValue& list,
                                               const std::filesystem::path& base);

@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/text/mistakes.h"
+#include "fabric/text/yaml_compose.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
 #include "scenario/spec/mechanism.h"
+#include "scenario/spec/scenario_document.h"
 #include "scenario/spec/scenario_keys.h"
 #include "scenario/spec/shipped_files.h"
 
@@ -51,7 +54,7 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   if (!value.is_scalar()) value.fail_expecting("the name or the path of a fabric");
   std::filesystem::path path;
   try {
-    path = find_fabric(value.as_string(), base);
+    path = find_fabric(value.as_string(), folder_of(value, document, base));
   } catch (const NameError& error) {
     value.fail(error.found(), error.expected());
   }
@@ -112,6 +115,18 @@ void read_until(const std::string& text, Scenario& out) {
   if (until < out.end) out.until = until;
 }
 
+/// Values in place of the names of variables. A file that includes others has been composed (scenario_document.h).
+YamlValue with_its_variables(const YamlValue& written) {
+  if (!written.is_map()) return written;
+  if (const auto include = written.get("include")) {
+    include->fail("\"include\" where no file is read", "the keys of the included file themselves");
+  }
+  const auto vars = written.get("vars");
+  if (vars) return with_variables(without_key(written, "vars"), *vars);
+  refuse_variables(written);
+  return written;
+}
+
 void check_seed(uint64_t seed) {
   if (seed <= kMaxSeed) return;
   throw InputError("found the seed " + std::to_string(seed) + ": expected at most 18 digits");
@@ -119,37 +134,54 @@ void check_seed(uint64_t seed) {
 
 }  // namespace
 
-Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base,
+Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
   const ScenarioKeys& keys = scenario_keys();
   std::vector<std::string_view> known;
   for (const ValueForm::Key& key : keys.form().keys) known.emplace_back(key.name);
-  document.only_keys(known);
+  Mistakes mistakes;
+  mistakes.go_on([&] { written.only_keys(known); });
+  YamlValue document = written;
+  if (!mistakes.go_on([&] { document = with_its_variables(written); })) mistakes.report();
   Scenario scenario;
-  ScenarioReading reading{base, overrides.end, !overrides.forwarding, std::nullopt};
-  keys.read_pass(kBeforeFabric, document, scenario, reading);
+  ScenarioReading reading{base, overrides.end, !overrides.forwarding, std::nullopt, false};
+  mistakes.go_on([&] { keys.read_pass(kBeforeFabric, document, scenario, reading); });
   leave_out_more(overrides.without, scenario);
-  scenario.fabric = read_fabric(document, base, overrides);
-  if (overrides.forwarding) exchange_switches(*overrides.forwarding, document, scenario.fabric);
-  leave_out(scenario.without, scenario.fabric);
-  scenario.topology = build_topology(scenario.fabric);
-  check_lookahead(scenario.topology);
-  check_mechanisms(document, scenario);
+  const bool is_built = mistakes.go_on([&] {
+    scenario.fabric = read_fabric(document, base, overrides);
+    if (overrides.forwarding) exchange_switches(*overrides.forwarding, document, scenario.fabric);
+    leave_out(scenario.without, scenario.fabric);
+    scenario.topology = build_topology(scenario.fabric);
+    check_lookahead(scenario.topology);
+    check_mechanisms(document, scenario);
+  });
+  if (!is_built) {  // no name means anything, and no RTT is known
+    mistakes.go_on([&] {
+      check_form(document.with_rtt(FabricTime::from_us(10)), keys.form(), FormDepth::kWhole);
+    });
+    mistakes.report();
+  }
 
   const YamlValue file = document.with_rtt(scenario.topology.base_rtt);
-  check_form(file, keys.form());
+  mistakes.go_on([&] { check_form(file, keys.form()); });
   if (overrides.seed) check_seed(*overrides.seed);
-  keys.read_pass(kHowItRuns, file, scenario, reading);
-  if (overrides.seed) scenario.seed = *overrides.seed;
-  leave_out(scenario.without, scenario.transport, scenario.topology);
-  settle_timing(file, overrides, scenario);
-  keys.read_pass(kEnd, file, scenario, reading);
-  if (overrides.until) read_until(*overrides.until, scenario);
+  const bool is_set = mistakes.go_on([&] {
+    keys.read_pass(kHowItRuns, file, scenario, reading);
+    if (overrides.seed) scenario.seed = *overrides.seed;
+    leave_out(scenario.without, scenario.transport, scenario.topology);
+    settle_timing(file, overrides, scenario);
+  });
+  mistakes.go_on([&] { keys.read_pass(kEnd, file, scenario, reading); });
+  const bool has_end = scenario.end > FabricTime::zero();
+  if (!has_end) scenario.end = FabricTime::never();
+  if (overrides.until && has_end) read_until(*overrides.until, scenario);
   if (overrides.captures) scenario.captures = *overrides.captures;
   if (overrides.taps) scenario.taps = *overrides.taps;
   if (overrides.payload_elided) scenario.payload_elided = *overrides.payload_elided;
   reading.names.emplace(scenario.topology, scenario.seed);
-  keys.read_pass(kWhatHappens, file, scenario, reading);
+  reading.is_doubtful = !is_set || !has_end;
+  mistakes.go_on([&] { keys.read_pass(kWhatHappens, file, scenario, reading); });
+  mistakes.report();
   return scenario;
 }
 
@@ -180,7 +212,8 @@ Scenario workload_scenario(const std::filesystem::path& fabric_file, const std::
 }
 
 Scenario read_scenario_file(const std::filesystem::path& path, const ScenarioOverrides& overrides) {
-  return parse_scenario(read_yaml_file(path), path.parent_path(), overrides);
+  return parse_scenario(read_scenario_document(path, overrides.sets), path.parent_path(),
+                        overrides);
 }
 
 Scenario read_run_scenario(const std::filesystem::path& folder) {

@@ -15,6 +15,11 @@
 
 namespace mrclab::lab {
 
+/// A value that a command line sets: "size" or "workload[0].write.size", and its YAML.
+struct SetValue {
+  std::string key, value;
+};
+
 /// What a command line may replace in the file.
 struct ScenarioOverrides {
   std::optional<uint64_t> seed;
@@ -29,6 +34,7 @@ struct ScenarioOverrides {
   std::optional<CaptureScope> taps;
   std::optional<bool> payload_elided;
   std::vector<std::string> without;  ///< beside the file's own
+  std::vector<SetValue> sets;        ///< of files only (scenario_document.h)
   uint64_t max_nodes = kMaxNodes;    ///< of its fabric; kMaxSimulatedNodes if nothing else is done
 };
 
@@ -40,7 +46,7 @@ std::filesystem::path find_fabric_or_scenario(const std::string& name_or_path);
 Scenario load_scenario(std::string_view name_or_path, const ScenarioOverrides& overrides = {});
 Scenario read_scenario_file(const std::filesystem::path& path,
                             const ScenarioOverrides& overrides = {});
-/// `base` is where a relative fabric path starts.
+/// `base` is where a relative fabric path starts. All that is wrong is in one InputError.
 Scenario parse_scenario(const YamlValue& document, const std::filesystem::path& base = {},
                         const ScenarioOverrides& overrides = {});
 

@@ -2,6 +2,7 @@
 
 #include "endpoint/options/transport_form.h"
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/text/mistakes.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
 #include "faults/fault_form.h"
@@ -33,6 +34,8 @@ std::string names_text(const std::vector<std::string>& names) {
   for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + yaml_word(name);
   return text.empty() ? "" : text + "]";
 }
+
+Form contrasts_form() { return Form::list(contrast_form(), 0, kMaxContrasts).elsewhere(); }
 
 Form workload_form() {
   std::vector<Form::Key> kinds = endpoint::workload_kinds();
@@ -101,18 +104,25 @@ void read_exec(const YamlValue& entry, const YamlValue& body, Reading& reading, 
   }
 }
 
-void read_workload(const YamlValue& list, S& out, Reading& reading) {
-  for (const YamlValue& entry : list.items()) {
-    if (const auto body = only_member(entry, "exec")) {
-      read_exec(entry, *body, reading, out);
-    } else if (out.workload.size() < endpoint::kMaxWorkloads) {
-      out.workload.push_back(endpoint::parse_workload(entry, *reading.names));
-      check_workload(entry, out.workload.back(), out);
-    } else {
+void read_workload_entry(const YamlValue& entry, S& out, Reading& reading) {
+  if (const auto body = only_member(entry, "exec")) return read_exec(entry, *body, reading, out);
+  for (endpoint::WorkloadSpec& spec : endpoint::parse_workload(entry, *reading.names)) {
+    if (out.workload.size() == endpoint::kMaxWorkloads) {
       entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
     }
+    out.workload.push_back(std::move(spec));
+    if (!reading.is_doubtful) check_workload(entry, out.workload.back(), out);
+  }
+}
+
+void read_workload(const YamlValue& list, S& out, Reading& reading) {
+  Mistakes mistakes;
+  for (const YamlValue& entry : list.items()) {
+    mistakes.go_on([&] { read_workload_entry(entry, out, reading); });
   }
   if (list.items().empty()) list.fail("an empty list", "at least one workload");
+  reading.is_doubtful = reading.is_doubtful || mistakes.any();
+  mistakes.report();
   fit_fabric_to_transport(out);
 }
 
@@ -122,12 +132,13 @@ void read_faults(const YamlValue& list, S& out, Reading& reading) {
 }
 
 void read_expect(const YamlValue& list, S& out, Reading& reading) {
-  out.expect = read_expectations(list, out);
+  out.expect = read_expectations(list, out, !reading.is_doubtful);
   out.check_programs = read_check_programs(list, reading.base);
 }
 
 /// Switches in place of those that the file was written for may not carry other transports.
 void read_contrast(const YamlValue& list, S& out, Reading& reading) {
+  if (reading.is_doubtful) return check_form(list, contrasts_form(), FormDepth::kWhole);
   if (reading.contrasts) out.contrasts = parse_contrasts(list, out);
 }
 
@@ -205,7 +216,18 @@ const ScenarioKeys& scenario_keys() {
   constexpr KeyUse kFirst{.read_pass = kBeforeFabric};
   constexpr KeyUse kAtTheEnd{.read_pass = kEnd, .write_pass = 2};
   constexpr KeyUse kLast{.read_pass = kWhatHappens, .write_pass = 3};
+  const Form files = Form::either({kText, Form::list(kText, 1)});
   static const ScenarioKeys kKeys(std::vector<R>{
+      // These two are in place before a row is read.
+      {"include",
+       files.elsewhere(),
+       "files with keys of a scenario, relative to this one; maps are joined, lists follow theirs, "
+       "and anything else replaces theirs",
+       {}},
+      {"vars",
+       Form::map_of(Form::of(Form::Kind::kAnything)).elsewhere(),
+       "values by name, for ${name} anywhere in the file",
+       {}},
       R::of("name", &S::name, name_kind(), "what it is called",
             {.need = kNeeded, .read_pass = kBeforeFabric}),
       R::of("id", &S::ids, ids_kind(), "what it is called elsewhere, such as L5", kFirst),
@@ -249,8 +271,7 @@ const ScenarioKeys& scenario_keys() {
       {"expect", expectation_list_form(true, 0), "what must hold", read_expect,
        [](const S& scenario) { return list_text(scenario.expect, scenario.check_programs); },
        kLast},
-      {"contrast", Form::list(contrast_form(), 0, kMaxContrasts).elsewhere(),
-       "what other transports make of it", read_contrast,
+      {"contrast", contrasts_form(), "what other transports make of it", read_contrast,
        [](const S& scenario) { return list_text(scenario.contrasts); }, kLast}});
   return kKeys;
 }

@@ -16,6 +16,8 @@ struct ScenarioReading {
   std::optional<FabricTime> end;      ///< in place of the file's
   bool contrasts = true;              ///< are they read?
   std::optional<NameResolver> names;  ///< of the fabric and the seed; there for kWhatHappens
+  /// Something could not be read, so that what a run can answer is not asked; the file is refused anyhow.
+  bool is_doubtful = false;
 };
 
 /// The passes in which keys are read (KeyRow::read_pass). `fabric` is read between the first two, by scenario.h.

@@ -34,10 +34,12 @@ std::string plain_name(const std::string& text) {
   return name.empty() ? "imported" : name;
 }
 
-/// Refuses to overwrite `out`, which the user may have edited since an earlier import. Empty: standard output.
-void require_new_file(const std::string& out, bool force) {
+/// Refuses to overwrite `out`, which the user may have edited since an earlier import, unless `text` is what it has.
+/// Empty: standard output.
+void require_new_file(const std::string& out, bool force, const std::string& text) {
   std::error_code ignored;
   if (force || out.empty() || !std::filesystem::exists(out, ignored)) return;
+  if (std::filesystem::is_regular_file(out, ignored) && netio::read_file(out) == text) return;
   throw InputError("--out: found " + in_quotes(out) +
                    ", which is there already: expected a new file, or --force beside it");
 }
@@ -78,7 +80,6 @@ std::string fabric_word(const std::string& fabric, const std::filesystem::path& 
 }
 
 int import_command(const ImportVerb& verb) {
-  require_new_file(verb.out, verb.force);
   const Topology topology = read_fabric_file(find_fabric(verb.fabric));
   const PortMap ports = PortMap::read(verb.map, topology);
   const LinkLog log = read_link_log_file(verb.log, format_of(verb.format));
@@ -94,6 +95,7 @@ int import_command(const ImportVerb& verb) {
   const std::string yaml = to_yaml(incident, topology, text);
   // The scenario must be one that `validate` accepts: a bad --workload or --name shows here.
   parse_scenario(read_yaml_text(yaml, "the imported scenario"), folder);
+  require_new_file(verb.out, verb.force, yaml);
   if (verb.out.empty()) {
     fmt::print("{}", yaml);
   } else {
@@ -115,12 +117,12 @@ struct LabImport {
 };
 
 int import_lab(const LabImport& given) {
-  require_new_file(given.out, given.force);
   const YamlValue document = read_containerlab_document(given.file);
   const std::string name =
       given.name.empty() ? plain_name(containerlab_name(document)) : given.name;
   const ImportedFabric fabric = import_containerlab(
       document, name, std::filesystem::path(given.file).filename().string(), given.hosts_per_leaf);
+  require_new_file(given.out, given.force, fabric.text);
   if (given.out.empty()) {
     fmt::print("{}", fabric.text);
   } else {

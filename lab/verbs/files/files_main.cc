@@ -7,6 +7,7 @@ int main(int argc, char** argv) {
     mrclab::lab::add_diff_verb(app, result);
     mrclab::lab::add_report_verb(app, result);
     mrclab::lab::add_runs_verb(app, result);
+    mrclab::lab::add_list_verb(app, result);
     mrclab::lab::add_schema_verb(app, result);
     mrclab::lab::add_draw_verb(app, result);
     mrclab::lab::add_analyze_verb(app, result);

@@ -36,6 +36,7 @@ using nlohmann::json;
 
 struct InspectOptions {
   std::optional<std::string> name;
+  std::optional<std::string> lab;
   std::optional<std::string> node;  ///< whose table is shown, or whose pauses
   std::vector<std::string> evs;     ///< empty, or two hosts
   bool qps = false;
@@ -127,6 +128,10 @@ int inspect_switch(const Topology& topology, const LabRecord& record, const std:
 /// One name alone may be that of a switch in the only lab.
 void take_name_as_node(InspectOptions& options) {
   if (!options.name || options.node) return;
+  if (options.lab) {
+    options.node = std::exchange(options.name, std::nullopt);
+    return;
+  }
   const std::vector<std::string> labs = recorded_labs({});
   if (std::find(labs.begin(), labs.end(), *options.name) != labs.end()) return;
   if (labs.size() != 1) return;
@@ -137,7 +142,7 @@ void take_name_as_node(InspectOptions& options) {
 
 int inspect_command(InspectOptions options) {
   take_name_as_node(options);
-  const LabRecord record = choose_lab(options.name, "as NAME");
+  const LabRecord record = choose_lab(named_lab(options.name, options.lab), "as NAME");
   const Topology topology = read_fabric_file(LabPaths{}.lab_directory(record.lab) / "fabric.yaml");
   if (options.pauses) return inspect_pauses(record, options.node.value_or(""), options.as_json);
   if (options.node) return inspect_switch(topology, record, *options.node, options.as_json);
@@ -181,6 +186,7 @@ void add_inspect_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* inspect = add_verb(app, "inspect");
   inspect->add_option("NAME", options->name, "the lab (default: the only one)");
+  inspect->add_option("--lab", options->lab, "the same as NAME");
   inspect->add_option(
       "NODE", options->node,
       "a switch (p2.t0-1): its forwarding table, with counters; or a host whose NIC speaks BGP");

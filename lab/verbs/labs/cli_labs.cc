@@ -241,10 +241,14 @@ void add_up_and_down(CLI::App& app, CliResult& result) {
   auto name = std::make_shared<std::optional<std::string>>();
   auto all = std::make_shared<bool>(false);
   CLI::App* down = add_verb(app, "down");
+  auto option = std::make_shared<std::optional<std::string>>();
   down->add_option("NAME", *name, "the lab (default: the only one)");
+  down->add_option("--lab", *option, "the same as NAME");
   down->add_flag("--all", *all, "every lab, and whatever else of ours is left");
   down->footer("Example: sudo mrclab down --all");
-  down->callback([name, all, &result] { result.code = down_command(*name, *all); });
+  down->callback([name, option, all, &result] {
+    result.code = down_command(named_lab(*name, *option), *all);
+  });
 }
 
 }  // namespace

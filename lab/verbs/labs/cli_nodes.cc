@@ -12,6 +12,7 @@
 #include "console/terminal.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/persistent/lab_choice.h"
+#include "lab/persistent/node_commands.h"
 #include "lab/verbs/cli.h"
 #include "live/bringup/node_container_files.h"
 #include "live/inspect/ordinary_trace.h"
@@ -25,10 +26,15 @@ struct NodeOptions {
   std::string node;
   std::optional<std::string> lab;
   std::vector<std::string> command;
+  size_t jobs = 16;  ///< nodes at a time
 };
 
+bool is_node(const LabRecord& record, const std::string& name) {
+  return std::find(record.nodes.begin(), record.nodes.end(), name) != record.nodes.end();
+}
+
 void require_node(const LabRecord& record, const std::string& node) {
-  if (std::find(record.nodes.begin(), record.nodes.end(), node) != record.nodes.end()) return;
+  if (is_node(record, node)) return;
   throw InputError(fmt::format("lab '{}' has no node '{}'; its nodes are {} to {}", record.lab,
                                node, record.nodes.front(), record.nodes.back()));
 }
@@ -68,11 +74,15 @@ std::vector<std::string> shell_in(const netio::NodeContainer& node) {
 int run_in_node(const NodeOptions& options, const std::string& verb) {
   require_root(verb);
   const LabRecord record = choose_lab(options.lab);
-  require_node(record, options.node);
+  const bool several = !options.command.empty() && !is_node(record, options.node);
+  if (options.command.empty()) require_node(record, options.node);
   // `down` ends what was started in a node, too.
   const std::string variable = instance_variable(record.instance);
   const size_t equals = variable.find('=');
   ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  if (several) {
+    return run_in_nodes(record, nodes_named(record, options.node), options.command, options.jobs);
+  }
   const auto ns = netio::NetworkNamespace::open(namespace_name(record.lab, options.node));
   const netio::NodeContainer node =
       node_container(LabPaths{}.lab_directory(record.lab), options.node);
@@ -85,13 +95,21 @@ int run_in_node(const NodeOptions& options, const std::string& verb) {
 void add_node_verbs(CLI::App& app, CliResult& result) {
   auto run = std::make_shared<NodeOptions>();  // shared with the callback, which outlives this
   CLI::App* exec = add_verb(app, "exec");
-  exec->add_option("NODE", run->node, "a node: h0, p2.t0-1")->required();
+  exec->add_option("NODE", run->node,
+                   "a node: h0, p2.t0-1; or several: h0,h3, 'h[0-3]', 'p0.t0-*', all")
+      ->required();
   exec->add_option("COMMAND", run->command, "what to run, after --")->required();
   exec->add_option("--lab", run->lab, "which lab (default: the only one)");
+  exec->add_option("--jobs", run->jobs, "of several nodes so many at a time")
+      ->check(CLI::Range(size_t{1}, size_t{256}))
+      ->capture_default_str();
   exec->footer(
+      "The exit code is the command's; of several nodes the highest, each line of output begins "
+      "with its node, and those that failed are listed.\n"
       "Ordinary traffic of two hosts uses all planes, a flow one of them; which: mrclab trace h0 "
       "h5.\n"
-      "Example: sudo mrclab exec h0 -- ping -c 3 h5");
+      "Example: sudo mrclab exec h0 -- ping -c 3 h5\n"
+      "         sudo mrclab exec 'h[0-3]' -- ip -br link");
   exec->callback([run, &result] { result.code = run_in_node(*run, "exec"); });
 
   auto shell = std::make_shared<NodeOptions>();

@@ -35,6 +35,7 @@ constexpr size_t kRowsInPipe = 16;
 
 struct TopOptions {
   std::optional<std::string> name;
+  std::optional<std::string> lab;
   std::string only;  ///< a pattern; empty: all links
   double every = 1;  ///< seconds of the wall clock
   std::optional<uint64_t> count;
@@ -124,7 +125,7 @@ class LoadWatch {
 int top_command(const TopOptions& options) {
   // The range of the option lets "nan" through, which is in no order with its ends.
   if (std::isnan(options.every)) throw InputError("--every: found \"nan\", expected a number");
-  const LabRecord record = choose_lab(options.name, "as NAME");
+  const LabRecord record = choose_lab(named_lab(options.name, options.lab), "as NAME");
   require_root("top");
   require_up(record);
   const bool terminal = wants_colour(stdout) && !options.as_json;
@@ -154,6 +155,7 @@ void add_top_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<TopOptions>();  // shared with the callback, which outlives this
   CLI::App* verb = add_verb(app, "top");
   verb->add_option("NAME", options->name, "the lab (default: the only one)");
+  verb->add_option("--lab", options->lab, "the same as NAME");
   verb->add_option("--only", options->only,
                    "links of nodes and ports with this name or pattern: 'p2.*', h3, 'h*:p0'");
   verb->add_option("--every", options->every, "seconds between two looks")

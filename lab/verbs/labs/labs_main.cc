@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     mrclab::lab::add_fault_verbs(app, result);
     mrclab::lab::add_clock_verb(app, result);
     mrclab::lab::add_node_verbs(app, result);
+    mrclab::lab::add_capture_verb(app, result);
     mrclab::lab::add_conform_verb(app, result);
     mrclab::lab::add_doctor_verb(app, result);
   });

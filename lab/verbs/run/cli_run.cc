@@ -9,6 +9,7 @@
 #include "lab/front/command_path.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/run/run_command.h"
+#include "lab/verbs/run/run_sweep.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/dilation.h"
 #include "scenario/spec/mechanism.h"
@@ -47,6 +48,12 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   run->add_option("--seed", options->seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
+  run->add_option("--seeds", options->seeds,
+                  "such as 1-20: a run with each, as one table with the spread");
+  run->add_option("--set", options->sets,
+                  "KEY=VALUE: a key (end, workload[0].write.size) or variable of the scenario; "
+                  "KEY=V1,V2: a run with each, several --set with each combination")
+      ->allow_extra_args(false);
   run->add_option("--fabric", options->fabric, "in place of the scenario's");
   run->add_option(
          "--forwarding", options->forwarding,
@@ -90,13 +97,17 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
                   "how much worse it may be: goodput=2%, recover=20us, lost=3, all=5%, exact")
       ->delimiter(',')
       ->allow_extra_args(false);
-  run->add_flag("--json", options->json, "print the verdict as JSON");
-  run->footer("Example: sudo mrclab run optic-glitch link-flap --seed 7");
+  run->add_flag("--json", options->json, "print the verdict as JSON; of several runs the table");
+  run->add_flag("--csv", options->csv, "print the table of several runs as CSV")
+      ->excludes("--json");
+  run->footer(
+      "Example: sudo mrclab run optic-glitch link-flap --seed 7\n"
+      "         mrclab run docs/first.yaml --world sim --set end=400us,800us --seeds 1-20");
   run->callback([options, world, &result] {
     options->world = *world == "sim" ? World::kSim : World::kLive;
     options->ranks = result.ranks;
     if (options->world == World::kLive && options->ranks == nullptr) require_root("run");
-    result.code = run_command(*options);
+    result.code = is_sweep(*options) ? sweep_command(*options) : run_command(*options);
   });
 }
 

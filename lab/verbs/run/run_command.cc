@@ -21,6 +21,7 @@
 #include "recorded/diff/run_table.h"
 #include "scenario/spec/idle_options.h"
 #include "scenario/spec/program_consent.h"
+#include "scenario/spec/scenario_document.h"
 
 namespace mrclab::lab {
 namespace {
@@ -123,21 +124,12 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
                     fmt::format("mrclab: {} on {}, {}, seed {}", scenario.name,
                                 scenario.topology.name, name_of(options.world), scenario.seed),
                     plane_gbps(scenario.topology));
-  RunOptions run;
-  run.world = options.world;
-  run.runs_root = options.out;
-  run.isolate = options.isolate;
-  run.realtime = options.realtime;
+  RunOptions run = run_options(options);
   if (options.verbose) {
     run.tell = [start = std::chrono::steady_clock::now()](const std::string& what) {
       fmt::print(stderr, "mrclab: {:8.3f} s  {}\n", seconds_since(start), visible(what));
     };
   }
-  if (options.capture_size)
-    run.capture_bytes = size_option("--capture-size", *options.capture_size);
-  run.history_bytes = history_bytes(options.history);
-  run.threads = options.threads;
-  run.ranks = options.ranks;
   run.against = against;
   run.view = &view;
   run.progress = true;
@@ -169,6 +161,34 @@ void print_json(const std::vector<RunResult>& results, size_t scenarios) {
 
 }  // namespace
 
+Scenario load_for_run(const RunCommandOptions& options, size_t scenario,
+                      const std::vector<SetValue>& sets, std::optional<uint64_t> seed) {
+  const std::string& name = options.scenarios[scenario];
+  ScenarioOverrides overrides = overrides_of(options);
+  overrides.sets = sets;
+  if (seed) overrides.seed = seed;
+  Scenario loaded = load_scenario(name, overrides);
+  if (options.transport)
+    loaded = under_transport(loaded, find_contrast(loaded, *options.transport));
+  const std::filesystem::path file = find_scenario(name);
+  if (is_somebody_elses(file)) require_consent(loaded, file, options.programs);
+  return loaded;
+}
+
+RunOptions run_options(const RunCommandOptions& options) {
+  RunOptions run;
+  run.world = options.world;
+  run.runs_root = options.out;
+  run.isolate = options.isolate;
+  run.realtime = options.realtime;
+  if (options.capture_size)
+    run.capture_bytes = size_option("--capture-size", *options.capture_size);
+  run.history_bytes = history_bytes(options.history);
+  run.threads = options.threads;
+  run.ranks = options.ranks;
+  return run;
+}
+
 int run_command(const RunCommandOptions& options) {
   if (options.world == World::kSim && options.forwarding.value_or("switchd") != "switchd") {
     throw InputError(
@@ -176,15 +196,11 @@ int run_command(const RunCommandOptions& options) {
         " beside --world sim: expected --world live: the simulator has our switches only");
   }
   const std::optional<analysis::BaselineCheck> against = read_against(options);
+  std::vector<SetValue> sets;
+  for (const std::string& set : options.sets) sets.push_back(read_set(set).front());
   std::vector<Scenario> scenarios;
-  for (const std::string& name : options.scenarios) {
-    scenarios.push_back(load_scenario(name, overrides_of(options)));
-    if (options.transport) {
-      Scenario& last = scenarios.back();
-      last = under_transport(last, find_contrast(last, *options.transport));
-    }
-    const std::filesystem::path file = find_scenario(name);
-    if (is_somebody_elses(file)) require_consent(scenarios.back(), file, options.programs);
+  for (size_t i = 0; i < options.scenarios.size(); ++i) {
+    scenarios.push_back(load_for_run(options, i, sets, {}));
     note_idle_options(scenarios.back());
   }
   InterruptGuard guard;

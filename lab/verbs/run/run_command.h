@@ -16,6 +16,8 @@ struct RunCommandOptions {
   std::vector<std::string> scenarios;  ///< files, or names of shipped incidents
   World world = World::kLive;
   std::optional<uint64_t> seed;
+  std::optional<std::string> seeds;         ///< "1-20": a run with each (run_sweep.h)
+  std::vector<std::string> sets;            ///< "KEY=VALUE", "KEY=V1,V2"
   std::optional<std::string> fabric;        ///< in place of the scenario's
   std::optional<std::string> forwarding;    ///< switchd | kernel | ovs, of all switches
   std::optional<std::string> transport;     ///< a name as in `compare`; empty: the scenario's
@@ -39,7 +41,14 @@ struct RunCommandOptions {
   std::optional<std::string> against;   ///< a stored verdict.json
   std::vector<std::string> tolerances;  ///< "goodput=2%", "exact" (analysis/report/regression.h)
   bool json = false;                    ///< print verdict.json (a list for several scenarios)
+  bool csv = false;                     ///< a sweep as CSV
 };
+
+/// A scenario as the options have it, with these values and this seed. Throws InputError.
+Scenario load_for_run(const RunCommandOptions& options, size_t scenario,
+                      const std::vector<SetValue>& sets, std::optional<uint64_t> seed);
+/// What one execution is asked for, but for its view and what it is held against.
+RunOptions run_options(const RunCommandOptions& options);
 
 /// Runs the scenarios one after the other. Returns the worst exit code: 1 fail before 3
 /// inconclusive before 0 pass. Bad input (any file) starts nothing and throws InputError.

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "faults/fault_kind.h"
+#include "scenario/spec/mechanism.h"
+#include "scenario/spec/named_transport.h"
+#include "scenario/spec/scenario_keys.h"
 #include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
@@ -45,12 +49,66 @@ std::string fault_words() {
   return words;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+/// Of lessons the names of their files: reading them all takes a simulator that this program lacks.
+std::string lesson_names() {
+  std::set<std::string> names;
+  std::error_code none;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(data_directory() / "lessons", none)) {
+    const std::string stem = entry.path().stem().string();
+    if (entry.path().extension() == ".md" && stem.find('-') == 2) names.insert(stem);
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+/// "end= seed= transport=": what --set may begin with; below those are others.
+std::string scenario_keys_set() {
+  std::string words;
+  for (const ValueForm::Key& key : scenario_keys().form().keys) {
+    if (key.name != "include" && key.name != "name") words += key.name + "= ";
+  }
+  return words;
+}
+
+/// The values that an option of this name takes in every verb that has it; empty: files.
+std::string values_of(const std::string& name, const std::vector<std::string>& choices) {
+  if (!choices.empty()) return joined(choices);
+  if (name == "--fabric") return shipped("fabrics");
+  if (name == "--scenario") return shipped("incidents");
+  if (name == "--transport") return joined(transport_names());
+  if (name == "--without") return joined(mechanism_names());
+  if (name == "--set") return scenario_keys_set();
+  if (name == "--lab") return kLabs;
+  if (name == "--node" || name == "--from" || name == "--to" || name == "--host") return kNodes;
+  return "";
+}
+std::string values_of(const VerbOption& option) {
+  for (const std::string& name : option.names) {
+    const std::string values = values_of(name, option.choices);
+    if (!values.empty()) return values;
+  }
+  return "";
+}
+
 /// The words that may stand where this verb takes a word that is no option.
 std::string words_of(const std::string& verb) {
-  if (verb == "up") return shipped("fabrics") + " " + shipped("incidents");
-  if (verb == "perf") return shipped("fabrics");
-  if (verb == "run") return shipped("incidents");
-  if (verb == "down" || verb == "inspect") return kLabs;
+  if (verb == "up" || verb == "serve" || verb == "chaos" || verb == "validate") {
+    return shipped("fabrics") + " " + shipped("incidents");
+  }
+  if (verb == "perf" || verb == "draw" || verb == "plan" || verb == "conform") {
+    return shipped("fabrics");
+  }
+  if (verb == "run" || verb == "compare") return shipped("incidents");
+  if (verb == "lesson") return lesson_names();
+  if (verb == "list") {
+    return "fabrics incidents faults checks workloads lessons transports mechanisms metrics";
+  }
+  if (verb == "down" || verb == "inspect" || verb == "top") return kLabs;
+  if (verb == "capture") return std::string(kLabs) + " " + kNodes;
   if (verb == "fault") return fault_words();
   if (verb == "heal") return "all " + fault_kinds();
   if (verb == "exec" || verb == "shell") return kNodes;
@@ -60,9 +118,9 @@ std::string words_of(const std::string& verb) {
 
 /// May an argument of this verb name a file?
 bool takes_files(const std::string& verb) {
-  const std::set<std::string> none{"demo",   "down",    "ls",        "inspect", "exec",
-                                   "shell",  "man",     "clock",     "fault",   "heal",
-                                   "doctor", "version", "completion"};
+  const std::set<std::string> none{"demo",   "down",    "ls",         "inspect", "exec",
+                                   "shell",  "man",     "clock",      "fault",   "heal",
+                                   "doctor", "version", "completion", "list",    "capture"};
   return !none.contains(verb);
 }
 
@@ -78,12 +136,30 @@ std::string options_of(const Verb& verb) {
   return words;
 }
 
-std::string bash_script(const Verb& command) {
-  std::string verbs;
+/// A case for each option that takes a value, by the verb and the option before it: words, or files. bash takes the first
+/// that fits, so that of a verb's verbs the first counts.
+std::string bash_values(const std::string& called, const Verb& verb) {
   std::string cases;
+  for (const VerbOption& option : verb.options) {
+    if (option.positional || option.value.empty()) continue;
+    std::string patterns;
+    for (const std::string& name : option.names) {
+      patterns += (patterns.empty() ? "" : "|") + called + ":" + name;
+    }
+    const std::string values = values_of(option);
+    cases += fmt::format("    {}) words=\"{}\" files={} ;;\n", patterns, values,
+                         values.empty() ? "1" : "");
+  }
+  return cases;
+}
+
+std::string bash_script(const Verb& command) {
+  std::string verbs, cases, values;
   for (const Verb& verb : command.verbs) {
     verbs += verb.name + " ";
     std::string words = options_of(verb) + words_of(verb.name);
+    values += bash_values(verb.name, verb);
+    for (const Verb& inner : verb.verbs) values += bash_values(verb.name, inner);
     // `perf` has verbs of its own, with much the same options.
     for (const Verb& inner : verb.verbs) words += " " + inner.name + " " + options_of(inner);
     cases += fmt::format("    {}) words=\"{}\" files={} ;;\n", verb.name, words,
@@ -104,12 +180,15 @@ _mrclab() {{
     '') words="{} --no-install --help --version" ;;
 {}    *) words= ;;
   esac
-  [[ -n $verb && ${{COMP_WORDS[COMP_CWORD - 1]}} == --* ]] && files=1
+  case $verb:${{COMP_WORDS[COMP_CWORD - 1]}} in
+{}  esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; [[ -n $files ]] && compgen -f -- "$current")
+  [[ ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace 2>/dev/null
+  return 0
 }}
 complete -F _mrclab mrclab ./mrclab
 )",
-                     kNodesBody, verbs, cases);
+                     kNodesBody, verbs, cases, values);
 }
 
 /// Between single quotes of a shell.
@@ -135,8 +214,9 @@ std::string zsh_options(const Verb& verb) {
   for (const VerbOption& option : verb.options) {
     if (option.positional) continue;
     std::string value;
-    if (!option.choices.empty()) {
-      value = fmt::format(":value:({})", fmt::join(option.choices, " "));
+    if (const std::string values = values_of(option); !values.empty()) {
+      const bool partial = values.find('=') != std::string::npos;  // of --set: a value follows
+      value = fmt::format(":value:{{ compadd {}-- {} }}", partial ? "-S '' " : "", values);
     } else if (!option.value.empty()) {
       value = ":" + zsh_about(option.value) + ":_files";
     }
@@ -210,6 +290,15 @@ _mrclab "$@"
                      kNodesBody, zsh_verbs(command), cases);
 }
 
+/// fish has (command) for $(command), which older ones do not take; it runs it when the words are asked for.
+std::string fish_words(const std::string& words) {
+  std::string made;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words.compare(i, 2, "$(") != 0) made += words[i];
+  }
+  return made;
+}
+
 std::string fish_options(const Verb& verb, const std::string& condition) {
   std::string lines;
   for (const VerbOption& option : verb.options) {
@@ -218,8 +307,9 @@ std::string fish_options(const Verb& verb, const std::string& condition) {
     for (const std::string& name : option.names) {
       line += is_long(name) ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    if (!option.choices.empty()) {
-      line += fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
+    if (const std::string values = values_of(option); !values.empty()) {
+      // In single quotes fish runs a command when words are asked for.
+      line += fmt::format(" -x -a '{}'", fish_words(values));
     } else if (!option.value.empty()) {
       line += " -r -F";
     }
@@ -246,9 +336,7 @@ std::string fish_script(const Verb& command) {
       lines += fish_options(inner, seen + "; and __fish_seen_subcommand_from " + inner.name);
     }
     if (const std::string words = words_of(verb.name); !words.empty()) {
-      // fish puts together what a command prints by lines; in double quotes it runs the command later.
-      lines += fmt::format("complete -c mrclab -n '{}' -a \"{}\"\n", seen,
-                           words.starts_with('$') ? "\\" + words : words);
+      lines += fmt::format("complete -c mrclab -n '{}' -a '{}'\n", seen, fish_words(words));
     }
     if (takes_files(verb.name)) lines += fmt::format("complete -c mrclab -n '{}' -F\n", seen);
   }

@@ -275,6 +275,12 @@ std::string fault_body(Numbers& n, const Shape& shape, faults::FaultKind kind) {
     case Kind::kSlowReceiver: return Text{"{}, share: {}%", host(), 1 + n.below(100)}.value;
     case Kind::kPcieStall:
     case Kind::kPauseStorm: return host();
+    case Kind::kLineCard: return "card: \"" + some_switch(n, shape) + ":c0\"";
+    case Kind::kPowerLoss:
+      return Text{"zone: {}, down: {}us, reload: {}us", shape.t1 == 0 ? "rack-0" : "spine-0",
+                  1 + n.below(15), n.below(10)}
+          .value;
+    case Kind::kDrain: return "switch: " + some_switch(n, shape);
     case Kind::kDenylist: return Text{"{}, path: \"p{}/*\"", host(), plane}.value;
   }
   return "";

@@ -1,0 +1,186 @@
+// list.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analysis/expect/expectation_form.h"
+#include "analysis/report/compared_metrics.h"
+#include "console/json_print.h"
+#include "console/terminal.h"
+#include "endpoint/workload/workload_entry.h"
+#include "fabric/text/counted_noun.h"
+#include "fabric/text/text_wrap.h"
+#include "fabric/text/visible_text.h"
+#include "fabric/topology/build_topology.h"
+#include "fabric/topology/fabric_file.h"
+#include "faults/fault_kind.h"
+#include "lab/verbs/cli.h"
+#include "scenario/spec/mechanism.h"
+#include "scenario/spec/named_transport.h"
+#include "scenario/spec/scenario_keys.h"
+#include "scenario/spec/shipped_files.h"
+#include "session/lesson.h"
+
+namespace mrclab::lab {
+namespace {
+
+struct Entry {
+  std::string name, about;
+};
+using Entries = std::vector<Entry>;
+
+/// The first sentence, without line breaks.
+std::string first_sentence(const std::string& text) {
+  std::string line;
+  for (const char c : text) line += c == '\n' ? ' ' : c;
+  const size_t end = line.find(". ");
+  return visible(end == std::string::npos ? line : line.substr(0, end + 1));
+}
+
+Entries fabrics() {
+  Entries entries;
+  for (const std::string& name : shipped_names("fabrics")) {
+    const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)));
+    const bool listed = !shape.graph.empty();
+    const uint64_t hosts =
+        listed ? shape.graph.hosts.size() : uint64_t{shape.t0} * shape.hosts_per_t0;
+    const uint64_t switches =
+        listed ? shape.graph.switches.size() : uint64_t{shape.planes} * (shape.t0 + shape.t1);
+    entries.push_back(
+        {name, fmt::format("{}, {}, {}",
+                           listed ? "switches one by one" : counted_noun(shape.planes, "plane"),
+                           counted_noun(hosts, "host"),
+                           counted_noun(switches, Noun("switch", "switches")))});
+  }
+  return entries;
+}
+
+/// By the file alone: whether it can be run is what `validate` answers.
+Entries incidents() {
+  Entries entries;
+  for (const std::string& name : shipped_names("incidents")) {
+    const YamlValue file = read_yaml_file(find_incident(name));
+    const auto id = file.get("id"), about = file.get("about");
+    std::string ids;
+    for (const std::string& each : id ? read_ids(*id) : std::vector<std::string>()) {
+      ids += each + " ";
+    }
+    entries.push_back({name, (ids.empty() ? "" : "(" + ids.substr(0, ids.size() - 1) + ") ") +
+                                 (about ? first_sentence(about->as_string()) : "")});
+  }
+  return entries;
+}
+
+Entries of_keys(const std::vector<ValueForm::Key>& keys) {
+  Entries entries;
+  for (const ValueForm::Key& key : keys) entries.push_back({key.name, key.about});
+  return entries;
+}
+
+template <class Row>
+Entries of_rows(std::span<const Row> rows) {
+  Entries entries;
+  for (const Row& row : rows) entries.push_back({std::string(row.name), std::string(row.about)});
+  return entries;
+}
+
+Entries lesson_entries() {
+  Entries entries;
+  for (const Lesson& lesson : lessons()) {
+    entries.push_back(
+        {lesson.name, fmt::format("{}, {}", lesson.title, counted_noun(lesson.minutes, "minute"))});
+  }
+  return entries;
+}
+
+Entries metrics() {
+  Entries entries;
+  for (const analysis::MetricSpec& metric : analysis::kComparedMetrics) {
+    entries.push_back(
+        {std::string(metric.name),
+         fmt::format("{}{}", metric.pointer, metric.of_fault ? " of each fault" : "")});
+  }
+  return entries;
+}
+
+struct Kind {
+  const char* name;
+  const char* about;
+  Entries (*entries)();
+};
+
+constexpr Kind kKinds[] = {
+    {"fabrics", "what ships: for up, run --fabric, a scenario's fabric:", fabrics},
+    {"incidents", "scenarios that ship: for run, compare, serve, chaos", incidents},
+    {"faults", "kinds of a scenario's faults:, and of fault",
+     [] { return of_rows(faults::all_faults()); }},
+    {"checks",
+     "kinds of a scenario's expect:", [] { return of_keys(analysis::expectation_kinds()); }},
+    {"workloads",
+     "kinds of a scenario's workload:", [] { return of_keys(endpoint::workload_kinds()); }},
+    {"lessons", "for lesson and serve", lesson_entries},
+    {"transports", "for run --transport and compare", [] { return of_rows(named_transports()); }},
+    {"mechanisms", "for run --without", [] { return of_rows(mechanisms()); }},
+    {"metrics", "for run --tolerance, and in tables of run --seeds", metrics},
+};
+
+std::vector<std::string> kind_words() {
+  std::vector<std::string> words;
+  for (const Kind& kind : kKinds) words.emplace_back(kind.name);
+  return words;
+}
+
+/// Names and what each is, the latter broken below itself.
+void print_entries(const Entries& entries) {
+  size_t widest = 0;
+  for (const Entry& entry : entries) widest = std::max(widest, entry.name.size());
+  for (const Entry& entry : entries) {
+    const std::string line = fmt::format("{:<{}}  {}", entry.name, widest, entry.about);
+    fmt::print("{}", wrapped_text(line, kTerminalColumns, widest + 2));
+  }
+}
+
+void list_command(const std::string& wanted, bool as_json, bool names) {
+  if (wanted.empty()) {
+    Entries kinds;
+    for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.about});
+    return print_entries(kinds);
+  }
+  for (const Kind& kind : kKinds) {
+    if (kind.name != wanted) continue;
+    const Entries entries = kind.entries();
+    if (as_json) {
+      nlohmann::ordered_json list = nlohmann::ordered_json::array();
+      for (const Entry& entry : entries) {
+        list.push_back({{"name", entry.name}, {"about", entry.about}});
+      }
+      fmt::print("{}\n",
+                 printed(nlohmann::ordered_json{{"kind", wanted}, {"names", list}}, "list"));
+    } else if (names) {
+      for (const Entry& entry : entries) fmt::print("{}\n", entry.name);
+    } else {
+      print_entries(entries);
+    }
+  }
+}
+
+}  // namespace
+
+void add_list_verb(CLI::App& app, CliResult&) {
+  struct Options {
+    std::string kind;
+    bool json = false, names = false;
+  };
+  auto options = std::make_shared<Options>();  // shared with the callback
+  CLI::App* list = add_verb(app, "list");
+  list->add_option("KIND", options->kind, "of what; without one the kinds are listed")
+      ->check(CLI::IsMember(kind_words()));
+  CLI::Option* names = list->add_flag("--names", options->names, "names alone, a line for each");
+  list->add_flag("--json", options->json, "as JSON")->excludes(names);
+  list->footer("Example: mrclab list faults\n         mrclab list incidents --names");
+  list->callback([options] { list_command(options->kind, options->json, options->names); });
+}
+
+}  // namespace mrclab::lab
