@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include "faults/fault_choice.h"
+#include "faults/fault_order.h"
 #include "plan/fabric_plan.h"
 #include "session/lesson_verdict.h"
 #include "session/session_verdict.h"
@@ -31,6 +33,33 @@ TEST_CASE("every task of every lesson is open at first, and done by its solution
       CHECK(result_of(lesson, task, solved(lesson, task)) == "pass");
     }
   }
+}
+
+TEST_CASE("where a task says so, what the menu proposes does it") {
+  const Lesson& lesson = find_lesson("03-loss-trim-mark");
+  const Scenario given = scenario_of(lesson);
+  const Topology& topology = given.topology;
+  NameResolver names(topology, given.seed);
+  const faults::Choice uplink{.links = names.links("p3.t0-1:u2")}, h0{.nodes = names.nodes("h0")};
+  // Each as a click in the menu makes it (page/menu.js: bodyOf).
+  const auto clicked = [&](const char* name, const faults::Choice& chosen) {
+    const faults::FaultInfo& kind = faults::info(*faults::find_fault(name));
+    FaultOrder order{name, {}, {}};
+    for (const auto& [key, value] : faults::usual_parameters(kind)) order.body[key] = value;
+    const auto target = faults::targets_for(kind, chosen, topology);
+    REQUIRE(target);
+    for (const auto& [key, value] : *target) order.body[key] = value;
+    return fault_of(order, FabricTime::from_us(60), names);
+  };
+  const auto result = [&](size_t task, std::vector<faults::Fault> faults) {
+    Scenario session = scenario_of(lesson);
+    session.faults = std::move(faults);
+    return result_of(lesson, lesson.tasks.at(task),
+                     parse_scenario(read_yaml_text(to_yaml(session), "session")));
+  };
+  CHECK(result(0, {clicked("wire_loss", uplink)}) == "pass");
+  CHECK(result(1, {clicked("incast", h0)}) == "pass");
+  CHECK(result(1, {clicked("wire_loss", uplink)}) == "fail");
 }
 
 TEST_CASE("an answer counts in the ways in which people write it, and no other does") {
