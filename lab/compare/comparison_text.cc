@@ -115,7 +115,7 @@ Columns columns_of(const Comparison& comparison, const Headline& headline) {
   };
   using analysis::Metrics;
   columns.add_count("QPs failed", metric(&Metrics::qps_failed));
-  columns.add_count("again", metric(&Metrics::retransmitted));
+  columns.add_count("resent", metric(&Metrics::retransmitted));
   columns.add_count("lost", metric(&Metrics::lost));
   columns.add_count("paused", [](const ComparedRun& run) {
     const auto& pauses = run.verdict.metrics.pauses;

@@ -124,7 +124,7 @@ TrafficTable paths_table(const Traffic& traffic, const TrafficContext&) {
                       {"flows", "flows"},
                       {"packets", "packets"},
                       {"delivered_bytes", "", Shown::kPlain},
-                      {"resent", "again"},
+                      {"resent", "resent"},
                       {"lost", "lost"},
                       {"lost_too_late", "too late"},
                       {"trimmed", "trimmed"},

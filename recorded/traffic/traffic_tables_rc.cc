@@ -1,4 +1,4 @@
-// The section about RC over RoCEv2: how its flows sent again, and why, and how they share uplinks.
+// The section about RC over RoCEv2: how its flows retransmitted, and why, and how they share uplinks.
 
 #include <fmt/format.h>
 
@@ -33,7 +33,7 @@ TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& co
   for (size_t cause = 0; cause < analysis::kRcCauses; ++cause) {
     const std::string name(name_of(static_cast<analysis::RcCause>(cause)));
     table.columns.push_back({fmt::format("rounds_by_{}", kKeys[cause]), "by " + name});
-    table.columns.push_back({fmt::format("resent_by_{}", kKeys[cause]), "again"});
+    table.columns.push_back({fmt::format("resent_by_{}", kKeys[cause]), "resent"});
   }
   table.columns.push_back({"naks", "NAKs"});
   table.columns.push_back({"not_ready", "RNRs"});

@@ -193,23 +193,32 @@ TEST_CASE("every column of a printed table stands in docs/columns.md") {
     }
     known.insert(cell);
   }
-  // Rows of titles in capitals, and the headings of analyze.
-  const std::regex row(R"re(\{\s*("[A-Z][A-Z /]*"(?:,\s*"[A-Z][A-Z /]*")+)\s*\})re");
+  // Rows that begin with a title in capitals, the headings of analyze, and the columns of compare.
+  const std::regex row(
+      R"re([{(]\s*((?:"[^"a-z]*[A-Z][^"a-z]*"|"uSID"|"EVs OF")(?:,\s*"[^"]*")+))re");
   const std::regex title(R"re("([^"]*)")re");
   const std::regex heading(R"re(\{\s*"[a-z_]+",\s*"([^"]+)"(?:,\s*Shown::\w+)?\s*\})re");
+  const std::regex compared(R"re(add(?:_count)?\("([^"]+)")re");
   std::map<std::string, std::string> columns;
   for (const auto& [path, text] : product_sources()) {
-    const bool of_analyze = path.starts_with("recorded/traffic/traffic_tables");
-    for (const char* room : {"console/", "lab/verbs/", "lab/serve/", "live/inspect/", "plan/"}) {
+    for (const char* room : {"console/switch_rows", "console/pause_text", "lab/persistent/link_",
+                             "lab/serve/class_", "lab/verbs/labs/", "live/inspect/", "plan/",
+                             "recorded/run/run_list", "recorded/run/packet_"}) {
       if (!path.starts_with(room)) continue;
       for (const std::string& titles : found_in(text, row)) {
-        for (const std::string& one : found_in(titles, title)) columns[one] = path;
+        for (const std::string& one : found_in(titles, title)) {
+          if (!one.empty()) columns[one] = path;
+        }
       }
     }
-    if (!of_analyze) continue;
-    for (const std::string& one : found_in(text, heading)) columns[one] = path;
+    const bool of_analyze = path.starts_with("recorded/traffic/traffic_tables");
+    const bool of_compare = path == "lab/compare/comparison_text.cc";
+    if (!of_analyze && !of_compare) continue;
+    for (const std::string& one : found_in(text, of_analyze ? heading : compared)) {
+      columns[one] = path;
+    }
   }
-  CHECK(columns.size() > 100);
+  CHECK(columns.size() > 120);
   for (const auto& [column, path] : columns) {
     CHECK_MESSAGE(known.contains(column), column << ", printed by " << path);
   }
