@@ -103,6 +103,12 @@ class Browser {
     FAIL("nothing says ", word);
     return {};
   }
+  /// The next JSON, whatever it says.
+  json hear_any() {
+    beast::flat_buffer buffer;
+    socket_->read(buffer);
+    return json::parse(beast::buffers_to_string(buffer.data()));
+  }
   json ask(json command) {
     command["ticket"] = ++ticket_;
     say(command.dump());
