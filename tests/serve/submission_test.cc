@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iostream>
+#include <sstream>
 
 #include "fabric/text/text_wrap.h"
 #include "lab/serve/class_table.h"
@@ -155,6 +157,29 @@ TEST_CASE(
   CHECK_THROWS_AS(do_task(plan(), 0, typed), InputError);  // nothing is predicted
   typed.prediction = "many";
   CHECK(do_task(plan(), 0, typed));
+}
+
+TEST_CASE("a terminal is asked for a prediction and a deed, until it passes or ends") {
+  const Lesson& flap = find_lesson("4");
+  const auto typed = [&](const char* text) {
+    std::istringstream lines(text);
+    std::streambuf* const before = std::cin.rdbuf(lines.rdbuf());
+    std::optional<bool> done;
+    try {
+      done = do_task(flap, 0, {});
+    } catch (const InputError&) {  // nothing was predicted
+    }
+    std::cin.rdbuf(before);
+    std::cin.clear();
+    return done;
+  };
+  CHECK(typed("a thirtieth\nlink_down h0:p0 for=40us at=250us\n\n"
+              "no_such_fault\nlink_down p0.t0-0:u0 for=40us at=250us\n\n") == true);
+  CHECK(typed("a thirtieth\nlink_down h0:p0 for=40us at=250us\n\n") == false);
+  CHECK(typed("a thirtieth\ntransport one-path\nlink_down p0.t0-0:u0 for=40us at=250us\n\n") ==
+        false);
+  CHECK(typed("\nlink_down p0.t0-0:u0 for=40us at=250us\n\n") == std::nullopt);
+  CHECK(typed("") == std::nullopt);
 }
 
 TEST_CASE("every task can be done in a terminal as its solution does it") {
