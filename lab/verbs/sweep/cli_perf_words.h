@@ -21,10 +21,10 @@ class WordsWithoutMeaning {
   std::vector<std::string> notes_;
 };
 
-/// Adds those of ib_write_bw and ib_write_lat (perftest 4.5 and 6, their --help). Options that would mean something and
+/// Adds those of ib_write_bw and ib_write_lat (perftest 4.5 and 26, their --help and long_options). Options that would mean something and
 /// are not there are refused with the option that means the same here.
 std::shared_ptr<WordsWithoutMeaning> add_perftest_words(CLI::App& verb);
-/// Adds those of nccl-tests (2.13, README.md).
+/// Adds those of nccl-tests (2.13 and 2.17, README.md and src/common.cu).
 std::shared_ptr<WordsWithoutMeaning> add_nccl_words(CLI::App& verb);
 
 }  // namespace mrclab::lab

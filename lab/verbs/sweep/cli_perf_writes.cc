@@ -115,6 +115,19 @@ std::string header_text(const PerfSetup& setup, const WriteOptions& options, con
 ordered_json info_json(const PerfSetup& setup, const WriteOptions& options, const Ends& ends,
                        std::string_view test) {
   return {{"test", test},
+          {"Dual_port", "OFF"},
+          {"Device", fmt::format("h{}", ends.from)},
+          {"Transport_type", "IB"},
+          {"Using_SRQ", "OFF"},
+          {"PCIe_relax_order", "Unsupported"},
+          {"ibv_wr_API", "OFF"},
+          {"CQ_Moderation", 1},
+          {"Link_type", "Ethernet"},
+          {"GID_index", 0},
+          {"Max_inline_data", 0},
+          {"rdma_cm_QPs", "OFF"},
+          {"Use_ROCm_memory", "OFF"},
+          {"Data_ex_method", "Ethernet"},
           {"Fabric", setup.topology.name},
           {"from", fmt::format("h{}", ends.from)},
           {"to", fmt::format("h{}", ends.to)},
@@ -272,6 +285,7 @@ void add_perf_writes(CLI::App& perf, CliResult& result) {
   auto bandwidth = std::make_shared<WriteOptions>();  // shared with the callback
   bandwidth->size = "65536";
   CLI::App* bw = perf.add_subcommand("write_bw", "Bandwidth of RDMA writes, as ib_write_bw");
+  bw->alias("ib_write_bw");
   add_shared_options(*bw, *bandwidth);
   bw->add_option("-n,--iters", bandwidth->iterations,
                  "writes per queue pair (default: 5000, fewer for large ones)")
@@ -293,6 +307,7 @@ void add_perf_writes(CLI::App& perf, CliResult& result) {
   latency->size = "2";
   latency->depth = 1;
   CLI::App* lat = perf.add_subcommand("write_lat", "Latency of RDMA writes, as ib_write_lat");
+  lat->alias("ib_write_lat");
   add_shared_options(*lat, *latency);
   lat->add_option("-n,--iters", latency->iterations, "round trips (default: 1000)")
       ->check(CLI::Range(1, 20'000));

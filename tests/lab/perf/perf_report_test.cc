@@ -102,6 +102,12 @@ TEST_CASE("a collective's time is the mean over hosts after the warm-up, busbw b
   CHECK(row.algbw == doctest::Approx(1048576 / 5e3));
   CHECK(row.busbw == doctest::Approx(row.algbw));  // 2 (n - 1) / n = 1 for two hosts
   CHECK(row.wrong == 10);
+  const auto shown = [&](HostTime which) {
+    return collective_row(CollectiveKind::kAllReduce, 1 << 20, work, 1, 0, which).time_us;
+  };
+  CHECK(shown(HostTime::kFirst) == doctest::Approx(4));
+  CHECK(shown(HostTime::kShortest) == doctest::Approx(4));
+  CHECK(shown(HostTime::kLongest) == doctest::Approx(6));
   CHECK(collective_row(CollectiveKind::kAllReduce, 1 << 20, work, 0, 0).time_us ==
         doctest::Approx((18.0 + 22.0) / 2 / 3));
 
@@ -114,13 +120,29 @@ TEST_CASE("a collective's time is the mean over hosts after the warm-up, busbw b
 
 TEST_CASE("nccl-tests' table has its columns, and the wrong elements decide the last lines") {
   const std::string heading = nccl_heading();
-  CHECK(heading.find("#       size         count      type   redop    root     time   algbw   "
-                     "busbw  #wrong\n") != std::string::npos);
-  CHECK(heading.find("#        (B)    (elements)                               (us)  (GB/s)  "
-                     "(GB/s)") != std::string::npos);
+  CHECK(
+      heading.find(
+          "#       size         count      type   redop    root     time   algbw   busbw  #wrong     time "
+          "  algbw   busbw  #wrong \n") != std::string::npos);
+  CHECK(heading.find("           out-of-place                       in-place          \n") !=
+        std::string::npos);
+  CHECK(
+      heading.find(
+          "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  "
+          "(GB/s)  (GB/s)         \n") != std::string::npos);
   const CollectiveRow good{33554432, 8388608, 1234.56, 27.178, 47.562, 0};
-  CHECK(nccl_row(CollectiveKind::kAllReduce, good, true) ==
-        "    33554432       8388608    uint32     sum      -1  1234.56   27.18   47.56       0\n");
+  CHECK(
+      nccl_row(CollectiveKind::kAllReduce, good, true) ==
+      "    33554432       8388608     float     sum      -1  1234.56   27.18   47.56       0  1234.56   27.18   47.56   "
+      "    0\n");
+  CHECK(words_of(nccl_row(CollectiveKind::kAllToAll, good, true, "half")) ==
+        std::vector<std::string>{"33554432", "8388608", "half", "none", "-1", "1234.56", "27.18",
+                                 "47.56", "0", "1234.56", "27.18", "47.56", "N/A"});
+  // The widths of the columns are kept where a number rounds up into another digit, and beyond.
+  const CollectiveRow wide{8, 2, 99999.999, 999.996, 12345678, 0};
+  CHECK(words_of(nccl_row(CollectiveKind::kAllReduce, wide, true))[5] == "100000");
+  CHECK(words_of(nccl_row(CollectiveKind::kAllReduce, wide, true))[6] == "1000.0");
+  CHECK(words_of(nccl_row(CollectiveKind::kAllReduce, wide, true))[7] == "1e+07");
   CHECK(words_of(nccl_row(CollectiveKind::kSendRecv, good, false)).at(3) == "none");
   CHECK(words_of(nccl_row(CollectiveKind::kSendRecv, good, false)).back() == "N/A");
   CHECK(elements_of(CollectiveKind::kAllGather, 1024, 8) == 32);
@@ -134,6 +156,8 @@ TEST_CASE("nccl-tests' table has its columns, and the wrong elements decide the 
         "# Out of bounds values : 3 FAILED\n# Avg bus bandwidth    : 23.781 \n#\n");
   CHECK(nccl_json(CollectiveKind::kAllReduce, bad, true)["out_of_place"]["nwrong"] == 3);
   CHECK(nccl_json(CollectiveKind::kAllReduce, bad, false)["out_of_place"]["nwrong"].is_null());
+  CHECK(nccl_json(CollectiveKind::kAllReduce, bad, true)["in_place"]["time"] == bad.time_us);
+  CHECK(nccl_json(CollectiveKind::kAllReduce, bad, true)["root"] == "    -1");
 }
 
 TEST_CASE("a flow's rate is what was acknowledged in the window, messages at its edges in part") {

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -95,6 +96,41 @@ TEST_CASE("perftest's options that mean something are mapped, or refused with wh
   }
 }
 
+TEST_CASE("every option of perftest's is known") {
+  // perftest 26, long_options of src/perftest_parameters.c, without those that other cases try.
+  const char* flags =
+      "events comm_rdma_cm rdma_cm report-cycles dualport mcg use_rss server client mac_fwd use-srq no_lock use-null-mr "
+      "report-both tcp dont_xchg_versions use_cuda_dmabuf use_cuda_pcie_mapping use_data_direct use_musa_dmabuf "
+      "use_musa_pcie_mapping use_rocm_dmabuf use_neuron_dmabuf use_mlu_dmabuf ipv6 ipv6-addr raw_ipv6 odp use_hugepages "
+      "use_old_post_send promiscuous sniffer raw_mcast mr_per_qp vlan_en aes_xts encrypt_on_tx sig_before "
+      "disable_pcie_relaxed use_ooo write_with_imm send_with_imm no_enhanced_reorder unsolicited_write connectionless "
+      "disable_dynamic_polling sig_offload data_validation data_validation_debug disable_numa cpu_util";
+  const char* values =
+      "vector outs hop_limit MGID atomic_type margin source_mac dest_mac dest_ip source_ip dest_port source_port "
+      "ethertype force-link remote_mac local_mac remote_ip local_ip remote_port local_port pkey_index flow_label "
+      "payload_file_path use_cuda use_cuda_bus_id cuda_mem_type use_musa use_musa_bus_id use_rocm use_neuron use_hl use_mlu "
+      "use_opencl opencl_platform_id use_ib_dm_dmabuf gpu_touch mmap mmap-offset dlid wait_destroy flows flows_burst "
+      "reply_every vlan_pcp recv_post_list aes_block_size kek_path credentials_path data_enc_keys_number "
+      "data_enc_key_app_path log_dci_streams log_active_dci_streams bind_source_ip cqe_poll tph_mem cpu_id ph pin_cores "
+      "numa_node";
+  std::vector<std::string> all{"perf", "ib_write_bw", "pair", "-n", "8"};
+  std::string word;
+  for (std::istringstream in(flags); in >> word;) all.push_back("--" + word);
+  for (std::istringstream in(values); in >> word;) all.push_back("--" + word + "=1");
+  const auto run = cli(all);
+  CHECK(run.code == 0);
+  CHECK(static_cast<size_t>(std::count(run.err.begin(), run.err.end(), '\n')) == all.size() - 5);
+  for (const char* refused :
+       {"limit_msgrate=1", "report-counters=x", "rate_limit_type=SW", "rate_units=M",
+        "burst_size=1", "typical_pkt_size=1", "reversed", "report-per-port", "latency_gap=1",
+        "congest_type=DCQCN", "run_infinitely", "report-unsorted", "report-histogram"}) {
+    CAPTURE(refused);
+    const auto one = cli({"perf", "write_bw", "pair", std::string("--") + refused});
+    CHECK(one.code == 2);
+    CHECK(one.err.find(" is not here: expected ") != std::string::npos);
+  }
+}
+
 TEST_CASE("nccl-tests' options are taken, mapped or refused") {
   const auto plain = cli({"perf", "all_gather", "octet", "-b", "64K", "-n", "2"});
   REQUIRE(plain.code == 0);
@@ -103,7 +139,33 @@ TEST_CASE("nccl-tests' options are taken, mapped or refused") {
            "-d",   "float",      "-p",    "0",  "-G",  "0",  "-R", "1",  "-o", "sum"});
   CHECK(idle.code == 0);
   CHECK(idle.out == plain.out);
-  CHECK(idle.err.find("--datatype means nothing here") != std::string::npos);
+  CHECK(idle.err.find("--local_register means nothing here") != std::string::npos);
+  const auto rest = cli({"perf",  "all_gather_perf",
+                         "octet", "-b",
+                         "64K",   "-n",
+                         "2",     "-N",
+                         "1",     "-S",
+                         "0",     "-x",
+                         "0",     "-D",
+                         "0",     "-V",
+                         "16",    "-M",
+                         "0",     "-u",
+                         "0",     "-z",
+                         "0",     "-y",
+                         "0",     "-T",
+                         "0",     "-C",
+                         "0",     "-p",
+                         "0",     "-r",
+                         "0",     "-a",
+                         "1",     "-m",
+                         "1"});
+  CHECK(rest.code == 0);
+  CHECK(rest.out == plain.out);
+  const auto half = cli({"perf", "all_gather", "octet", "-b", "64K", "-n", "2", "-d", "half"});
+  CHECK(half.out.find("       65536          4096      half    none      -1 ") !=
+        std::string::npos);
+  CHECK(cli({"perf", "all_gather", "octet", "-b", "64K", "-n", "1", "-m", "2"})
+            .out.find("agg iters: 2") != std::string::npos);
   const auto four =
       cli({"perf", "all_gather", "octet", "-b", "64K", "-n", "2", "-g", "2", "-t", "2"});
   CHECK(four.code == 0);
@@ -117,7 +179,7 @@ TEST_CASE("nccl-tests' options are taken, mapped or refused") {
   CHECK(steps.out.find("\n      196608 ") != std::string::npos);
   CHECK(cli({"perf", "all_gather", "pair", "-i", "0"}).code == 2);
   CHECK(cli({"perf", "all_gather", "pair", "-o", "max"}).code == 2);
-  CHECK(cli({"perf", "all_gather", "pair", "-m", "4"}).code == 2);
+  CHECK(cli({"perf", "all_gather", "pair", "-I", "1"}).code == 2);
 }
 
 TEST_CASE("of a rate below 0.1 Gb/s the digits are kept") {
