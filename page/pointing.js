@@ -68,9 +68,9 @@ export const kPointing = {
     const extra = [];
     if (one?.isPlane) extra.push([this.fabric.focus?.plane === one.number ? "show all planes" : "show this plane alone", () => this.focusPlane(one.number)]);
     if (one?.role) extra.push(["look at it", () => { this.panels.node = one.id; this.panels.show("node"); }]);
-    if (one?.role === "t1" && this.world.fabric.regular) {
+    if (one?.role === "t0" || one?.role === "t1") {
       // As a controller would before it works on the switch: nothing is broken, and no host uses it.
-      extra.push(["drain it: no host uses its paths", () => this.breakIt("denylist", {host: "h*", path: `p${one.plane}/u${one.index}`})]);
+      extra.push(["drain it: no host uses its paths", () => this.breakIt("drain", {switch: one.name})]);
     }
     if (one?.role === "host") extra.push(["follow this host's links", () => this.fabric.setFocus(this.fabric.focus?.host === one.id ? null : {host: one.id})]);
     this.menu.open(x, y, chosen.length === 1 ? this.nameOf(one) : `${chosen.length} chosen`, chosen, extra);

@@ -198,7 +198,7 @@ FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'0
 ChaosBase load_chaos_base(const std::string& word) {
   const std::filesystem::path file = find_fabric_or_scenario(word);
   const YamlValue document = read_yaml_file(file);
-  if (document.is_map() && document.get("workload"))
+  if (document.is_map() && (document.get("workload") || document.get("include")))
     return scenario_base(word, read_scenario_file(file));
   return {word, parse_fabric(document), std::nullopt};
 }

@@ -81,9 +81,9 @@ PlayedSession session_of(const ServeCommandOptions& options, const IsInterrupted
   }
   const fs::path file = find_fabric_or_scenario(options.what);
   const YamlValue document = read_yaml_file(file);
-  return PlayedSession(session_of(document.get("fabric")
-                                      ? read_scenario_file(file, overrides_of(options))
-                                      : fabric_at_work(file.string(), options),
+  const bool scenario = document.get("fabric") || document.get("include");
+  return PlayedSession(session_of(scenario ? read_scenario_file(file, overrides_of(options))
+                                           : fabric_at_work(file.string(), options),
                                   options, interrupted));
 }
 

@@ -4,10 +4,11 @@
 
 #include "console/terminal.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/mistakes.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "scenario/spec/idle_options.h"
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/scenario_document.h"
 #include "scenario/spec/shipped_files.h"
 #include "session/lesson.h"
 
@@ -37,7 +38,7 @@ std::string check_file(const std::filesystem::path& file) {
         counted_noun(topology.host_count(), "host"), counted_noun(topology.nodes.size(), "node"),
         counted_noun(topology.links.size(), "link"));
   }
-  const Scenario scenario = parse_scenario(document, file.parent_path());
+  const Scenario scenario = parse_scenario(composed_scenario(document, file), file.parent_path());
   note_idle_options(scenario);
   return fmt::format("scenario {} on {}: {}, {}, until {}", scenario.name, scenario.topology.name,
                      counted_noun(scenario.faults.size(), "fault"),
@@ -61,7 +62,9 @@ int validate_command(const std::vector<std::string>& files) {
                  check_file(file_called(file)));
     } catch (const InputError& error) {
       std::fflush(stdout);
-      fmt::print(stderr, "{} {}\n", paint("error", Colour::kRed, stderr), error.what());
+      for (const std::string& mistake : mistakes_in(error)) {
+        fmt::print(stderr, "{} {}\n", paint("error", Colour::kRed, stderr), mistake);
+      }
       code = 2;
     }
   }

@@ -24,7 +24,9 @@ propagation: 400ns
 switch_latency: 600ns
 host_latency: 650ns
 pmtu: 2048
-optics: {t0_downlinks: 2}
+optics: {t0_downlinks: 2, t0_uplinks: 3}
+line_cards: {ports: 8}
+power_zones: {feed-a: ["p0.*"], feed-b: ["h0", "p1.t1-0"]}
 forwarding: {all: switchd, "p1": kernel}
 routing: {default: fare, spray: flow, delays: frr, bfd: 50us, nics: wanted, ready: 150us, hash_seed: same}
 speaker: {"p1": frr}

@@ -23,7 +23,8 @@ const std::vector<std::string> kVerbs = {
     "shell",   "validate", "doctor", "version", "completion", "transport", "perf",
     "clock",   "plan",     "import", "trace",   "blame",      "analyze",   "report",
     "export",  "fault",    "heal",   "chaos",   "replay",     "shrink",    "diff",
-    "compare", "package",  "man",    "top",     "draw",       "schema",    "runs"};
+    "compare", "package",  "man",    "top",     "draw",       "schema",    "runs",
+    "list",    "capture"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {
@@ -141,6 +142,44 @@ COMP_WORDS=(mrclab up oc); COMP_CWORD=2; _mrclab; echo "${COMPREPLY[@]}")";
   CHECK(completed.output == "inspect\noctet\n");
 }
 
+TEST_CASE("completion offers the values of options: worlds, fabrics, transports, keys of --set") {
+  const CommandResult script = mrclab({"completion"});
+  REQUIRE(script.code == 0);
+  const auto offered = [&](const std::string& words) {
+    const std::string use =
+        script.output + "\nCOMP_WORDS=(mrclab " + words +
+        "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mrclab; echo \"${COMPREPLY[@]}\"";
+    return run_command_line({"/bin/bash", "-c", use}).output;
+  };
+  CHECK(offered("run --world ''") == "live sim\n");
+  CHECK(offered("run --fabric oct") == "octet\n");
+  CHECK(offered("run --transport roce1") == "roce16\n");
+  CHECK(offered("run --set en") == "end=\n");
+  CHECK(offered("run --without tri") == "trim\n");
+  CHECK(offered("lesson 04") == "04-link-flap\n");
+  CHECK(offered("list tr") == "transports\n");
+  CHECK(offered("fault line_c") == "line_card\n");
+  CHECK(offered("compare optic-gl") == "optic-glitch\n");
+}
+
+TEST_CASE("list names what there is, a line or an object for each") {
+  CHECK(mrclab({"list"}).output.find("transports") != std::string::npos);
+  for (const char* kind : {"fabrics", "incidents", "faults", "checks", "workloads", "lessons",
+                           "transports", "mechanisms", "metrics"}) {
+    CAPTURE(kind);
+    const auto json = mrclab_json({"list", kind, "--json"});
+    CHECK(json["schema"] == "mrclab.list/1");
+    CHECK(json["names"].size() > 3);
+    const std::string names = mrclab({"list", kind, "--names"}).output;
+    for (const auto& entry : json["names"]) {
+      CHECK(names.find(entry["name"].get<std::string>() + "\n") != std::string::npos);
+      CHECK_FALSE(entry["about"].get<std::string>().empty());
+    }
+  }
+  CHECK(mrclab({"list", "fabrics"}).output.find("octet") != std::string::npos);
+  CHECK(mrclab({"list", "fabric"}).code == 2);
+}
+
 TEST_SUITE_BEGIN("root: command");
 
 TEST_CASE("up, ls, inspect, exec and down, as in the first tour") {
@@ -169,8 +208,56 @@ TEST_CASE("up, ls, inspect, exec and down, as in the first tour") {
   CHECK(nobody.code == 2);
   CHECK(nobody.output.find("h7") != std::string::npos);
 
-  CHECK(mrclab({"down", "tour"}).code == 0);
+  CHECK(mrclab({"down", "--lab", "tour"}).code == 0);
   CHECK(difference(before, kernel_snapshot()) == "");
+}
+
+TEST_CASE(
+    "a command runs in several nodes at once, each line with its node, the worst code counts") {
+  enter_sandbox();
+  REQUIRE(mrclab({"up", "pair", "--name", "many"}).code == 0);
+  const CommandResult names = mrclab({"exec", "h[0-1]", "--", "hostname"});
+  CHECK(names.code == 0);
+  CHECK(names.output.find("h0: h0\n") != std::string::npos);
+  CHECK(names.output.find("h1: h1\n") != std::string::npos);
+  CHECK(mrclab({"exec", "--jobs", "2", "all", "--", "true"}).code == 0);
+  const CommandResult failed = mrclab(
+      {"exec", "h0,h1", "--", "sh", "-c", "[ $(hostname) = h0 ] || { echo oh >&2; exit 7; }"});
+  CHECK(failed.code == 7);
+  CHECK(failed.output.find("h1: oh\n") != std::string::npos);
+  CHECK(failed.output.find("1 of 2 nodes failed: h1 (7)") != std::string::npos);
+  CHECK(mrclab({"exec", "h*", "--", "no-such-program"}).code == 127);
+  const CommandResult more = mrclab({"exec", "h[0-3]", "--", "true"});
+  CHECK(more.code == 2);
+  CHECK(more.output.find("h2") != std::string::npos);
+  CHECK(mrclab({"down"}).code == 0);
+}
+
+TEST_CASE(
+    "capture writes what passes a port into a pipe while packets come, and ends with its reader") {
+  enter_sandbox();
+  REQUIRE(mrclab({"up", "pair", "--name", "tapped"}).code == 0);
+  const std::string cli = std::string(MRCLAB_BINARY_DIR) + "/mrclab-cli";
+  const auto shell = [](const std::string& line) {
+    return run_command_line({"/bin/sh", "-c", line});
+  };
+  // tshark reads the pipe: five echo requests through the plane that the ping takes, or the other.
+  const CommandResult seen = shell(
+      cli + " exec h0 -- ping -i 0.2 -w 4 h1 >/dev/null 2>&1 & " + cli +
+      " capture tapped 'h0:p*' -c 4 -w - 2>/dev/null | tshark -r - -T fields -e frame.interface_name "
+      "-e frame.time_epoch 2>/dev/null; wait");
+  CAPTURE(seen.output);
+  CHECK(std::count(seen.output.begin(), seen.output.end(), '\n') == 4);
+  CHECK(seen.output.find("h0:p") == 0);
+  CHECK(seen.output.find("\t1") != std::string::npos);  // seconds of this decade, not of 1970
+  const CommandResult gone =
+      shell(cli + " exec h0 -- ping -i 0.2 -w 3 h1 >/dev/null 2>&1 & { " + cli +
+            " capture 'h0:p*'; echo code $? >&2; } | head -c 100 >/dev/null; wait");
+  CAPTURE(gone.output);
+  CHECK(gone.output.find("code 0") != std::string::npos);
+  CHECK(shell("timeout -s INT 1 " + cli + " capture h0:p0 -w /dev/null").code != 139);
+  CHECK(mrclab({"capture", "h0:p9"}).code == 2);
+  CHECK(mrclab({"down"}).code == 0);
 }
 
 TEST_CASE("the fabric that the kernel forwards comes up and carries a ping") {
