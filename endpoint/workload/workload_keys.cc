@@ -104,7 +104,12 @@ Rows<Flow> flow_rows() {
   };
   Row<Flow> to = Row<Flow>::of("to", &Flow::to, host_kind(), "another host", kRequiredKey);
   to.read = read_to;
-  return {Row<Flow>::of("from", &Flow::from, host_kind(), "one host", kRequiredKey), to};
+  Row<Flow> from = Row<Flow>::of("from", &Flow::from, host_kind(), "one host", kRequiredKey);
+  from.read = [](const YamlValue& value, Flow& flow, NameResolver& names) {
+    flow.from = UINT32_MAX;  // where it cannot be read, `to` is compared with no host
+    flow.from = read_host(value, names);
+  };
+  return {from, to};
 }
 
 /// Appends the keys that every kind of workload has.

@@ -60,6 +60,19 @@ void FormCheck::check_either(const YamlValue& value, const ValueForm& form) {
                                         : Shape::kScalar;
   const auto fits = [shape](const ValueForm& part) { return shape_of(part) == shape; };
   const auto first = std::find_if(form.parts.begin(), form.parts.end(), fits);
+  if (depth_ == FormDepth::kWhole &&
+      first != form.parts.end()) {  // no reader of its own chooses among them
+    FormCheck last(depth_);
+    for (const ValueForm& part : form.parts) {
+      if (!fits(part)) continue;
+      FormCheck one(depth_);
+      one.check(value, part);
+      if (!one.mistakes_.any()) return;
+      last = std::move(one);
+    }
+    mistakes_.go_on([&] { last.report(); });
+    return;
+  }
   if (first == form.parts.end() || std::any_of(first + 1, form.parts.end(), fits)) return;
   check(value, *first);
 }

@@ -22,8 +22,9 @@ namespace {
 using netio::check_system_call;
 using netio::FileDescriptor;
 
-constexpr size_t kLongestLine = 1 << 16;  // of output that ends no line; then it is broken there
-constexpr std::chrono::milliseconds kLook{50}, kGrace{1000};
+constexpr size_t kLongestOutputLine =
+    1 << 16;  // of output that ends no line; then it is broken there
+constexpr std::chrono::milliseconds kOutputLook{50}, kEndGrace{1000};
 
 /// One end of a command's output, of which lines are printed when they are whole.
 class NamedOutput {
@@ -39,7 +40,7 @@ class NamedOutput {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got <= 0) return close();
     for (ssize_t i = 0; i < got; ++i) {
-      if (bytes[i] == '\n' || line_.size() == kLongestLine) print();
+      if (bytes[i] == '\n' || line_.size() == kLongestOutputLine) print();
       if (bytes[i] != '\n') line_ += bytes[i];
     }
   }
@@ -117,7 +118,7 @@ class NodeCommands {
       }
       waiting.push_back({each.child.pidfd(), POLLIN, 0});
     }
-    ::poll(waiting.data(), waiting.size(), static_cast<int>(kLook.count()));
+    ::poll(waiting.data(), waiting.size(), static_cast<int>(kOutputLook.count()));
     auto ready = waiting.begin();
     for (auto each = running_.begin(); each != running_.end(); ready += 3) {
       if (ready[0].revents != 0) each->out.read();
@@ -128,7 +129,7 @@ class NodeCommands {
 
   void stop() {
     for (Running& each : running_) each.child.signal_group(SIGTERM);
-    for (Running& each : running_) each.child.stop(kGrace);
+    for (Running& each : running_) each.child.stop(kEndGrace);
     running_.clear();
   }
 

@@ -34,9 +34,11 @@ std::string_view unit_word(MetricUnit unit) {
 /// "20 pass", "18 pass, 2 fail"
 std::string results_text(const RunGroup& group) {
   std::string text;
-  for (const Result result : {Result::kPass, Result::kFail, Result::kInconclusive}) {
+  for (const Result result :
+       {Result::kPass, Result::kFail, Result::kInconclusive, Result::kNoChecks}) {
     if (group.of(result) == 0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", group.of(result), name_of(result));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", group.of(result),
+                        result == Result::kNoChecks ? "without checks" : name_of(result));
   }
   return text.empty() ? "no run" : text;
 }
@@ -161,6 +163,7 @@ std::string spread_json(const std::vector<RunGroup>& groups) {
                     {"pass", group.of(Result::kPass)},
                     {"fail", group.of(Result::kFail)},
                     {"inconclusive", group.of(Result::kInconclusive)},
+                    {"no_checks", group.of(Result::kNoChecks)},
                     {"metrics", metrics}});
   }
   return printed(Json{{"rows", rows}}, "sweep");

@@ -49,7 +49,7 @@ class RunGroup {
   std::string scenario_;
   std::vector<std::pair<std::string, std::string>> settings_;  ///< keys and values that were set
   std::vector<uint64_t> seeds_;
-  std::array<size_t, 3> results_{};
+  std::array<size_t, 4> results_{};                                 ///< by analysis::Result
   std::map<std::string, std::vector<double>, std::less<>> values_;  ///< by label
 };
 

@@ -26,10 +26,10 @@
 namespace mrclab::lab {
 namespace {
 
-struct Entry {
+struct ListEntry {
   std::string name, about;
 };
-using Entries = std::vector<Entry>;
+using ListEntries = std::vector<ListEntry>;
 
 /// The first sentence, without line breaks.
 std::string first_sentence(const std::string& text) {
@@ -39,8 +39,8 @@ std::string first_sentence(const std::string& text) {
   return visible(end == std::string::npos ? line : line.substr(0, end + 1));
 }
 
-Entries fabrics() {
-  Entries entries;
+ListEntries fabric_entries() {
+  ListEntries entries;
   for (const std::string& name : shipped_names("fabrics")) {
     const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)));
     const bool listed = !shape.graph.empty();
@@ -58,8 +58,8 @@ Entries fabrics() {
 }
 
 /// By the file alone: whether it can be run is what `validate` answers.
-Entries incidents() {
-  Entries entries;
+ListEntries incident_entries() {
+  ListEntries entries;
   for (const std::string& name : shipped_names("incidents")) {
     const YamlValue file = read_yaml_file(find_incident(name));
     const auto id = file.get("id"), about = file.get("about");
@@ -73,21 +73,21 @@ Entries incidents() {
   return entries;
 }
 
-Entries of_keys(const std::vector<ValueForm::Key>& keys) {
-  Entries entries;
+ListEntries entries_of_keys(const std::vector<ValueForm::Key>& keys) {
+  ListEntries entries;
   for (const ValueForm::Key& key : keys) entries.push_back({key.name, key.about});
   return entries;
 }
 
 template <class Row>
-Entries of_rows(std::span<const Row> rows) {
-  Entries entries;
+ListEntries entries_of_rows(std::span<const Row> rows) {
+  ListEntries entries;
   for (const Row& row : rows) entries.push_back({std::string(row.name), std::string(row.about)});
   return entries;
 }
 
-Entries lesson_entries() {
-  Entries entries;
+ListEntries lesson_entries() {
+  ListEntries entries;
   for (const Lesson& lesson : lessons()) {
     entries.push_back(
         {lesson.name, fmt::format("{}, {}", lesson.title, counted_noun(lesson.minutes, "minute"))});
@@ -95,8 +95,8 @@ Entries lesson_entries() {
   return entries;
 }
 
-Entries metrics() {
-  Entries entries;
+ListEntries metric_entries() {
+  ListEntries entries;
   for (const analysis::MetricSpec& metric : analysis::kComparedMetrics) {
     entries.push_back(
         {std::string(metric.name),
@@ -105,38 +105,39 @@ Entries metrics() {
   return entries;
 }
 
-struct Kind {
+struct Listing {
   const char* name;
   const char* about;
-  Entries (*entries)();
+  ListEntries (*entries)();
 };
 
-constexpr Kind kKinds[] = {
-    {"fabrics", "what ships: for up, run --fabric, a scenario's fabric:", fabrics},
-    {"incidents", "scenarios that ship: for run, compare, serve, chaos", incidents},
+constexpr Listing kListings[] = {
+    {"fabrics", "what ships: for up, run --fabric, a scenario's fabric:", fabric_entries},
+    {"incidents", "scenarios that ship: for run, compare, serve, chaos", incident_entries},
     {"faults", "kinds of a scenario's faults:, and of fault",
-     [] { return of_rows(faults::all_faults()); }},
-    {"checks",
-     "kinds of a scenario's expect:", [] { return of_keys(analysis::expectation_kinds()); }},
+     [] { return entries_of_rows(faults::all_faults()); }},
+    {"checks", "kinds of a scenario's expect:",
+     [] { return entries_of_keys(analysis::expectation_kinds()); }},
     {"workloads",
-     "kinds of a scenario's workload:", [] { return of_keys(endpoint::workload_kinds()); }},
+     "kinds of a scenario's workload:", [] { return entries_of_keys(endpoint::workload_kinds()); }},
     {"lessons", "for lesson and serve", lesson_entries},
-    {"transports", "for run --transport and compare", [] { return of_rows(named_transports()); }},
-    {"mechanisms", "for run --without", [] { return of_rows(mechanisms()); }},
-    {"metrics", "for run --tolerance, and in tables of run --seeds", metrics},
+    {"transports", "for run --transport and compare",
+     [] { return entries_of_rows(named_transports()); }},
+    {"mechanisms", "for run --without", [] { return entries_of_rows(mechanisms()); }},
+    {"metrics", "for run --tolerance, and in tables of run --seeds", metric_entries},
 };
 
 std::vector<std::string> kind_words() {
   std::vector<std::string> words;
-  for (const Kind& kind : kKinds) words.emplace_back(kind.name);
+  for (const Listing& kind : kListings) words.emplace_back(kind.name);
   return words;
 }
 
 /// Names and what each is, the latter broken below itself.
-void print_entries(const Entries& entries) {
+void print_entries(const ListEntries& entries) {
   size_t widest = 0;
-  for (const Entry& entry : entries) widest = std::max(widest, entry.name.size());
-  for (const Entry& entry : entries) {
+  for (const ListEntry& entry : entries) widest = std::max(widest, entry.name.size());
+  for (const ListEntry& entry : entries) {
     const std::string line = fmt::format("{:<{}}  {}", entry.name, widest, entry.about);
     fmt::print("{}", wrapped_text(line, kTerminalColumns, widest + 2));
   }
@@ -144,22 +145,22 @@ void print_entries(const Entries& entries) {
 
 void list_command(const std::string& wanted, bool as_json, bool names) {
   if (wanted.empty()) {
-    Entries kinds;
-    for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.about});
+    ListEntries kinds;
+    for (const Listing& kind : kListings) kinds.push_back({kind.name, kind.about});
     return print_entries(kinds);
   }
-  for (const Kind& kind : kKinds) {
+  for (const Listing& kind : kListings) {
     if (kind.name != wanted) continue;
-    const Entries entries = kind.entries();
+    const ListEntries entries = kind.entries();
     if (as_json) {
       nlohmann::ordered_json list = nlohmann::ordered_json::array();
-      for (const Entry& entry : entries) {
+      for (const ListEntry& entry : entries) {
         list.push_back({{"name", entry.name}, {"about", entry.about}});
       }
       fmt::print("{}\n",
                  printed(nlohmann::ordered_json{{"kind", wanted}, {"names", list}}, "list"));
     } else if (names) {
-      for (const Entry& entry : entries) fmt::print("{}\n", entry.name);
+      for (const ListEntry& entry : entries) fmt::print("{}\n", entry.name);
     } else {
       print_entries(entries);
     }

@@ -72,8 +72,8 @@ TEST_CASE("what no write can be is refused where it stands") {
     return test::error_of([&] { read(t, body); });
   };
   CHECK(error("{from: h0, to: h0, size: 1B}") ==
-        "f:1:24: found \"h0\": expected a host other than the sender");
+        "f:1:25: found \"h0\": expected a host other than the sender");
   CHECK(error("{from: h0, to: h1, size: 1B, arrivals: poisson}") ==
-        "f:1:48: found arrivals without a rate: expected \"rate: 20Gb/s\" beside it");
+        "f:1:49: found arrivals without a rate: expected \"rate: 20Gb/s\" beside it");
   CHECK(error("{from: h0, to: h1, size: 1B, rate: 0Gb/s}").find("rate") != std::string::npos);
 }

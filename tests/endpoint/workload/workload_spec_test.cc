@@ -52,7 +52,8 @@ TEST_CASE("every key of every kind of workload is written as it was read") {
   const std::string start = "qps: 2, at: 5us, routing: ecmp, transport: roce}";
   std::vector<std::string> bodies(5, "{hosts: [h0, h1], size: 8B, iterations: 3, " + start);
   bodies.push_back("{hosts: [h0, h1, h2], load: 9%, message: 8B, shift: 2, " + start);
-  bodies.push_back("{from: h0, to: h1, size: 8B, count: 3, depth: 4, " + start);
+  bodies.push_back(
+      "{from: h0, to: h1, size: 8B, rate: 2Gb/s, arrivals: poisson, count: 3, depth: 4, " + start);
   bodies.push_back("{from: [h1], to: h0, victim: {from: h2, to: h3}, load: 9%, message: 8B, " +
                    start);
   bodies.push_back("{from: h0, to: h1, size: 8B, count: 3, " + start.substr(start.find("at:")));
@@ -155,8 +156,8 @@ TEST_CASE("bad workloads get an exact error") {
                "f.yaml:1:61: found \"8\": expected a whole number from 1 to 7"},
            Row{"write: {from: h0, to: h0, size: 1B}",
                "f.yaml:1:25: found \"h0\": expected a host other than the sender"},
-           Row{"write: {from: all, to: h0, size: 1B}",
-               "f.yaml:1:17: found \"all\": expected one host"},
+           Row{"ping_pong: {from: all, to: h0, size: 1B}",
+               "f.yaml:1:21: found \"all\": expected one host"},
            Row{"write: {from: h0, to: h1, size: 1B, count: 3, qps: 4}",
                "f.yaml:1:46: found \"3\": expected at least one write for each of 4 queue pairs"},
            Row{"write: {from: h0, to: h1, size: 1B, count: 3, until: end}",

@@ -50,6 +50,8 @@ TEST_CASE("a group counts results, and leaves out metrics that are zero in all i
         "scenario,size,runs,pass,fail,inconclusive,metric,unit,values,median,least,most\n"
         "s,1MiB,2,1,1,0,goodput,b/s,2,2000000000,1000000000,3000000000\n");
   CHECK(spread_table({group}, {}).find("s, size 1MiB: 1 pass, 1 fail") != std::string::npos);
+  group.add(verdict(3, 2e9, 0, analysis::Result::kNoChecks));
+  CHECK(spread_table({group}, {}).find("1 fail, 1 without checks") != std::string::npos);
 }
 
 TEST_CASE("run makes every combination of values with every seed, and one table of them") {

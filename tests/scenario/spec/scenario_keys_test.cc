@@ -38,6 +38,8 @@ Scenario parsed(const std::string& text) { return parse_scenario(read_yaml_text(
 TEST_CASE("every key of a scenario is written into its run folder and reads back") {
   const std::string text = to_yaml(parsed(kWhole));
   for (const ValueForm::Key& key : scenario_keys().form().keys) {
+    if (key.name == "include" || key.name == "vars")
+      continue;  // what they stand for is in its place
     CAPTURE(key.name);
     CHECK(("\n" + text).find("\n" + key.name + ":") != std::string::npos);
   }

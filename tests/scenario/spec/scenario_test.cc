@@ -299,7 +299,9 @@ TEST_CASE("bad scenarios get an exact error") {
        }) {
     const std::string error = error_of(row.text);
     if (row.expected) {
-      CHECK(error == row.expected);
+      // Among all that is wrong with the file: most of these rows lack keys as well.
+      CHECK(("\n" + error + "\n").find("\n" + std::string(row.expected) + "\n") !=
+            std::string::npos);
     } else {
       CHECK(error.find("found text that is not YAML: expected YAML (") != std::string::npos);
     }
