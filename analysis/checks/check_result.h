@@ -14,12 +14,12 @@
 
 namespace mrclab::analysis {
 
-/// Only a whole run can be kNoChecks: its scenario expects nothing, so it has passed nothing.
+/// Only a whole run can be kNoChecks: its scenario has no expectations, so it has passed none.
 enum class Result : uint8_t { kPass, kFail, kInconclusive, kNoChecks };
 std::string_view name_of(Result result);
 /// Why a verdict is kNoChecks.
 inline constexpr std::string_view kNothingChecked =
-    "nothing was checked, so nothing passed: the scenario expects nothing";
+    "nothing was checked, so nothing passed: no expectations";
 /// 0 pass, 1 fail, 3 inconclusive or nothing checked (2 is bad usage, which has no verdict).
 int exit_code(Result result);
 /// What two results together exit with: 1 if either does, else what is not 0.
