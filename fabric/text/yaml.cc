@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
+#include "fabric/text/foreign_yaml.h"
 #include "fabric/text/input_file.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/text/plain_text.h"
@@ -62,7 +64,8 @@ std::string with_braces(std::string text) {
 /// duplicate keys and lose the position of keys; here each of them is an error where it stands.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const std::string& file) : file_(file) {}
+  explicit TreeBuilder(const std::string& file, bool anchors = false)
+      : file_(file), anchors_(anchors) {}
 
   Tree take() { return std::move(root_); }
   /// Throws InputError for what is no part of our YAML, all of it.
@@ -72,9 +75,14 @@ class TreeBuilder : public YAML::EventHandler {
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     refuse_anchor(mark, anchor);
-    add(leaf(Tree::Kind::kNothing, mark, ""));
+    add(leaf(Tree::Kind::kNothing, mark, ""), anchor);
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = named_.find(anchor);
+    if (anchors_ && found != named_.end()) {
+      nodes_ += size_of(found->second);
+      return add(Tree(found->second));
+    }
     note(position_of(mark), "an alias",
          "the value itself: aliases are not supported, vars are (vars: {size: 1MiB}, ${size})");
     add(leaf(Tree::Kind::kNothing, mark, ""));
@@ -88,7 +96,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (const auto odd = find_odd_text(value)) {
       note(position_of(mark), odd->found, "text without it");
     }
-    add(leaf(Tree::Kind::kScalar, mark, value));
+    add(leaf(Tree::Kind::kScalar, mark, value), anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
@@ -105,6 +113,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     Tree tree;
     std::set<std::string> seen;
+    YAML::anchor_t anchor = YAML::NullAnchor;
   };
 
   static Tree leaf(Tree::Kind kind, const YAML::Mark& mark, std::string text) {
@@ -121,7 +130,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void refuse_anchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
-    if (anchor == YAML::NullAnchor) return;
+    if (anchor == YAML::NullAnchor || anchors_) return;
     note(position_of(mark), "an anchor", "a plain value: anchors are not supported");
   }
 
@@ -139,13 +148,45 @@ class TreeBuilder : public YAML::EventHandler {
       fail_at(file_, position_of(mark), "deeper nesting",
               "at most " + std::to_string(kMaxDepth) + " levels");
     }
-    stack_.push_back({leaf(kind, mark, ""), {}});
+    stack_.push_back({leaf(kind, mark, ""), {}, anchor});
   }
 
   void close() {
     Tree done = std::move(stack_.back().tree);
+    const YAML::anchor_t anchor = stack_.back().anchor;
     stack_.pop_back();
-    add(std::move(done));
+    if (anchors_) merge(done);
+    add(std::move(done), anchor);
+  }
+
+  static size_t size_of(const Tree& tree) {
+    size_t size = 1;
+    for (const Tree& child : tree.children) size += size_of(child);
+    return size;
+  }
+
+  /// "<<: *base" and "<<: [*a, *b]": the keys that a map lacks are those of others, the first that has one.
+  static void merge(Tree& map) {
+    const auto found = std::find_if(map.keys.begin(), map.keys.end(),
+                                    [](const TreeKey& key) { return key.text == "<<"; });
+    if (map.kind != Tree::Kind::kMap || found == map.keys.end()) return;
+    const auto at = found - map.keys.begin();
+    const Tree base = std::move(map.children[static_cast<size_t>(at)]);
+    map.keys.erase(found);
+    map.children.erase(map.children.begin() + at);
+    const auto take = [&map](const Tree& from) {
+      for (size_t i = 0; from.kind == Tree::Kind::kMap && i < from.keys.size(); ++i) {
+        const bool has = std::any_of(map.keys.begin(), map.keys.end(), [&](const TreeKey& key) {
+          return key.text == from.keys[i].text;
+        });
+        if (has) continue;
+        map.keys.push_back(from.keys[i]);
+        map.children.push_back(from.children[i]);
+      }
+    };
+    take(base);
+    if (base.kind == Tree::Kind::kList)
+      std::for_each(base.children.begin(), base.children.end(), take);
   }
 
   bool wants_key() const {
@@ -158,7 +199,11 @@ class TreeBuilder : public YAML::EventHandler {
     if (wants_key()) fail_at(file_, at, "a list or a map as a key", "a name");
   }
 
-  void add(Tree tree) {
+  void add(Tree tree, YAML::anchor_t anchor = YAML::NullAnchor) {
+    if (anchor != YAML::NullAnchor) {
+      named_.insert_or_assign(anchor, tree);
+      nodes_ += size_of(tree);
+    }
     if (++nodes_ > kMaxValues) {
       fail_at(file_, tree.at, "more values", "at most " + std::to_string(kMaxValues));
     }
@@ -184,7 +229,9 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   const std::string& file_;
+  bool anchors_;
   Mistakes mistakes_;
+  std::map<YAML::anchor_t, Tree> named_;
   std::vector<Open> stack_;
   Tree root_;
   size_t nodes_ = 0;
@@ -288,13 +335,15 @@ YamlValue YamlValue::with_rtt(FabricTime rtt) const {
   return YamlValue(std::make_shared<const Impl>(std::move(copy)));
 }
 
-YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
+namespace {
+
+YamlValue read_text(std::string_view text, const std::string& file_name, bool anchors) {
   if (text.size() > kMaxFileBytes) {
     fail_at(file_name, {}, "more than 1 MiB", "a file of at most 1 MiB");
   }
   refuse_odd_text(text, file_name);
   std::istringstream stream{without_braces(text)};
-  TreeBuilder builder(file_name);
+  TreeBuilder builder(file_name, anchors);
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) {
@@ -312,6 +361,16 @@ YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
   auto tree = std::make_shared<const Tree>(builder.take());
   return YamlValue(std::make_shared<const YamlValue::Impl>(
       YamlValue::Impl{std::move(tree), YamlContext{file_name, FabricTime::zero()}}));
+}
+
+}  // namespace
+
+YamlValue read_yaml_text(std::string_view text, const std::string& file_name) {
+  return read_text(text, file_name, false);
+}
+
+YamlValue read_foreign_yaml_text(std::string_view text, const std::string& file_name) {
+  return read_text(text, file_name, true);
 }
 
 std::string read_yaml_bytes(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "fabric/text/foreign_yaml.h"
 #include "live/translate/containerlab_import.h"
 
 namespace mrclab::lab {
@@ -105,7 +106,7 @@ YamlValue read_containerlab_document(const std::filesystem::path& path) {
   };
   if (path.extension() == ".gotmpl" && is_template(text)) refuse_template();
   try {
-    YamlValue document = read_yaml_text(
+    YamlValue document = read_foreign_yaml_text(
         with_variables(text, [](const std::string& name) { return std::getenv(name.c_str()); }),
         path.string());
     if (is_template(text) && (!document.is_map() || !document.get("topology"))) refuse_template();

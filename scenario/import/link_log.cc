@@ -30,6 +30,7 @@ class LogReader {
     for_each_log_line(text_, file_, [this](std::string_view line, size_t number) {
       return read_line(line, number);
     });
+    journal_.finish(take_record());
     require_events();
     leave_out_other_clock();
     std::vector<LogTime*> times;
@@ -83,10 +84,9 @@ class LogReader {
   void read_syslog(std::string_view line, size_t number) {
     constexpr std::string_view kServerSent = "data: ";  // journalctl -o json-sse
     if (line.starts_with(kServerSent)) line.remove_prefix(kServerSent.size());
+    if (journal_.take(line, number, take_record())) return;
     if (begins_json(line)) {
-      read_json_records(line, number, [this](size_t begins, ColumnResult result) {
-        take(begins, std::move(result));
-      });
+      read_json_records(line, number, take_record());
       return;
     }
     if (auto pairs = read_pairs(line)) return take(number, std::move(*pairs));
@@ -117,6 +117,10 @@ class LogReader {
     event.kind = read.message->kind;
     event.port = visible(port_name(read.header.device, read.message->interface));
     take(number, std::move(event));
+  }
+
+  TakeRecord take_record() {
+    return [this](size_t line, ColumnResult result) { take(line, std::move(result)); };
   }
 
   void take(size_t line, ColumnResult result) {
@@ -171,6 +175,7 @@ class LogReader {
   LogFormat format_;
   LogTable table_;
   bool table_begun_ = false;
+  JournalFields journal_;
   std::optional<LogTime> last_time_;
   LinkLog log_;
 };

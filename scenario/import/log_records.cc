@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "fabric/text/json_text.h"
 #include "scenario/import/text_scanner.h"
 
 namespace mrclab::lab {
@@ -171,7 +172,7 @@ void read_json_records(std::string_view text, size_t first, const TakeRecord& ta
     if (text.empty()) return;
     const std::string_view searched = by_lines ? text.substr(0, text.find('\n')) : text;
     const std::optional<size_t> length = value_length(searched);
-    const json value = json::parse(text.substr(0, length.value_or(0)), nullptr, false);
+    const json value = parse_json<json>(text.substr(0, length.value_or(0)));
     if (length && !value.is_discarded()) {
       if (!JsonWalk(line, take).walk(value)) take(line, NoLinkEvent{});
       skip(*length);
@@ -214,6 +215,41 @@ Pair take_pair(std::string_view& line) {
 }
 
 }  // namespace
+
+struct JournalFields::Record {
+  RecordColumns columns;
+  size_t line = 0;
+};
+
+JournalFields::JournalFields() = default;
+JournalFields::~JournalFields() = default;
+
+bool JournalFields::take(std::string_view line, size_t number, const TakeRecord& finished) {
+  constexpr std::string_view kExport = "__CURSOR=", kVerbose = " [s=";
+  const size_t cursor = line.find(kVerbose);
+  const bool verbose = cursor != std::string_view::npos && read_log_time(line).has_value();
+  if (verbose || line.starts_with(kExport)) {
+    finish(finished);
+    record_ = std::make_unique<Record>();
+    record_->line = number;
+    if (verbose) record_->columns.prefer(LogColumn::kTime, std::string(line.substr(0, cursor)));
+    return true;
+  }
+  const size_t equals = line.find('=');
+  const std::string_view key = line.substr(0, equals);
+  const bool field = equals != std::string_view::npos && !key.empty() &&
+                     std::all_of(key.begin(), key.end(), [](char c) {
+                       return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+                     });
+  if (!record_ || !field) return false;
+  record_->columns.set(std::string(key), std::string(line.substr(equals + 1)));
+  return true;
+}
+
+void JournalFields::finish(const TakeRecord& finished) {
+  if (record_ && record_->columns.is_record()) finished(record_->line, record_->columns.result());
+  record_.reset();
+}
 
 std::optional<ColumnResult> read_pairs(std::string_view line) {
   RecordColumns columns;

@@ -46,6 +46,10 @@ constexpr OneWord kPerftest[] = {
     {"--ipv6", Takes::kNothing, "hosts have IPv6 addresses"},
     {"--pkey_index", Takes::kValue, "all hosts are in one partition"},
     {"--dont_xchg_versions", Takes::kNothing, "both ends are one program"},
+};
+
+/// The rest of perftest's options, which help does not list.
+constexpr OneWord kPerftestRest[] = {
     {"-X,--vector", Takes::kValue, "completions cost no time"},
     {"-o,--outs", Takes::kValue, "writes have no outstanding reads"},
     {"-O,--dualport", Takes::kNothing, "a queue pair of MRC uses the ports of all planes"},
@@ -214,10 +218,10 @@ void add_word(CLI::App& verb, const OneWord& word, const char* group, Found foun
   option->description(word.why)->group(group);
 }
 
-void add_words(CLI::App& verb, std::span<const OneWord> words,
+void add_words(CLI::App& verb, std::span<const OneWord> words, const char* group,
                const std::shared_ptr<WordsWithoutMeaning>& given) {
   for (const OneWord& word : words) {
-    add_word(verb, word, kGroup,
+    add_word(verb, word, group,
              [given, why = word.why](const std::string& name, const std::string&) {
                given->found(fmt::format("{} means nothing here: {}", name, why));
              });
@@ -234,9 +238,11 @@ void refuse_words(CLI::App& verb, std::span<const OneWord> words) {
 }
 
 std::shared_ptr<WordsWithoutMeaning> add_all(CLI::App& verb, std::span<const OneWord> taken,
+                                             std::span<const OneWord> unlisted,
                                              std::span<const OneWord> refused) {
   auto given = std::make_shared<WordsWithoutMeaning>();  // shared with the callbacks of the options
-  add_words(verb, taken, given);
+  add_words(verb, taken, kGroup, given);
+  add_words(verb, unlisted, kHidden, given);
   refuse_words(verb, refused);
   return given;
 }
@@ -248,11 +254,11 @@ void WordsWithoutMeaning::print() const {
 }
 
 std::shared_ptr<WordsWithoutMeaning> add_perftest_words(CLI::App& verb) {
-  return add_all(verb, kPerftest, kPerftestRefused);
+  return add_all(verb, kPerftest, kPerftestRest, kPerftestRefused);
 }
 
 std::shared_ptr<WordsWithoutMeaning> add_nccl_words(CLI::App& verb) {
-  return add_all(verb, kNccl, kNcclRefused);
+  return add_all(verb, kNccl, {}, kNcclRefused);
 }
 
 }  // namespace mrclab::lab

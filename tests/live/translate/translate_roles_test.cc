@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/text/foreign_yaml.h"
 #include "live/translate/containerlab_import.h"
 #include "tests/support/errors.h"
 
@@ -112,4 +113,27 @@ TEST_CASE(
   CHECK(value("${NO:-x} ${NO:=x} ${NO-x} ${NO=x} ${EMPTY:-x}|${EMPTY-x}") == "x x x x x|");
   CHECK(value("${SET:+y} ${NO:+y}|${NO:-${SET:-z}}|${NO:-a:b/c}") == "y |set|a:b/c");
   CHECK(value("$NO ${NO} ${NO:?m} $$SET $5 ${ ${9} $") == "$NO ${NO} ${NO:?m} $SET $5 ${ ${9} $");
+}
+
+TEST_CASE("anchors, aliases and merge keys of YAML stand for what they name, within bounds") {
+  const std::string text =
+      "name: x\nx-switch: &switch {kind: linux, image: frrouting/frr, labels: {role: leaf}}\n"
+      "topology:\n  nodes:\n    a: *switch\n    b: {<<: *switch, image: other, labels: {role: spine}}\n"
+      "    h1: &host {kind: linux}\n    h2: {<<: [*host, *switch], image: gpu-host, labels: {role: host}}\n"
+      "  links:\n    - endpoints: [\"a:e1\", \"b:e1\"]\n    - endpoints: [\"a:e2\", \"h1:e1\"]\n"
+      "    - endpoints: [\"a:e3\", \"h2:e1\"]\n";
+  const ImportedFabric fabric =
+      import_containerlab(read_foreign_yaml_text(text, "x.clab.yml"), "x", "x.clab.yml");
+  CHECK(fabric.shape.t1 == 1);
+  CHECK(fabric.shape.hosts_per_t0 == 2);
+  CHECK(test::error_of([&] { imported(text); }).find("an anchor") != std::string::npos);
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 20; ++i) {
+    const std::string before = "*a" + std::to_string(i - 1), name = "a" + std::to_string(i);
+    bomb += name + ": &" + name + " [";
+    for (int n = 0; n < 8; ++n) bomb += (n > 0 ? ", " : "") + before;
+    bomb += "]\n";
+  }
+  CHECK(test::error_of([&] { read_foreign_yaml_text(bomb, "x"); }).find("more values") !=
+        std::string::npos);
 }

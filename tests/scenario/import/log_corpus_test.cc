@@ -10,9 +10,11 @@
 #include <set>
 #include <sstream>
 
+#include "fabric/base/random.h"
 #include "netio/system/file_descriptor.h"
 #include "scenario/import/line_event.h"
 #include "scenario/import/link_log.h"
+#include "scenario/import/log_text.h"
 #include "tests/support/errors.h"
 
 using namespace mrclab;
@@ -221,4 +223,46 @@ TEST_CASE(
   CHECK(cut.notes[0].find("damaged or cut") != std::string::npos);
   CHECK(error_of([&] { read(std::string(64, '\0')); }).find("no text") != std::string::npos);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("the journal's records with a field on each line are records") {
+  for (
+      const std::string text :
+      {"__CURSOR=s=a;i=1\n__REALTIME_TIMESTAMP=1732785010123456\nMESSAGE=eth0: Link down\n_HOSTNAME=gpu-17\n\n"
+       "__CURSOR=s=a;i=2\n__REALTIME_TIMESTAMP=1732785014123456\n_HOSTNAME=gpu-17\nMESSAGE=eth0: Link up\n",
+       "Thu 2024-11-28 10:10:10.123456 UTC [s=a;i=1;b=2]\n    _HOSTNAME=gpu-17\n    MESSAGE=eth0: Link down\n"
+       "Thu 2024-11-28 10:10:14.123456 UTC [s=a;i=2;b=2]\n    MESSAGE=eth0: Link up\n    _HOSTNAME=gpu-17\n",
+       "{\n  \"__REALTIME_TIMESTAMP\" : \"1732785010123456\",\n  \"_HOSTNAME\" : \"gpu-17\",\n  \"MESSAGE\" : "
+       "\"eth0: Link down\"\n}\n{\n  \"__REALTIME_TIMESTAMP\" : \"1732785014123456\",\n  \"_HOSTNAME\" : "
+       "\"gpu-17\",\n  \"MESSAGE\" : \"eth0: Link up\"\n}\n"}) {
+    CAPTURE(text);
+    const LinkLog log = corpus_log(text);
+    REQUIRE(log.events.size() == 2);
+    CHECK(log.events[0].port == "gpu-17 eth0");
+    CHECK(span_of(log) == 4);
+  }
+}
+
+TEST_CASE("whatever bytes the lines of any system have, they are read or refused") {
+  const std::vector<CorpusLine> lines = corpus();
+  uint64_t draws = 0;
+  const auto roll = [&](uint64_t bound) { return below(mix64(++draws), bound); };
+  size_t read = 0;
+  for (int i = 0; i < 6000; ++i) {
+    std::string text = lines[roll(lines.size())].line + "\n" + lines[roll(lines.size())].line;
+    for (uint64_t n = roll(5); n > 0; --n) {
+      const size_t at = roll(text.size());
+      const uint64_t kind = roll(3);
+      if (kind == 0) text[at] = static_cast<char>(roll(256));
+      if (kind == 1) text.erase(at, roll(30));
+      if (kind == 2) text.insert(at, text.substr(roll(text.size()), roll(40)));
+      if (text.empty()) text = "\n";
+    }
+    try {
+      corpus_log(decoded_log(text, "x.log").text);
+      ++read;
+    } catch (const InputError&) {
+    }
+  }
+  CHECK(read > 1000);
 }
