@@ -16,8 +16,8 @@
 #include "fabric/text/input_file.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/text/plain_text.h"
-#include "fabric/text/yaml_compose.h"
-#include "fabric/text/yaml_tree.h"
+#include "fabric/text/variable_name.h"
+#include "fabric/text/yaml_tree.inc"
 
 namespace mrclab {
 

@@ -6,7 +6,8 @@
 #include <set>
 
 #include "fabric/text/mistakes.h"
-#include "fabric/text/yaml_tree.h"
+#include "fabric/text/variable_name.h"
+#include "fabric/text/yaml_tree.inc"
 
 namespace mrclab {
 namespace {
@@ -19,7 +20,6 @@ using yaml_tree::TreeKey;
 
 /// What variables may make of a document in all: as much as a file may have.
 constexpr size_t kMaxMadeBytes = 1u << 20;
-constexpr size_t kMaxVariableName = 64;
 
 YamlValue document_of(Tree tree, const YamlContext& context) {
   return YamlValue(std::make_shared<const YamlValue::Impl>(
@@ -344,15 +344,6 @@ YamlValue with_variables(const YamlValue& document, const YamlValue& vars) {
   substitution.replace(tree, 1);
   substitution.finish();
   return document_of(std::move(tree), document.impl().context);
-}
-
-bool is_variable_name(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto other = [](char c) { return (c >= '0' && c <= '9') || c == '-'; };
-  return !text.empty() && text.size() <= kMaxVariableName && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || other(c); });
 }
 
 void refuse_variables(const YamlValue& value) {

@@ -27,8 +27,6 @@ YamlValue with_value(const YamlValue& document, const std::vector<std::string>& 
 /// becomes a value of any kind. "$${" stands for "${". A variable may use those above it. Throws InputError for all
 /// names that are undefined, and for variables of the document's own file that nothing uses.
 YamlValue with_variables(const YamlValue& document, const YamlValue& vars);
-/// May a variable be called so? At most 64 of a-z, A-Z, 0-9, dash and underscore, not a digit first.
-bool is_variable_name(std::string_view text);
 /// Refuses "${name}" where nothing defines variables: values that are nothing else. Throws InputError.
 void refuse_variables(const YamlValue& value);
 

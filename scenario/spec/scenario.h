@@ -12,13 +12,9 @@
 #include "fabric/topology/fabric_file.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/scenario_value.h"
+#include "scenario/spec/set_value.h"
 
 namespace mrclab::lab {
-
-/// A value that a command line sets: "size" or "workload[0].write.size", and its YAML.
-struct SetValue {
-  std::string key, value;
-};
 
 /// What a command line may replace in the file.
 struct ScenarioOverrides {

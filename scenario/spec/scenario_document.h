@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fabric/text/yaml.h"
-#include "scenario/spec/scenario.h"
+#include "scenario/spec/set_value.h"
 
 namespace mrclab::lab {
 

@@ -8,6 +8,7 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "scenario/spec/idle_options.h"
+#include "scenario/spec/scenario.h"
 #include "scenario/spec/scenario_document.h"
 #include "scenario/spec/shipped_files.h"
 #include "session/lesson.h"

@@ -19,12 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kVerbs = {
-    "demo",    "run",      "up",     "down",    "ls",         "inspect",   "exec",
-    "shell",   "validate", "doctor", "version", "completion", "transport", "perf",
-    "clock",   "plan",     "import", "trace",   "blame",      "analyze",   "report",
-    "export",  "fault",    "heal",   "chaos",   "replay",     "shrink",    "diff",
-    "compare", "package",  "man",    "top",     "draw",       "schema",    "runs",
-    "list",    "capture"};
+    "demo",     "run",    "up",      "down",       "ls",        "inspect", "exec",  "shell",
+    "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan",
+    "import",   "trace",  "blame",   "analyze",    "report",    "export",  "fault", "heal",
+    "chaos",    "replay", "shrink",  "diff",       "compare",   "package", "man",   "top",
+    "draw",     "schema", "runs",    "list",       "capture"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {

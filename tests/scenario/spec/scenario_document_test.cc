@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "scenario/spec/scenario.h"
 #include "tests/netio/temporary_directory.h"
 #include "tests/support/errors.h"
 

@@ -1,0 +1,83 @@
+#include "fabric/topology/shared_fate_keys.h"
+
+namespace mrclab {
+namespace {
+
+using Form = ValueForm;
+using Kind = ValueForm::Kind;
+using S = FabricShape;
+using R = KeyRow<FabricShape>;
+
+constexpr int64_t kMaxPortsOfPart = 256;
+constexpr size_t kMaxPowerZones = 256;
+
+}  // namespace
+
+KeyRow<FabricShape> optics_row() {
+  const KeyTable<S> keys(
+      {R::of("t0_downlinks", &S::links_per_optic, integer_kind(0, kMaxPortsOfPart),
+             "links of a T0 to hosts that share a transceiver; 0: none do"),
+       R::of("t0_uplinks", &S::uplinks_per_optic, integer_kind(0, kMaxPortsOfPart),
+             "links of a T0 to T1s that share one, such as p0.t0-0:uo0", kIfUnusual)});
+  const auto read = [=](const YamlValue& value, S& shape) {
+    if (!value.is_scalar()) return keys.read(value, shape);
+    if (value.as_string() != "off") value.fail_expecting("off or {t0_downlinks: 4}");
+    shape.links_per_optic = shape.uplinks_per_optic = 0;
+  };
+  const auto write = [=](const S& shape) {
+    const bool none = shape.links_per_optic == 0 && shape.uplinks_per_optic == 0;
+    return none ? "off" : keys.written(shape);
+  };
+  return {"optics", Form::either({Form::word({"off"}).elsewhere(), keys.form()}),
+          "transceivers that several links share", read, write};
+}
+
+KeyRow<FabricShape> line_cards_row() {
+  const KeyTable<S> keys(
+      {R::of("ports", &S::line_card_ports, integer_kind(1, kMaxPortsOfPart),
+             "neighbouring ports of a switch on one card, such as p0.t1-0:c0", kRequiredKey)});
+  const std::string usual = keys.written(S{});
+  return {"line_cards", keys.form(), "what a switch's ports are on, for the fault line_card",
+          [=](const YamlValue& value, S& shape) { keys.read(value, shape); },
+          [=](const S& shape) {
+            std::string text = keys.written(shape);
+            return text == usual ? std::string() : text;
+          }};
+}
+
+/// "{feed-a: [\"p[0-3].*\"], feed-b: [h0]}"
+KeyRow<FabricShape> power_zones_row() {
+  const Form names = Form::either({Form::of(Kind::kText), Form::list(Form::of(Kind::kText), 1)});
+  const auto read = [](const YamlValue& map, S& shape) {
+    for (const auto& [name, value] : map.members()) {
+      const bool plain =
+          !name.empty() && name.size() <= 32 &&
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+      if (!plain) map.fail_at_key(name, in_quotes(name), "a name of a-z, 0-9 and dash");
+      if (shape.power_zones.size() == kMaxPowerZones) {
+        map.fail_at_key(name, "more zones", "at most " + std::to_string(kMaxPowerZones));
+      }
+      ZoneShape& zone = shape.power_zones.emplace_back(ZoneShape{name, {}});
+      for (const YamlValue& part : value.is_list() ? value.items() : std::vector{value}) {
+        zone.nodes.push_back(part.as_string());
+      }
+    }
+  };
+  const auto write = [](const S& shape) {
+    std::string text;
+    for (const ZoneShape& zone : shape.power_zones) {
+      text += (text.empty() ? "{" : ", ") + yaml_word(zone.name) + ": [";
+      for (size_t i = 0; i < zone.nodes.size(); ++i) {
+        text += (i ? ", " : "") + yaml_string(zone.nodes[i]);
+      }
+      text += "]";
+    }
+    return text.empty() ? "" : text + "}";
+  };
+  return {"power_zones", Form::map_of(names),
+          "nodes that hang on one feed of power, for the fault power_loss; without it planes have "
+          "rack-0 (hosts and T0s) and spine-0 (T1s)",
+          read, write};
+}
+
+}  // namespace mrclab
