@@ -4,7 +4,6 @@
 
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
-#include "fabric/topology/shared_fate_keys.h"
 
 namespace mrclab {
 namespace {

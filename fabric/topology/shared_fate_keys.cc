@@ -1,4 +1,6 @@
-#include "fabric/topology/shared_fate_keys.h"
+// The keys of a fabric that say which links, ports and nodes fail together: transceivers, line cards, power zones.
+
+#include "fabric/topology/fabric_keys.h"
 
 namespace mrclab {
 namespace {
