@@ -125,7 +125,7 @@ CheckResult judge(const ExpectGoodputBack& expected, const JudgedRun& run) {
   if (!back || *back > bound) {
     // Less than before need not be the faults' doing: the twin has none.
     if (run.twin) {
-      const GoodputMeter twin = run.twin();
+      const GoodputMeter twin = run.twin().goodput;
       if (twin.bytes_between(*heal, m.end).value == 0)
         return unjudged(check, "without faults nothing is delivered after the heal either");
       back = recovery_time(m, *heal, twin, expected.to);

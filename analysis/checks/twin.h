@@ -8,8 +8,13 @@
 
 namespace mrclab::analysis {
 
-/// Returns the goodput of the same scenario and seed without faults. An empty function: the
-/// scenario cannot be simulated.
-using Twin = std::function<GoodputMeter()>;
+struct TwinRun {
+  GoodputMeter goodput;
+  std::optional<FabricTime>
+      completed;  ///< when all that was posted had arrived; empty: not by the end
+};
+
+/// Returns what the same scenario and seed does without faults. An empty function: the scenario cannot be simulated.
+using Twin = std::function<TwinRun()>;
 
 }  // namespace mrclab::analysis

@@ -1,11 +1,14 @@
 #include "analysis/judge/analyze.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "analysis/blame/blame.h"
 #include "analysis/checks/checks.h"
 #include "analysis/checks/tap_evidence.h"
+#include "analysis/incident/incident_cost.h"
+#include "analysis/incident/wait_history.h"
 #include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/path_states.h"
@@ -33,19 +36,6 @@ void note_anomalies(const HistoryCounters& c, std::vector<std::string>& notes) {
   note_count(notes, c.rtx_bit_wrong, "packets whose retransmission bit contradicts the captures");
 }
 
-/// When the last byte of a workload that ends had arrived. Applications post what comes next when something is
-/// done, so a workload of which nothing is under way is at its end.
-std::optional<FabricTime> completion(const RunInputs& in, const PacketHistory& history) {
-  if (!in.work_ends || in.early_end || in.hosts.hosts.empty() || history.deliveries().empty())
-    return std::nullopt;
-  for (const HostReport& host : in.hosts.hosts) {
-    for (const QueueReport& queue : host.queues) {
-      if (queue.completed < queue.posted) return std::nullopt;
-    }
-  }
-  return history.deliveries().back().t;
-}
-
 Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurements& m) {
   const PacketHistory& history = evidence.packets();
   const bool watched = evidence.watched();
@@ -53,6 +43,7 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   metrics.goodput_bps = static_cast<double>(m.total.bps);
   if (m.baseline.rate.bps > 0) metrics.baseline_bps = static_cast<double>(m.baseline.rate.bps);
   metrics.baseline_variation = m.baseline.variation;
+  if (!m.baseline.usable) metrics.no_baseline = m.baseline.why_not;
   metrics.data_packets = history.packets().size();
   metrics.delivered = history.deliveries().size();
   for (const Delivery& d : history.deliveries()) metrics.delivered_bytes += d.bytes;
@@ -73,7 +64,7 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   if (in.topology.carries_time()) metrics.messages = message_times(history, m.end);
   for (const HostReport& host : in.hosts.hosts) metrics.qps_failed += host.qps_in_error;
   metrics.work_ends = in.work_ends;
-  metrics.completed = completion(in, history);
+  if (in.work_ends && !in.early_end) metrics.completed = completion(in.hosts, history);
   metrics.captures = in.captures.size();
   metrics.capture_records = watched ? in.capture_records : c.records;
   metrics.capture_skipped = c.capture_skipped + c.unknown_interface + c.over_limit;
@@ -111,8 +102,11 @@ FaultResult result_of(const FaultSpan& fault, const FaultMeasurement& measured,
   result.measured = coverage.whole(Witness::kPackets) && coverage.whole(Witness::kEvents);
   if (result.measured) {
     result.still_used = measured.still_used;
+    result.recovery_known = m.baseline.usable;
     if (m.baseline.usable) {
       result.recovered = recovery_time(m, fault.start, share_of(m.baseline.rate, share));
+    } else {
+      result.recovery_note = "not known, as there is no baseline: " + m.baseline.why_not;
     }
   }
   if (!result.note.empty()) {
@@ -160,6 +154,35 @@ void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
   }
   add_check(verdict, std::move(check));
   verdict.taps = in.tap_cost;
+}
+
+/// The twin, simulated at most once.
+Twin only_once(const Twin& twin) {
+  if (!twin) return {};
+  return [twin, run = std::make_shared<std::optional<TwinRun>>()] {  // copies of it are one twin
+    if (!*run) *run = twin();
+    return **run;
+  };
+}
+
+/// What the faults cost, and where the run has no baseline when its goodput was that of the twin again.
+void hold_against_twin(const RunInputs& in, const Measurements& m, Probability share,
+                       const PacketHistory& history, const TwinRun& twin, Verdict& verdict) {
+  IncidentCost cost = incident_cost(m.goodput, twin.goodput, m.end);
+  cost.work_ends = in.work_ends && !in.early_end;
+  if (cost.work_ends) {
+    cost.completed = completion(in.hosts, history);
+    cost.twin_completed = twin.completed;
+  }
+  verdict.cost = cost;
+  if (m.baseline.usable) return;
+  for (FaultResult& fault : verdict.faults) {
+    if (!fault.measured) continue;
+    fault.recovered = recovery_time(m, fault.at, twin.goodput, share);
+    fault.recovery_note =
+        "held against the same run without faults, as there is no baseline: " + m.baseline.why_not;
+    fault.recovery_known = true;
+  }
 }
 
 /// A host without a report may have seen anything, so its reports cover nothing from time zero on.
@@ -218,13 +241,19 @@ Analysis analyze(const RunInputs& in, const Evidence& evidence) {
   const QueueDepths queues = queue_depths(in.topology, in.records, analysis.measurements.planes.bin,
                                           analysis.measurements.end);
   analysis.verdict.metrics.deepest = queues.deepest_of_all;
+  analysis.waits = waits_of(in.topology, evidence, analysis.measurements.end);
   analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
-                                  analysis.verdict.faults, in.queue_pairs},
+                                  analysis.verdict.faults, in.queue_pairs, analysis.waits},
                                  in.timing.pace,
                                  queues});
   if (!in.taps.empty()) add_taps(in, evidence, analysis.verdict);
   name_frames(in.topology, in.captures, analysis.verdict.checks);
   return analysis;
+}
+
+std::vector<WaitSpan> waits_of(const Topology& topology, const Evidence& evidence, FabricTime end) {
+  if (!evidence.coverage().whole(Witness::kPackets) || !topology.carries_time()) return {};
+  return wait_spans(topology, evidence.packets(), end);
 }
 
 Analysis judge(const RunInputs& in, const Evidence& evidence) {
@@ -255,9 +284,10 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.build = in.build;
   verdict.timing = in.timing;
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
-  verdict.checks = run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence,
-                                             in.schedule, in.regions, in.retry_span,
-                                             in.rc_retry_span, coverage, in.timing.mode, in.twin});
+  const Twin twin = only_once(in.twin);
+  verdict.checks = run_checks(
+      expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
+                     in.regions, in.retry_span, in.rc_retry_span, coverage, in.timing.mode, twin});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,
@@ -274,6 +304,12 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
       verdict.faults.back().dip = measure_dip(m, in.faults, i).dip;
       verdict.faults.back().losses = losses_after(history, evidence.events(), in.faults, i);
     }
+  }
+  // A run that is not that of the modelled hardware differs from its twin for other reasons than its faults.
+  const bool comparable = in.timing.faithful && coverage.whole(Witness::kPackets);
+  const bool struck = first_start(in.faults) < m.end;
+  if (in.state_cost && twin && struck && comparable) {
+    hold_against_twin(in, m, share, history, twin(), verdict);
   }
   verdict.no_blame = no_blame_because(coverage, in.timing.gaps);
   if (verdict.no_blame.empty()) {

@@ -12,6 +12,7 @@
 #include "analysis/history/evidence.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"
+#include "analysis/incident/wait_history.h"
 #include "analysis/measure/measurements.h"
 #include "analysis/report/report.h"
 #include "analysis/verdict/verdict.h"
@@ -54,6 +55,8 @@ struct RunInputs {
   TapCost tap_cost = {};
   uint64_t capture_records = 0;  ///< records in the capture files of a watched run
   Twin twin = {};
+  /// Is the twin simulated for what the faults cost? Else only where a check needs it.
+  bool state_cost = false;
   SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 
@@ -63,6 +66,7 @@ struct Analysis {
   /// The data of report.html beside the verdict (analysis/report/picture.h), as JSON. Empty after a
   /// judge() of watched records, which makes no page.
   std::string picture;
+  std::vector<WaitSpan> waits = {};  ///< as in the picture
 };
 
 /// Reads the files and judges. A file that cannot be read, or is not complete, is named in the
@@ -77,6 +81,9 @@ Analysis analyze(const RunInputs& inputs, const Evidence& evidence);
 /// Judges what was watched (finished evidence); touches no file. The same verdict as analyze() of
 /// the files that the same run would have left, but for metrics about those files.
 Analysis judge(const RunInputs& inputs, const Evidence& evidence);
+
+/// Who waited for whom; nothing where packets are missing, or time is not modelled.
+std::vector<WaitSpan> waits_of(const Topology& topology, const Evidence& evidence, FabricTime end);
 
 /// All *.pcapng and *.pcap of a folder, sorted by name.
 std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder);

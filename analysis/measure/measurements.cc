@@ -50,6 +50,12 @@ Bytes GoodputMeter::bytes_between(FabricTime from, FabricTime until) const {
   return from < until ? Bytes{before(until) - before(from)} : Bytes{0};
 }
 
+FabricTime GoodputMeter::time_of(Bytes bytes) const {
+  if (bytes.value == 0 || times_.empty()) return FabricTime::zero();
+  const auto reached = std::lower_bound(sums_.begin(), sums_.end(), bytes.value);
+  return times_[std::min(static_cast<size_t>(reached - sums_.begin()), times_.size() - 1)];
+}
+
 BitRate GoodputMeter::rate_between(FabricTime from, FabricTime until) const {
   if (from >= until) return {};
   const Wide bits = Wide{bytes_between(from, until).value} * 8;

@@ -36,6 +36,8 @@ class GoodputMeter {
   Bytes bytes_between(FabricTime from, FabricTime until) const;
   /// Mean over [from, until); zero if empty.
   BitRate rate_between(FabricTime from, FabricTime until) const;
+  /// When so many bytes had arrived in all; the last arrival if there are fewer, zero without any.
+  FabricTime time_of(Bytes bytes) const;
 
  private:
   std::vector<FabricTime> times_;

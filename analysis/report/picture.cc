@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/history/path_wires.h"
+#include "analysis/incident/wait_history.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/report/window_picture.h"
 #include "fabric/paths/path_list.h"
@@ -50,6 +51,7 @@ class Picture {
             {"windows", windows_picture(topology_, in_.story.evidence.events())},
             {"packets", packets()},
             {"story", story()},
+            {"waits", waits()},
             {"pace", pace()}};
   }
 
@@ -312,6 +314,20 @@ class Picture {
                        {"packets", std::move(links)}});
     }
     return lines;
+  }
+
+  Json waits() const {
+    Json list = Json::array();
+    for (const WaitSpan& span : in_.story.waits) {
+      Json chain = Json::array();
+      for (const uint32_t number : span.wait.chain) chain.push_back(host(number));
+      list.push_back({{"from_us", micros(span.from)},
+                      {"until_us", micros(span.until)},
+                      {"host", host(span.wait.host)},
+                      {"chain", std::move(chain)},
+                      {"text", to_string(topology_, span.wait)}});
+    }
+    return list;
   }
 
   Json pace() const {

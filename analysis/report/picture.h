@@ -16,6 +16,7 @@
 //            longest delay us or null, quadrant or -1, cause of the largest cut or -1, KiB cut])
 //   packets  rows, left_out
 //   story    t_us, kind, text, packets [[qp, psn]]
+//   waits    who waited for whom: from_us, until_us, host, chain (hosts), text
 //   pace     [t_us, dilation or null, slack_ms or null, whose]
 //
 // All is bounded: 400 bins, 128 queue pairs, 20,000 changes, 400 packets, 2,000 instants of pace,

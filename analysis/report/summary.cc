@@ -71,6 +71,7 @@ std::string to_summary(const Verdict& verdict, const RunFacts& facts, TableOptio
                    "; " + seconds_text(facts.seconds));
   add_checks(verdict, Result::kFail, table);
   add_open(verdict, table);
+  if (verdict.cost) table.line("cost    " + to_string(*verdict.cost));
   return table.take() + "report  " + facts.report + "\n";
 }
 

@@ -84,9 +84,10 @@ void faults_part(const Verdict& verdict, TextTable& table) {
   if (verdict.faults.empty()) return;
   std::vector<Row> rows{{"fault", "at", "detected", "recovered", "healed"}};
   for (const FaultResult& fault : verdict.faults) {
-    rows.push_back({fault.fault, to_string(fault.at), after(fault.detected, "at once"),
-                    after(fault.recovered, "no dip"),
-                    fault.healed ? optional_time(fault.healed_at) : "no"});
+    rows.push_back(
+        {fault.fault, to_string(fault.at), after(fault.detected, "at once"),
+         fault.recovery_known && !fault.recovered ? "no" : after(fault.recovered, "no dip"),
+         fault.healed ? optional_time(fault.healed_at) : "no"});
   }
   const std::vector<size_t> widths = table.fit(rows);
   const std::vector<bool> right{false, true, true, true, true};
@@ -98,6 +99,9 @@ void faults_part(const Verdict& verdict, TextTable& table) {
     for (size_t line = 1; line < name.size(); ++line) table.line("  " + name[line]);
     if (const auto& dip = verdict.faults[i].dip) table.indented("dip: " + to_string(*dip), 4);
     if (!verdict.faults[i].note.empty()) table.indented(verdict.faults[i].note, 4);
+    const std::string& why = verdict.faults[i].recovery_note;
+    if (!why.empty() && (i == 0 || why != verdict.faults[i - 1].recovery_note))
+      table.indented("recovered: " + why, 4);
   }
   table.rule();
 }
@@ -203,7 +207,9 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
     table.line("packets    no data packet was captured, so the goodput is not known");
   } else {
     table.line("goodput    " + rate_text(m.goodput_bps) +
-               (m.baseline_bps ? ", baseline " + rate_text(*m.baseline_bps) : ""));
+               (m.baseline_bps           ? ", baseline " + rate_text(*m.baseline_bps)
+                : verdict.faults.empty() ? ""
+                                         : ", no baseline: " + m.no_baseline));
     table.line("packets    " + std::to_string(m.delivered) + " of " +
                std::to_string(m.data_packets) + " delivered, " + std::to_string(m.lost) +
                " lost, " + std::to_string(m.trimmed) + " trimmed, " +

@@ -92,6 +92,7 @@ Form fault_form() {
                  {"at_ns", Form::integer(0, INT64_MAX), "when it began"},
                  {"detected_ns", time_or_null(), "until the last first transmission on its paths"},
                  {"recovered_ns", time_or_null(), "until goodput was back"},
+                 {"recovery_note", kText, "why that is not known, or what it was held against"},
                  {"lost", count(), "packets that it took"},
                  {"last_loss_ns", time_or_null(), "until the last of them"},
                  {"session_lost_ns", time_or_null(), "FARE: until BGP noticed"},
@@ -147,6 +148,7 @@ Form metrics_form() {
   return object({{"goodput_bps", kNumber, "bits per second that arrived, of the whole run"},
                  {"baseline_bps", or_null(kNumber), "the same before the first fault"},
                  {"baseline_variation", kNumber, "share by which that varied"},
+                 {"no_baseline", kText, "why it cannot be used; empty: it can"},
                  {"data_packets", count(), "first transmissions"},
                  {"delivered", count(), "packets"},
                  {"delivered_bytes", count(), "of payload, each once"},
@@ -171,6 +173,15 @@ Form metrics_form() {
                  {"capture_skipped", count(), "of them those that are no packets of ours"},
                  {"history_sha256", kText, "digest of what every node did"},
                  {"history_version", count(), "only digests of one version can be compared"}});
+}
+
+Form cost_form() {
+  return object({{"delivered_bytes", count(), "by the run, up to its end"},
+                 {"twin_delivered_bytes", count(), "by the same run without faults"},
+                 {"behind_ns", count(), "so much earlier that one had delivered as much"},
+                 {"completed_ns", time_or_null(), "when the work was done, if it is finite"},
+                 {"twin_completed_ns", time_or_null(), "the same without faults"},
+                 {"text", kText, "as a sentence"}});
 }
 
 Form taps_form() {
@@ -206,6 +217,7 @@ const ValueForm& verdict_form() {
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
+       {"cost", cost_form(), "of the faults, against the same run without them"},
        {"taps", taps_form(), "what libpcap cost"},
        {"notes", texts(), "sentences about the evidence", Key::kRequired}});
   return kForm;

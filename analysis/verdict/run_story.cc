@@ -7,6 +7,8 @@
 
 #include "analysis/history/path_wires.h"
 #include "analysis/verdict/pause_report.h"
+#include "analysis/verdict/story_losses.h"
+#include "analysis/verdict/struck_wires.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
@@ -35,45 +37,6 @@ std::string later(FabricTime t) {
   return t == FabricTime::zero() ? "at once" : to_string(t) + " later";
 }
 
-/// The wires of a fault and the flows that cross them.
-class StruckWires {
- public:
-  StruckWires(const Topology& topology, const FaultSpan& fault) {
-    std::set<WireId> wires;
-    for (const Impairment& i : fault.impairments) wires.insert(i.wire);
-    for (const WireId wire : wires) {
-      wires_.push_back(
-          {wire, topology.port(topology.wire(wire).from).plane, WireMatcher(topology, wire)});
-    }
-    for (const Impairment& i : fault.impairments) until_ = std::max(until_, i.until);
-  }
-  size_t wires() const { return wires_.size(); }
-  WireId first() const { return wires_.front().id; }
-  FabricTime until() const { return until_; }
-  bool crosses(uint32_t source, uint32_t destination, Path path) const {
-    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
-      return w.matcher.crosses(source, destination, path);
-    });
-  }
-  /// Either way; of a whole plane if there is no path.
-  bool concerns(uint32_t host, uint32_t peer, uint32_t plane, std::optional<Path> path) const {
-    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
-      if (path) return w.matcher.crosses(host, peer, *path) || w.matcher.crosses(peer, host, *path);
-      return w.plane == plane &&
-             (w.matcher.reachable(host, peer) || w.matcher.reachable(peer, host));
-    });
-  }
-
- private:
-  struct OneWire {
-    WireId id;
-    uint32_t plane;
-    WireMatcher matcher;
-  };
-  std::vector<OneWire> wires_;
-  FabricTime until_ = FabricTime::zero();
-};
-
 class StoryWriter {
  public:
   explicit StoryWriter(const StoryInputs& in) : in_(in) {
@@ -82,20 +45,18 @@ class StoryWriter {
          in.faults.subspan(0, std::min(kMaxFaultsTold, in.faults.size()))) {
       struck_.emplace_back(in.topology, fault);
     }
-    lost_.resize(struck_.size());
-    refused_.resize(struck_.size());
   }
 
   std::vector<StoryLine> tell() {
-    assign_losses();
+    losses_ = story_losses(in_.topology, packets(), in_.measurements.base_rtt, in_.faults, struck_);
     for (size_t i = 0; i < struck_.size(); ++i) {
       if (in_.faults[i].start >= in_.measurements.end) continue;
       if (in_.faults.size() > 1) about_ = "Fault " + std::to_string(i + 1) + ": ";
       struck(i);
       noticed(i);
       if (in_.results[i].measured) moved(i);
-      lost(lost_[i], "lost", "lost on its paths");
-      lost(refused_[i], "refused", "refused, because the receiver's buffer was full");
+      lost(losses_.lost[i], "lost", "lost on its paths");
+      lost(losses_.refused[i], "refused", "refused, because the receiver's buffer was full");
       settled(i);
       undone(i);
       returned(i);
@@ -108,17 +69,19 @@ class StoryWriter {
       }
     }
     about_.clear();
-    lost(elsewhere_, "lost", "lost that no fault explains");
-    lost(congested_, "dropped", "dropped by full queues");
-    lost(given_up_, "dropped", "dropped by watchdogs of ports that stayed paused");
-    lost(refused_elsewhere_, "refused", "refused by receivers that had no room");
-    lost(out_of_turn_, "refused", "refused by receivers of RC that waited for an earlier packet");
-    lost(not_ready_, "refused", "refused by receivers of RC that had no receive posted");
+    lost(losses_.elsewhere, "lost", "lost that no fault explains");
+    lost(losses_.congested, "dropped", "dropped by full queues");
+    lost(losses_.given_up, "dropped", "dropped by watchdogs of ports that stayed paused");
+    lost(losses_.refused_elsewhere, "refused", "refused by receivers that had no room");
+    lost(losses_.out_of_turn, "refused",
+         "refused by receivers of RC that waited for an earlier packet");
+    lost(losses_.not_ready, "refused", "refused by receivers of RC that had no receive posted");
     trimmed();
     paused();
+    waited();
     failures();
-    if (first_untold_) {
-      add(*first_untold_, "unknown",
+    if (losses_.first_untold) {
+      add(*losses_.first_untold, "unknown",
           "The story looks at the first " + std::to_string(kMaxLossesTold) +
               " transmissions that were dropped; those from here on are in no count of it.");
     }
@@ -142,54 +105,6 @@ class StoryWriter {
   }
   const PacketHistory& packets() const { return in_.evidence.packets(); }
 
-  void assign_losses() {
-    const auto& attempts = packets().attempts();
-    size_t seen = 0;
-    for (uint32_t a = 0; a < attempts.size(); ++a) {
-      if (attempts[a].fate != Fate::kDropped) continue;
-      if (++seen > kMaxLossesTold) {
-        first_untold_ = std::min(first_untold_.value_or(attempts[a].ended), attempts[a].ended);
-        continue;
-      }
-      if (attempts[a].refused()) {
-        refusals_of(attempts[a]).push_back(a);
-        continue;
-      }
-      if (attempts[a].congested()) {
-        (attempts[a].cause == DropCause::kPauseStorm ? given_up_ : congested_).push_back(a);
-        continue;
-      }
-      const Flow& flow = packets().flows()[packets().packets()[attempts[a].packet].flow];
-      const auto path = built_path(in_.topology, flow.source, flow.destination, attempts[a].ev);
-      std::vector<uint32_t>* whose = &elsewhere_;
-      for (size_t i = 0; path && i < struck_.size() && whose == &elsewhere_; ++i) {
-        const FabricTime slack = in_.measurements.base_rtt;  // it was on its way when it happened
-        const bool then = attempts[a].ended >= in_.faults[i].start &&
-                          (struck_[i].until() == FabricTime::never() ||
-                           attempts[a].ended <= struck_[i].until() + slack);
-        if (then && struck_[i].crosses(flow.source, flow.destination, *path)) whose = &lost_[i];
-      }
-      whose->push_back(a);
-    }
-  }
-
-  /// The list that a refused transmission belongs to: of the fault that slowed its receiver down, as
-  /// long as the buffer may still be full of it.
-  std::vector<uint32_t>& refusals_of(const Attempt& attempt) {
-    if (attempt.cause == DropCause::kOutOfOrder) return out_of_turn_;
-    if (attempt.cause == DropCause::kNotReady) return not_ready_;
-    constexpr int64_t kDrainRtts = 8;
-    const FabricTime slack = in_.measurements.base_rtt * kDrainRtts;
-    for (size_t i = 0; i < struck_.size(); ++i) {
-      for (const SlowedReceiver& slow : in_.faults[i].receivers) {
-        const bool then = attempt.ended >= slow.from && (slow.until == FabricTime::never() ||
-                                                         attempt.ended <= slow.until + slack);
-        if (then && slow.host == attempt.where.node) return refused_[i];
-      }
-    }
-    return refused_elsewhere_;
-  }
-
   void struck(size_t i) {
     const FaultSpan& fault = in_.faults[i];
     std::string text = fault.description + ".";
@@ -207,10 +122,22 @@ class StoryWriter {
     add(fault.start, "struck", text);
   }
 
-  /// The hosts' reports on the paths of a fault while it lasted, or afterwards.
+  /// When a later fault strikes wires of fault `i` again: what comes back from there on came back from that one.
+  FabricTime struck_again(size_t i) const {
+    FabricTime next = FabricTime::never();
+    for (size_t j = 0; j < struck_.size(); ++j) {
+      const bool later = in_.faults[j].start > in_.faults[i].start;
+      if (later && struck_[j].shares_wire(struck_[i])) next = std::min(next, in_.faults[j].start);
+    }
+    return next;
+  }
+
+  /// The hosts' reports on the paths of a fault while it lasted, or afterwards and before they were struck again.
   std::vector<const PathNews*> news_of(size_t i, bool usable) const {
     std::vector<const PathNews*> found;
+    const FabricTime again = struck_again(i);
     for (const PathNews& news : in_.evidence.events().paths()) {
+      if (news.t >= again) break;
       if (news.usable != usable || news.t < in_.faults[i].start) continue;
       if (!usable && news.t > std::min(in_.faults[i].healed_at, in_.measurements.end)) break;
       const auto peer = peers_.find({news.host, news.qp});
@@ -240,24 +167,32 @@ class StoryWriter {
         host(first.host) + " was the first to notice, " + later(first.t - in_.faults[i].start) +
             ": " +
             (path ? to_string(*path) + " is " + word + " for QP " + hex(first.qp.value)
-                  : "a port in plane " + std::to_string(first.plane) + " is down") +
+                  : port_down_text(first)) +
             ". In all " + counted_noun(queue_pairs.size(), "queue pair") + " of " +
             counted_noun(hosts.size(), "host") + " took such paths out of use, the last one " +
             later(news.back()->t - in_.faults[i].start) + ".");
+  }
+
+  /// Whose port it is: the host's own, or that of the peer that reported it.
+  std::string port_down_text(const PathNews& news) const {
+    const std::string port = "port p" + std::to_string(news.plane);
+    const auto peer = peers_.find({news.host, news.qp});
+    if (news.local || peer == peers_.end()) return "its own " + port + " is down";
+    return port + " of " + host(peer->second) + " is down, as " + host(peer->second) + " reported";
   }
 
   void moved(size_t i) {
     const FaultMeasurement& m = in_.measurements.faults[i];
     const FabricTime start = in_.faults[i].start;
     if (m.still_used) {
-      add(start, "moved", "An affected path stayed in use until it was healed, or to the end.");
+      add(start, "stayed", "An affected path stayed in use until it was healed, or to the end.");
     } else if (m.detection == Detection::kDetected) {
       add(start + m.detect, "moved",
           "Traffic had moved " + later(m.detect) +
               ": no affected sender then tried an affected path any more.");
     } else if (m.detection == Detection::kNothing && struck_[i].wires() > 0 &&
                !in_.topology.routing.is_fare()) {
-      add(start, "moved",
+      add(start, "unused",
           "No affected sender tried an affected path: there was nothing to notice.");
     }
   }
@@ -310,21 +245,42 @@ class StoryWriter {
 
   void returned(size_t i) {
     const std::vector<const PathNews*> news = news_of(i, true);
-    if (news.empty()) return;
+    const FabricTime again = struck_again(i);
+    if (news.empty()) {
+      if (again < in_.measurements.end && !news_of(i, false).empty())
+        add(again, "returned",
+            "No host had reported a path as usable again when a later fault struck the same wires.");
+      return;
+    }
     std::set<std::pair<uint32_t, Qpn>> queue_pairs;
     for (const PathNews* n : news) queue_pairs.insert({n->host, n->qp});
-    add(news.front()->t, "returned",
-        "Paths of " + counted_noun(queue_pairs.size(), "queue pair") +
-            " came back into use from here on, the last one at " + to_string(news.back()->t) + ".");
+    const FabricTime first = news.front()->t, last = news.back()->t;
+    add(first, "returned",
+        "Paths of " + counted_noun(queue_pairs.size(), "queue pair") + " came back into use, " +
+            (first == last ? "all at once"
+                           : "the last one at " + to_string(last) + ", " +
+                                 later(last - in_.faults[i].start) + " than the fault") +
+            ".");
   }
 
   void recovered(size_t i) {
     const Measurements& m = in_.measurements;
     const FaultSpan& fault = in_.faults[i];
     const FaultResult& result = in_.results[i];
-    if (!m.baseline.usable) {
+    if (!result.recovery_known) {
       if (i == 0)
-        add(fault.start, "recovered", "There is no baseline: " + m.baseline.why_not + ".");
+        add(fault.start, "unknown",
+            "When goodput recovered is not known, for there is no baseline: " + m.baseline.why_not +
+                ".");
+      return;
+    }
+    if (!m.baseline.usable) {
+      add(fault.start + result.recovered.value_or(m.end - fault.start), "recovered",
+          (!result.recovered ? "Goodput had not come back to that of the same run without faults."
+           : *result.recovered == FabricTime::zero()
+               ? "Goodput over 20 RTT never fell below that of the same run without faults."
+               : "Goodput over 20 RTT was that of the same run without faults again " +
+                     later(*result.recovered) + "."));
       return;
     }
     if (!result.recovered) {
@@ -381,6 +337,11 @@ class StoryWriter {
     for (StoryLine& line : pause_story(in_.topology, tree)) lines_.push_back(std::move(line));
   }
 
+  void waited() {
+    for (const WaitLine& line : wait_lines(in_.topology, in_.waits))
+      add(line.t, "waited", line.text);
+  }
+
   void failures() {
     constexpr size_t kMost = 10;
     const auto& failed = in_.evidence.events().failures();
@@ -398,14 +359,8 @@ class StoryWriter {
 
   const StoryInputs& in_;
   std::map<std::pair<uint32_t, Qpn>, uint32_t> peers_;
-  std::vector<StruckWires> struck_;          // wires that a fault impairs, by fault
-  std::vector<std::vector<uint32_t>> lost_;  // transmissions, by fault
-  std::vector<uint32_t> elsewhere_;
-  std::vector<std::vector<uint32_t>> refused_;  // transmissions, by fault
-  std::vector<uint32_t> refused_elsewhere_, out_of_turn_, not_ready_;
-  std::vector<uint32_t> congested_, given_up_;  // whatever the faults: a queue was full
-  std::optional<FabricTime>
-      first_untold_;   // when the first loss ended that no line of the story counts
+  std::vector<StruckWires> struck_;  // wires that a fault impairs, by fault
+  StoryLosses losses_;
   std::string about_;  // which fault, where there are several
   std::vector<StoryLine> lines_;
 };

@@ -10,6 +10,7 @@
 #include "analysis/history/evidence.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"
+#include "analysis/incident/wait_history.h"
 #include "analysis/measure/measurements.h"
 #include "analysis/verdict/story_line.h"
 #include "analysis/verdict/verdict.h"
@@ -23,10 +24,10 @@ struct StoryInputs {
   std::span<const FaultSpan> faults;
   std::span<const FaultResult> results;  ///< results of the same faults
   std::span<const QueuePairName> queue_pairs;
+  std::span<const WaitSpan> waits = {};  ///< of the same run
 };
 
 inline constexpr size_t kMaxFaultsTold = 40;
-inline constexpr size_t kMaxLossesTold = 20'000;  ///< that are assigned to faults
 
 std::vector<StoryLine> write_story(const StoryInputs& in);
 

@@ -11,7 +11,8 @@ namespace mrclab::analysis {
 
 struct StoryLine {
   FabricTime t;
-  /// struck, noticed, moved, lost, dropped, refused, settled, undone, returned, recovered, failed, trimmed, paused
+  /// struck, noticed, moved, stayed, unused, lost, dropped, refused, settled, undone, returned, recovered, failed,
+  /// trimmed, paused, waited, unknown
   std::string kind;
   std::string text;                ///< a sentence or two, plain text
   std::vector<uint32_t> attempts;  ///< a few transmissions that it is about

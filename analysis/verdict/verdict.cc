@@ -113,6 +113,7 @@ Json fault_json(const FaultResult& fault) {
           {"at_ns", fault.at.ns()},
           {"detected_ns", optional_ns(fault.detected)},
           {"recovered_ns", optional_ns(fault.recovered)},
+          {"recovery_note", fault.recovery_note},
           {"lost", fault.losses.packets},
           {"last_loss_ns", optional_ns(fault.losses.last)},
           {"session_lost_ns", optional_ns(fault.losses.noticed)},
@@ -157,6 +158,7 @@ Json metrics_json(const Metrics& m) {
   return {{"goodput_bps", number(std::round(m.goodput_bps))},
           {"baseline_bps", optional_number(m.baseline_bps)},
           {"baseline_variation", number(m.baseline_variation)},
+          {"no_baseline", m.no_baseline},
           {"data_packets", m.data_packets},
           {"delivered", m.delivered},
           {"delivered_bytes", m.delivered_bytes},
@@ -180,6 +182,15 @@ Json metrics_json(const Metrics& m) {
           {"capture_skipped", m.capture_skipped},
           {"history_sha256", m.history_sha256},
           {"history_version", m.history_version}};
+}
+
+Json cost_json(const IncidentCost& cost) {
+  return {{"delivered_bytes", cost.delivered},
+          {"twin_delivered_bytes", cost.twin_delivered},
+          {"behind_ns", cost.behind.ns()},
+          {"completed_ns", optional_ns(cost.completed)},
+          {"twin_completed_ns", optional_ns(cost.twin_completed)},
+          {"text", to_string(cost)}};
 }
 
 Json taps_json(const TapCost& taps) {
@@ -265,6 +276,7 @@ std::string to_json(const Verdict& verdict) {
   if (!verdict.no_blame.empty()) json["no_blame"] = verdict.no_blame;
   if (!verdict.losses_not_told.empty()) json["losses_not_told"] = verdict.losses_not_told;
   json["metrics"] = metrics_json(verdict.metrics);
+  if (verdict.cost) json["cost"] = cost_json(*verdict.cost);
   if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
   json["notes"] = verdict.notes;
   // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.

@@ -11,6 +11,7 @@
 #include "analysis/blame/blame_result.h"
 #include "analysis/checks/check_result.h"
 #include "analysis/history/reports.h"
+#include "analysis/incident/incident_cost.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/fault_losses.h"
 #include "analysis/measure/flow_spread.h"
@@ -29,6 +30,8 @@ struct FaultResult {
   std::optional<FabricTime> healed_at;
   std::optional<FabricTime> detected;   ///< empty: nothing to detect, or no captures
   std::optional<FabricTime> recovered;  ///< empty: not recovered before the end
+  bool recovery_known = false;          ///< false: there was nothing to hold goodput against
+  std::string recovery_note = {};       ///< why, or against what it was held if not the baseline
   bool still_used = false;              ///< an affected path was in use until it healed or the end
   bool healed = false;
   bool measured =
@@ -41,6 +44,7 @@ struct FaultResult {
 struct Metrics {
   double goodput_bps = 0;  ///< first deliveries over the whole run
   std::optional<double> baseline_bps;
+  std::string no_baseline = {};   ///< why the baseline is not usable; empty: it is
   double baseline_variation = 0;  ///< fraction; over 0.05 the baseline is unusable
   uint64_t data_packets = 0;      ///< distinct
   uint64_t delivered = 0;
@@ -99,6 +103,7 @@ struct Verdict {
   std::string
       losses_not_told;  ///< losses without a known place (analysis/blame/blame.h); empty: there are none
   Metrics metrics;
+  std::optional<IncidentCost> cost = std::nullopt;  ///< of the faults; empty: none, or not known
   std::optional<TapCost> taps;
   std::vector<std::string> notes;  ///< anomalies in the captures
 };

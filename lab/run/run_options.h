@@ -43,6 +43,7 @@ struct RunOptions {
   ProgressView* view = nullptr;    ///< of a live run
   /// The verdict also records whether a metric is worse than this one's by more than the tolerances.
   std::optional<analysis::BaselineCheck> against;
+  bool state_cost = false;    ///< simulate the run without its faults as well, for what they cost
   bool progress = false;      ///< lines on stderr about what takes long, and has no view
   IsInterrupted interrupted;  ///< asked every few milliseconds
   /// Returns how long ago the interrupt came, and clears it (InterruptGuard::take); empty: just now.

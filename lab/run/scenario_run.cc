@@ -129,6 +129,7 @@ analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
   analysis::RunInputs inputs = run_inputs(scenario, std::string(name_of(options.world)),
                                           std::move(outcome), options.interrupted);
+  inputs.state_cost = options.state_cost;
   inputs.captures = analysis::captures_in(result.folder.captures());
   inputs.records = analysis::records_in(result.folder.history());
   inputs.events = result.folder.path / "events.jsonl";

@@ -1,6 +1,7 @@
 #include "scenario/judging/twin_run.h"
 
 #include "analysis/history/evidence.h"
+#include "analysis/incident/incident_cost.h"
 #include "console/interrupt.h"
 #include "scenario/simulation/simulation.h"
 
@@ -12,6 +13,7 @@ analysis::Twin twin_of(const Scenario& scenario, IsInterrupted interrupted) {
     Scenario twin = scenario;
     twin.faults.clear();
     twin.schedule.clear();
+    twin.payload_elided = true;  // the history is the same, and less is computed
     analysis::Evidence evidence(twin.topology, twin.schedule, twin.stop());
     Simulation simulation(twin, 1,
                           [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
@@ -19,7 +21,8 @@ analysis::Twin twin_of(const Scenario& scenario, IsInterrupted interrupted) {
     simulation.run([&](FabricTime) { return !ended(); });
     if (ended()) throw Interrupted("interrupted");
     evidence.finish();
-    return analysis::GoodputMeter(evidence.packets().deliveries());
+    return analysis::TwinRun{analysis::GoodputMeter(evidence.packets().deliveries()),
+                             analysis::completion(simulation.hosts(), evidence.packets())};
   };
 }
 

@@ -80,7 +80,7 @@ Twin twin_of(const Outage& story, const char* name) {
     twin.traffic = traffic;
     twin.traffic.lost = [](const SyntheticRun::Sent&) { return false; };
     twin.traffic.write(twin.run.run);
-    return twin.run.analyze().measurements.goodput;
+    return TwinRun{twin.run.analyze().measurements.goodput, {}};
   };
 }
 
@@ -111,7 +111,7 @@ TEST_CASE("goodput_back holds a run that its own baseline does not clear against
 
 TEST_CASE("a run that its baseline clears needs no twin") {
   Outage story("no-twin");
-  story.run.inputs.twin = []() -> GoodputMeter { throw std::logic_error("nobody asked for it"); };
+  story.run.inputs.twin = []() -> TwinRun { throw std::logic_error("nobody asked for it"); };
   CHECK(story.result(ExpectGoodputBack{us(300)}) == Result::kPass);
 }
 

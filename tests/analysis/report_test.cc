@@ -218,6 +218,44 @@ TEST_CASE("the story tells when a fault struck, who noticed, when traffic moved,
   }
 }
 
+TEST_CASE("each of several faults on one link has its own words on what came back") {
+  const Topology topology = test::quad();
+  AnalyzedRun run(topology, "twice");
+  const test::ScratchFile events("twice.jsonl");
+  std::ofstream text(events.path());
+  for (const auto& [t, state] : std::vector<std::pair<int64_t, const char*>>{
+           {403, "assumed_bad"}, {480, "good"}, {603, "assumed_bad"}, {690, "good"}}) {
+    text << R"({"t_ps":)" << t * 1'000'000
+         << R"(,"node":"h0","port":"p0","kind":"ev_state","qp":1,"cause":")" << state
+         << R"(","ev":49152})" << '\n';
+  }
+  text.close();
+  run.inputs.events = events.path();
+  run.add_link_fault("h2:p0", test::us(400), test::us(450));
+  run.add_link_fault("h2:p0", test::us(600), test::us(650));
+  run.inputs.queue_pairs = {{0, {1}, 2, {1}, false}};
+  ScriptedTraffic traffic;
+  traffic.lost = [](const test::SyntheticRun::Sent& s) {
+    return test::over_h2_p0(s) && ((s.start >= test::us(400) && s.start < test::us(450)) ||
+                                   (s.start >= test::us(600) && s.start < test::us(650)));
+  };
+  traffic.write(run.run);
+  const json picture = json::parse(run.analyze().picture);
+  std::vector<std::pair<double, std::string>> returned, stayed;
+  for (const json& line : picture["story"]) {
+    if (line["kind"] == "returned") returned.push_back({line["t_us"], line["text"]});
+    if (line["kind"] == "stayed") stayed.push_back({line["t_us"], line["text"]});
+    CHECK_FALSE((line["kind"] == "moved" &&
+                 line["text"].get<std::string>().find("stayed in use") != std::string::npos));
+  }
+  REQUIRE(returned.size() == 2);
+  CHECK(returned[0].first == doctest::Approx(480));
+  CHECK(returned[0].second.starts_with("Fault 1: "));
+  CHECK(returned[0].second.find("690us") == std::string::npos);
+  CHECK(returned[1].first == doctest::Approx(690));
+  CHECK(!stayed.empty());
+}
+
 TEST_CASE("where evidence is missing the story says so, and not that nothing happened") {
   const Topology topology = test::quad();
   AnalyzedRun run(topology, "unmeasured");

@@ -85,6 +85,8 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--threads", options->threads, "of sim; default by size")
       ->check(CLI::Range(1u, SimWorld::kMaxThreads));
   run->add_option("--out", options->out, "where run folders go")->default_str("runs");
+  run->add_flag("--no-cost", options->no_cost,
+                "do not simulate it without its faults as well, for what they cost");
   run->add_flag("--isolate", options->isolate, "one process per node");
   run->add_flag("--realtime", options->realtime, "SCHED_FIFO for the daemons");
   run->add_flag("-v,--verbose", options->verbose,

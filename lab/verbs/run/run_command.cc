@@ -133,6 +133,7 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
   run.against = against;
   run.view = &view;
   run.progress = true;
+  run.state_cost = !options.no_cost;
   end_on_interrupt(guard, run);
   return run_scenario(scenario, run);
 }

@@ -33,6 +33,7 @@ struct RunCommandOptions {
   RankLink* ranks = nullptr;                   ///< as in RunOptions
   std::filesystem::path out = default_runs();  ///< where run folders go
   std::vector<std::string> without;  ///< mechanisms to switch off (scenario/spec/mechanism.h)
+  bool no_cost = false;              ///< no run without the faults for what they cost
   bool isolate = false;              ///< one process per node
   bool realtime = false;             ///< SCHED_FIFO for the daemons
   bool verbose = false;              ///< each step on stderr, more in the logs

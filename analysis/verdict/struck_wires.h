@@ -1,0 +1,60 @@
+#pragma once
+// The wires that a fault of a run impaired, as its story asks for them.
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "analysis/history/fault_span.h"
+#include "analysis/measure/wire_matcher.h"
+#include "fabric/topology/path.h"
+
+namespace mrclab::analysis {
+
+/// The wires of a fault and the flows that cross them.
+class StruckWires {
+ public:
+  StruckWires(const Topology& topology, const FaultSpan& fault) {
+    std::set<WireId> wires;
+    for (const Impairment& i : fault.impairments) wires.insert(i.wire);
+    for (const WireId wire : wires) {
+      wires_.push_back(
+          {wire, topology.port(topology.wire(wire).from).plane, WireMatcher(topology, wire)});
+    }
+    for (const Impairment& i : fault.impairments) until_ = std::max(until_, i.until);
+  }
+  size_t wires() const { return wires_.size(); }
+  WireId first() const { return wires_.front().id; }
+  FabricTime until() const { return until_; }
+  bool shares_wire(const StruckWires& other) const {
+    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& own) {
+      return std::any_of(other.wires_.begin(), other.wires_.end(),
+                         [&](const OneWire& w) { return w.id == own.id; });
+    });
+  }
+  bool crosses(uint32_t source, uint32_t destination, Path path) const {
+    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
+      return w.matcher.crosses(source, destination, path);
+    });
+  }
+  /// Either way; of a whole plane if there is no path.
+  bool concerns(uint32_t host, uint32_t peer, uint32_t plane, std::optional<Path> path) const {
+    return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
+      if (path) return w.matcher.crosses(host, peer, *path) || w.matcher.crosses(peer, host, *path);
+      return w.plane == plane &&
+             (w.matcher.reachable(host, peer) || w.matcher.reachable(peer, host));
+    });
+  }
+
+ private:
+  struct OneWire {
+    WireId id;
+    uint32_t plane;
+    WireMatcher matcher;
+  };
+  std::vector<OneWire> wires_;
+  FabricTime until_ = FabricTime::zero();
+};
+
+}  // namespace mrclab::analysis
