@@ -15,7 +15,7 @@
 #include "faults/fault_book.h"
 #include "faults/fault_order.h"
 #include "scenario/spec/scenario.h"
-#include "session/recording.h"
+#include "session/recording/recording.h"
 #include "sim/sim_world.h"
 
 namespace mrclab::lab {

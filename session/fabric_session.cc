@@ -67,6 +67,22 @@ void FabricSession::seek(FabricTime at, const GoOn& go_on) {
   at_ = std::min(at, branch_->reached());
 }
 
+bool FabricSession::survey(const GoOn& go_on) {
+  if (branch_->world() != BranchWorld::kSimulated || branch_->reached() >= end()) return false;
+  if (surveyed_ != number_) {
+    survey_ = branch_->another(scenario_);
+    surveyed_ = number_;
+  }
+  survey_->reach(end(), go_on);
+  return survey_->reached() < end();
+}
+
+const Recording& FabricSession::known() const {
+  const bool further = survey_ && surveyed_ == number_ &&
+                       survey_->recording().complete_bins() > branch_->recording().complete_bins();
+  return further ? survey_->recording() : branch_->recording();
+}
+
 bool FabricSession::look_after() {
   if (other_) other_->look_after();
   const bool changed = branch_->look_after();

@@ -75,6 +75,11 @@ class FabricSession {
   void seek(FabricTime at, const GoOn& go_on = {});
   /// Lets the world go on up to `until` without moving.
   void look_ahead(FabricTime until, const GoOn& go_on = {});
+  /// Simulates the whole beside what is looked at, where that is simulated: what the time line shows before anybody has
+  /// played it, and who waits for whom. False when it is done, or there is nothing to do.
+  bool survey(const GoOn& go_on = {});
+  /// What is known of this branch: what was looked at, or the survey where that has come further.
+  const Recording& known() const;
   /// Branch::look_after(); true if faults have changed.
   bool look_after();
   /// Moves to the next or the last such instant before; false, and to the end or to the beginning, if there
@@ -120,6 +125,8 @@ class FabricSession {
   Scenario scenario_;
   std::vector<BookedFault> faults_;
   std::unique_ptr<Branch> branch_, other_;
+  std::unique_ptr<Branch> survey_;  // of the branch with the number surveyed_; null: not begun
+  uint32_t surveyed_ = 0;
   bool at_newest_ = true;  // has not gone back since
   Scenario other_scenario_;
   std::vector<BookedFault> other_faults_;

@@ -94,12 +94,16 @@ json nodes_json(const Topology& topology) {
 
 json links_json(const Topology& topology) {
   json links = json::array();
+  const auto kind = [&](const Link& l) { return topology.node(l.a.node).role == NodeRole::kHost; };
+  std::array<uint64_t, 2> fastest{};  // between switches, to hosts
+  for (const Link& l : topology.links) fastest[kind(l)] = std::max(fastest[kind(l)], l.rate.bps);
   for (const Link& link : topology.links) {
     const Port& port = topology.port(link.a);
     links.push_back({{"a", {link.a.node.value, link.a.port.value}},
                      {"b", {link.b.node.value, link.b.port.value}},
                      {"wires", {link.a_to_b.value, link.b_to_a.value}},
                      {"rate", link.rate.bps},
+                     {"slow", link.rate.bps < fastest[kind(link)]},
                      {"propagation_ps", link.propagation.ps()},
                      {"plane", port.plane},
                      {"name", topology.link_name(link.id)}});

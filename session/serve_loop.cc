@@ -4,6 +4,7 @@
 
 #include "fabric/text/json_text.h"
 #include "fabric/text/yaml.h"
+#include "session/looks/event_text.h"
 #include "session/page_messages.h"
 #include "session/session_start.h"
 
@@ -34,7 +35,9 @@ FabricSession::GoOn ServeLoop::go_on(std::optional<milliseconds> at_most) {
 void ServeLoop::run(const IsInterrupted& interrupted) {
   interrupted_ = interrupted;
   before_ = told_ = Clock::now();
-  while (!interrupted_()) turn(behind_ ? milliseconds(0) : played_.playing ? kTick : kIdle);
+  while (!interrupted_()) {
+    turn(behind_ || surveys_ ? milliseconds(0) : played_.playing ? kTick : kIdle);
+  }
 }
 
 void ServeLoop::turn(milliseconds at_most) {
@@ -53,6 +56,8 @@ void ServeLoop::turn(milliseconds at_most) {
                   go_on(kSlice));
   behind_ = Clock::now() - now >= kSlice;
   before_ = now;
+  // What plays needs the processor; what nobody looks at does not.
+  surveys_ = !played_.playing && !browsers_.empty() && played_.session().survey(go_on(kSlice));
   for (auto& [client, browser] : browsers_) tell_progress(client, browser);
   tell_other_sums();
   tell_cut();
@@ -166,12 +171,14 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
   const Recording& recording = session.branch().recording();
   const Topology& topology = session.scenario().topology;
   if (browser.branch != session.number()) browser = {session.number(), 0, 0, 0};
-  const size_t whole = recording.complete_bins();
+  const Recording& known =
+      session.known();  // further than what was looked at, where it was surveyed
+  const size_t whole = known.complete_bins();
   // A recording that was made again is shorter than what the browser has: it has the same history.
   while (browser.bin < whole && connections_.waiting_bytes(client) < kEnoughWaiting) {
     const size_t to = std::min(whole, browser.bin + kBinsAtOnce);
     connections_.send_binary(client,
-                             sums_message(recording, topology, browser.branch, browser.bin, to));
+                             sums_message(known, topology, browser.branch, browser.bin, to));
     browser.bin = to;
   }
   while (browser.event < recording.events().size() &&
@@ -179,7 +186,12 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
     json lines = json::array();
     const auto some = recording.events().subspan(
         browser.event, std::min(kLinesAtOnce, recording.events().size() - browser.event));
-    for (const SeenEvent& event : some) lines.push_back(event_json(event));
+    const std::vector<PeerOf> peers = peers_of(session.scenario());
+    for (const SeenEvent& event : some) {
+      lines.push_back(event_json(event));
+      if (std::string text = event_text(topology, peers, event); !text.empty())
+        lines.back()["text"] = std::move(text);
+    }
     browser.event += some.size();
     send_to_client(client,
                    {{"say", "events"}, {"branch", browser.branch}, {"lines", std::move(lines)}});

@@ -29,6 +29,8 @@ class ServeLoop {
   void turn(std::chrono::milliseconds at_most);
   /// What a browser did that was awaited elsewhere.
   void take(const PageInput& input);
+  /// Is another round due at once, although nothing plays?
+  bool surveys() const { return surveys_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -57,6 +59,7 @@ class ServeLoop {
   Clock::time_point before_ = Clock::now(),
                     told_ = before_;  // the last round; when the time was sent to all
   bool behind_ = false;               // the last round's slice of simulating ended before its work
+  bool surveys_ = false;              // the whole is being simulated for the time line
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one
   uint32_t other_branch_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/incident/wait_history.h"
 #include "console/pause_text.h"
 #include "console/switch_rows.h"
 #include "fabric/packet/headers.h"
@@ -11,9 +12,11 @@
 #include "faults/fault_choice.h"
 #include "scenario/spec/queue_pairs.h"
 #include "session/lesson_verdict.h"
+#include "session/looks/path_use.h"
+#include "session/looks/port_series.h"
+#include "session/looks/waits_look.h"
 #include "session/packet_look.h"
 #include "session/page_messages.h"
-#include "session/path_use.h"
 #include "session/session_verdict.h"
 
 namespace mrclab::lab {
@@ -199,6 +202,58 @@ SessionAnswer inspect(const Order& order) {
            {"at_ps", branch_of(order).told_at().ps()},
            {"text", std::move(text)},
            {"counters", std::move(counters)}}};
+}
+
+/// Who waits for whom at an instant. What comes later is known where the branch was surveyed, and names whom a host
+/// waits for that sends nothing.
+SessionAnswer waits(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const Recording& shown = order.session().branch().recording();
+  const FabricTime at =
+      std::clamp(order.time("at_ps"), FabricTime::zero(), order.session().branch().reached());
+  const Recording& known = order.session().known();
+  const Recording& recording = known.kept_from() <= at ? known : shown;
+  require_kept(recording, at);
+  const WaitsSeen seen = waits_at(topology, recording, at);
+  json hosts = json::array();
+  for (const analysis::HostWait& wait : seen.hosts) {
+    hosts.push_back({{"host", wait.host},
+                     {"share", wait.share},
+                     {"reason", analysis::name_of(wait.reason)},
+                     {"chain", wait.chain},
+                     {"stalled", analysis::is_stalled(topology, wait, at)},
+                     {"text", analysis::to_string(topology, wait)}});
+  }
+  return {{{"say", "waits"},
+           {"at_ps", at.ps()},
+           {"from_ps", seen.from.ps()},
+           {"until_ps", seen.until.ps()},
+           {"hosts", std::move(hosts)}}};
+}
+
+/// What one port sent and received over time, and what waited and was lost at it.
+SessionAnswer series(const Order& order) {
+  const Topology& topology = order.session().scenario().topology;
+  const uint32_t node = order.number("node"), port = order.number("port");
+  if (node >= topology.nodes.size() || port >= topology.nodes[node].ports.size())
+    throw InputError("there is no such port");
+  const Recording& recording = order.session().known();
+  const PortRef at{NodeId{node}, PortId{port}};
+  return {{{"say", "series"},
+           {"port", topology.port_name(at)},
+           {"bin_ps", recording.bin().ps()},
+           {"bins", recording.complete_bins()},
+           {"out", wire_series(topology, recording, topology.port(at).out)},
+           {"in", wire_series(topology, recording, topology.port(at).in)}}};
+}
+
+/// What hosts received in a stretch of time, and what was lost.
+SessionAnswer span(const Order& order) {
+  const FabricTime to = std::clamp(order.time("to_ps"), FabricTime::zero(), order.session().end());
+  const FabricTime from = std::clamp(order.time("from_ps"), FabricTime::zero(), to);
+  json sums = span_sums(order.session().known(), from, to);
+  sums["say"] = "span";
+  return {std::move(sums)};
 }
 
 /// The session as a scenario. What is later than the recording is a prediction, and marked as one.

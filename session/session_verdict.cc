@@ -20,7 +20,7 @@ json checks_json(const analysis::Verdict& verdict) {
   return json::parse(analysis::to_json(verdict)).at("checks");
 }
 
-/// Everything inconclusive, as the world that is shown is not what was simulated. It has no story either.
+/// Everything inconclusive, as the world that is shown is not what was simulated. It has no story and no cost either.
 void make_inconclusive(json& verdict, const std::string& why) {
   for (json& check : verdict["checks"]) {
     check["result"] = analysis::name_of(analysis::Result::kInconclusive);
@@ -31,6 +31,7 @@ void make_inconclusive(json& verdict, const std::string& why) {
   }
   verdict["result"] = analysis::name_of(analysis::Result::kInconclusive);
   verdict["story"] = json::array();
+  verdict["cost"] = nullptr;
   verdict["why"] = why;
 }
 
@@ -69,11 +70,13 @@ json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
     outcome.hosts = simulation.hosts();
   }
   evidence.finish();
-  const analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));
+  analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));
+  inputs.state_cost = true;
   const analysis::Analysis judged = analysis::judge(inputs, evidence);
+  const auto waits = analysis::waits_of(topology, evidence, judged.measurements.end);
   const std::vector<analysis::StoryLine> lines =
       analysis::write_story({topology, evidence, judged.measurements, inputs.faults,
-                             judged.verdict.faults, inputs.queue_pairs});
+                             judged.verdict.faults, inputs.queue_pairs, waits});
   json story = json::array();
   for (const analysis::StoryLine& line : lines) {
     story.push_back({{"t_ps", line.t.ps()}, {"kind", line.kind}, {"text", line.text}});
@@ -81,6 +84,7 @@ json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
   return {{"result", json::parse(analysis::to_json(judged.verdict)).at("result")},
           {"checks", checks_json(judged.verdict)},
           {"story", std::move(story)},
+          {"cost", judged.verdict.cost ? json(analysis::to_string(*judged.verdict.cost)) : json()},
           {"world", "sim"},
           {"until_ps", scenario.stop().ps()},
           {"simulated", true},

@@ -3,7 +3,7 @@
 
 #include "scenario/simulation/simulation.h"
 #include "session/branch.h"
-#include "session/recording_watch.h"
+#include "session/recording/recording_watch.h"
 
 namespace mrclab::lab {
 

@@ -10,7 +10,7 @@
 #include "fabric/text/json_text.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/topology/path.h"
-#include "session/recording_watch.h"
+#include "session/recording/recording_watch.h"
 
 namespace mrclab::lab {
 namespace {

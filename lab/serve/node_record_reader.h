@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fabric/history/history_record.h"
-#include "session/recording.h"
+#include "session/recording/recording.h"
 
 namespace mrclab::lab {
 

@@ -101,6 +101,9 @@ EMSCRIPTEN_KEEPALIVE const char* simulator_turn() {
   return told([] { simulator()->loop.turn(std::chrono::milliseconds(0)); });
 }
 
-/// Does time pass, so that another round is due soon?
-EMSCRIPTEN_KEEPALIVE bool simulator_plays() { return mrclab::lab::simulator()->played.playing; }
+/// Does time pass, or is the whole surveyed, so that another round is due soon?
+EMSCRIPTEN_KEEPALIVE bool simulator_plays() {
+  const auto& now = *mrclab::lab::simulator();
+  return now.played.playing || now.loop.surveys();
+}
 }

@@ -17,7 +17,7 @@
 #include "lab/chaos/chaos_scenario.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
-#include "session/path_use.h"
+#include "session/looks/path_use.h"
 #include "session/simulated_branch.h"
 #include "tests/support/nightly.h"
 

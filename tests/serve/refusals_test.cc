@@ -11,7 +11,7 @@
 #include "scenario/spec/scenario.h"
 #include "session/fabric_session.h"
 #include "session/page_messages.h"
-#include "session/recording.h"
+#include "session/recording/recording.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

@@ -5,7 +5,7 @@
 
 #include "fabric/base/units.h"
 #include "fabric/topology/ev_path.h"
-#include "session/recording.h"
+#include "session/recording/recording.h"
 
 namespace mrclab::lab {
 

@@ -1,4 +1,4 @@
-#include "session/recording_watch.h"
+#include "session/recording/recording_watch.h"
 
 #include <algorithm>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "fabric/topology/topology.h"
-#include "session/seen.h"
+#include "session/recording/seen.h"
 
 namespace mrclab::lab {
 
@@ -33,6 +33,7 @@ class Recording {
   struct WireSums {
     uint32_t bytes = 0;  ///< that left over it
     uint32_t queue = 0;  ///< bytes in front of the packet that had to wait longest
+    uint16_t lost = 0, trimmed = 0, marked = 0;  ///< packets, at the port that it leaves, or on it
     bool operator==(const WireSums&) const = default;
   };
 

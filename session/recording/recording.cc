@@ -1,4 +1,4 @@
-#include "session/recording.h"
+#include "session/recording/recording.h"
 
 #include <algorithm>
 
@@ -141,11 +141,21 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   const size_t bin = bin_of(packet.t);
   PlaneSums& sums = sums_of(bin, port.plane);
   if (packet.event == PacketEvent::kDropped) {
-    if (is_lost(packet)) count(sums.lost);
+    if (is_lost(packet)) {
+      count(sums.lost);
+      count(sums_of(bin, packet.wire).lost);
+    }
   } else {
-    sums_of(bin, packet.wire).bytes += packet.wire_length;
-    if (packet.event == PacketEvent::kTrimmed) count(sums.trimmed);
-    if (packet.flags & SeenPacket::kMarkedHere) count(sums.marked);
+    WireSums& own = sums_of(bin, packet.wire);
+    own.bytes += packet.wire_length;
+    if (packet.event == PacketEvent::kTrimmed) {
+      count(sums.trimmed);
+      count(own.trimmed);
+    }
+    if (packet.flags & SeenPacket::kMarkedHere) {
+      count(sums.marked);
+      count(own.marked);
+    }
     if (site.role == NodeRole::kHost && packet.flags & SeenPacket::kAgain) count(sums.again);
   }
   record_packet(packet);

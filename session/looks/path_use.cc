@@ -1,4 +1,4 @@
-#include "session/path_use.h"
+#include "session/looks/path_use.h"
 
 #include <map>
 #include <tuple>

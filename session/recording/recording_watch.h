@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fabric/history/history_record.h"
-#include "session/recording.h"
+#include "session/recording/recording.h"
 
 namespace mrclab::lab {
 

@@ -1,0 +1,58 @@
+#include "session/looks/port_series.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mrclab::lab {
+
+nlohmann::json wire_series(const Topology& topology, const Recording& recording, WireId wire) {
+  using nlohmann::json;
+  const Wire& built = topology.wire(wire);
+  const QueueProfile& queues = topology.queues_of(built);
+  const auto full = static_cast<double>(bytes_in(built.rate, recording.bin()).value);
+  json used = json::array(), queue = json::array(), lost = json::array(), trimmed = json::array(),
+       marked = json::array();
+  for (size_t bin = 0; bin < recording.complete_bins(); ++bin) {
+    const Recording::WireSums& sums = recording.wires(bin)[wire.value];
+    used.push_back(full > 0 ? std::round(1000 * sums.bytes / full) / 1000 : 0.0);
+    queue.push_back(sums.queue);
+    lost.push_back(sums.lost);
+    trimmed.push_back(sums.trimmed);
+    marked.push_back(sums.marked);
+  }
+  return {{"rate_bps", built.rate.bps},
+          {"queue_limit", (queues.trim ? queues.trim_threshold : queues.tail_drop).value},
+          {"used", std::move(used)},
+          {"queue", std::move(queue)},
+          {"lost", std::move(lost)},
+          {"trimmed", std::move(trimmed)},
+          {"marked", std::move(marked)}};
+}
+
+nlohmann::json span_sums(const Recording& recording, FabricTime from, FabricTime to) {
+  const size_t first = std::min(recording.bin_of(from), recording.complete_bins());
+  const size_t last = std::clamp(recording.bin_of(to) + 1, first, recording.complete_bins());
+  uint64_t received = 0, lost = 0, trimmed = 0, marked = 0, again = 0;
+  for (size_t bin = first; bin < last; ++bin) {
+    for (const Recording::PlaneSums& plane : recording.planes(bin)) {
+      received += plane.received;
+      lost += plane.lost;
+      trimmed += plane.trimmed;
+      marked += plane.marked;
+      again += plane.again;
+    }
+  }
+  const FabricTime begin = recording.bin() * static_cast<int64_t>(first),
+                   end = recording.bin() * static_cast<int64_t>(last);
+  const double seconds = static_cast<double>((end - begin).ps()) * 1e-12;
+  return {{"from_ps", begin.ps()},
+          {"to_ps", end.ps()},
+          {"received_bytes", received},
+          {"rate_bps", seconds > 0 ? std::round(static_cast<double>(received) * 8 / seconds) : 0.0},
+          {"lost", lost},
+          {"trimmed", trimmed},
+          {"marked", marked},
+          {"again", again}};
+}
+
+}  // namespace mrclab::lab
