@@ -43,5 +43,8 @@ export function rate(bps) {
   if (isNone(bps)) return "–";
   return bps >= 1e12 ? trimmed(bps / 1e12, 3) + " Tb/s" : trimmed(bps / 1e9, 2) + " Gb/s";
 }
+/// Text of the run with its times as the pages write them: "66.1248us" is "66.125 µs".
+export const prose = (text) => text.replace(/(\d+(?:\.\d+)?)(ps|ns|us|ms)\b/g,
+    (_, number, unit) => trimmed(number, 3) + "\u00a0" + unit.replace("us", "µs"));
 /// A word of a shell: what is not plain stands in single quotes.
 export const shellWord = (text) => /^[\w@%+=:,.\/-]+$/.test(text) ? text : "'" + text.replaceAll("'", "'\\''") + "'";

@@ -25,9 +25,6 @@ const css = (name) => getComputedStyle(document.documentElement).getPropertyValu
 const timeUs = (us) => time(isNone(us) ? us : us * 1e6);
 const plain = (value) => isNone(value) ? "–" :
     typeof value === "number" ? trimmed(value, 3) : String(value);
-/// Text of the run with its times as this page writes them: "66.1248us" is "66.125 µs".
-const prose = (text) => text.replace(/(\d+(?:\.\d+)?)(ps|ns|us|ms)\b/g,
-    (_, number, unit) => trimmed(number, 3) + "\u00a0" + unit.replace("us", "µs"));
 const resultWord = (result) => (kSigns[result] || "") + " " + result;
 
 /// The value at a JSON pointer of a verdict, as an element that carries its pointer.

@@ -21,6 +21,10 @@ function headline(run) {
   const mode = t.mode === "wall" ? "wall clock" : t.faithful ? "✓ FAITHFUL" : "✗ NOT FAITHFUL";
   const m = v.metrics;
   const share = m.baseline_bps ? trimmed(100 * m.goodput_bps / m.baseline_bps, 1) + " % of the baseline" : "goodput";
+  if (v.faults.length) {
+    page.append(el("p", {class: "cost"}, el("b", {}, "What it cost: "), v.cost ? field(v, "/cost/text", prose)
+        : "not stated: this run was not held against the same run without its faults", "."));
+  }
   const passed = v.checks.filter((c) => c.result === "pass").length;
   page.append(el("section", {class: "tiles", "aria-label": "verdict"},
       tile(`${passed} of ${v.checks.length}`, "checks passed"),
@@ -28,7 +32,7 @@ function headline(run) {
       run.picture ? tile(timeUs(run.picture.end_us), "of fabric time") : null,
       tile(mode, t.mode === "wall" ? "honest, but not exact" : "timing"),
       tile(field(v, "/metrics/goodput_bps", rate), m.baseline_bps ? "goodput, " + share : "goodput"),
-      tile(field(v, "/metrics/baseline_bps", rate), "baseline"),
+      tile(field(v, "/metrics/baseline_bps", (bps) => isNone(bps) ? "none" : rate(bps)), m.no_baseline && v.faults.length ? "baseline: " + prose(m.no_baseline) : "baseline"),
       tile(field(v, "/metrics/delivered"), "packets delivered"),
       tile(field(v, "/metrics/lost"), "lost"),
       tile(field(v, "/metrics/trimmed"), "trimmed"),
@@ -110,6 +114,17 @@ function story(run) {
   section("What happened", el("div", {class: lines.length > kMany ? "scroll" : null}, el("ol", {class: "story"}, lines)));
 }
 
+/// Hosts that received next to nothing, and for whom they waited, by the packets.
+function waits(run) {
+  const list = run.picture && run.picture.waits;
+  if (!list || !list.length) return;
+  const rows = list.map((w) => [span(w.from_us, w.until_us), w.host, w.chain.join(" ← "), prose(w.text) + "."]);
+  section("Who waited for whom", el("div", {class: rows.length > 12 ? "scroll" : null},
+      wideTable(["from – to", "host", "waited for", "at the beginning"], rows, [], true)),
+      note("By the packets alone, looked at twice in each base RTT: hosts that received less than a tenth of their line rate, and " +
+           "waited for packets that did not arrive at once."));
+}
+
 function timeline(run) {
   const p = run.picture;
   if (!p) return;
@@ -173,9 +188,11 @@ function recovery(run) {
   const kMost = 200;
   const rows = v.faults.slice(0, kMost).map((f, i) => [
     el("div", {}, `${i + 1}. `, prose(f.fault),
-       f.dip ? el("div", {class: "note"}, "dip: " + prose(f.dip.text)) : null, f.note ? el("div", {class: "note"}, prose(f.note)) : null),
+       f.dip ? el("div", {class: "note"}, "dip: " + prose(f.dip.text)) : null, f.note ? el("div", {class: "note"}, prose(f.note)) : null,
+       f.recovery_note ? el("div", {class: "note"}, "recovered: " + prose(f.recovery_note)) : null),
     nsField(v, `/faults/${i}/at_ns`, "0"), nsField(v, `/faults/${i}/detected_ns`, "at once"),
-    nsField(v, `/faults/${i}/recovered_ns`, "no dip"),
+    field(v, `/faults/${i}/recovered_ns`, (ns) => !isNone(ns) ? (ns === 0 ? "no dip" : timeUs(ns / 1e3)) :
+        (f.recovery_note || "").startsWith("not known") || !v.metrics.baseline_bps && !f.recovery_note ? "not known" : "not by the end"),
     f.healed || f.healed_at_ns === null ? nsField(v, `/faults/${i}/healed_at_ns`) : "not all back",
     run.picture && run.picture.regions[i] ? el("button", {type: "button", onclick: () =>
         zoom(run.picture.regions[i].from_us, run.picture.regions[i].until_us)}, "show") : ""]);
@@ -300,6 +317,7 @@ function rest(run) {
 function reportPage(run) {
   headline(run);
   story(run);
+  waits(run);
   blame(run);
   timeline(run);
   evMatrix(run);
@@ -312,4 +330,13 @@ function reportPage(run) {
   taps(run);
   packets(run);
   rest(run);
+  contents();
+}
+
+/// Every section by its title, below the headline.
+function contents() {
+  const titled = [...page.querySelectorAll("section > h2")];
+  for (const title of titled) title.parentElement.id ||= title.textContent.toLowerCase().replace(/[^a-z]+/g, "-");
+  page.querySelector("section.tiles").before(el("nav", {class: "contents", "aria-label": "contents"},
+      titled.map((title) => el("a", {href: "#" + title.parentElement.id}, title.textContent))));
 }

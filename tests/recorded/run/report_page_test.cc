@@ -141,6 +141,7 @@ void check_page(const std::string& dom, const char* charts) {
   CHECK(attribute(dom, "charts") == charts);
   CHECK(attribute(dom, "drawn") == charts);
   CHECK(attribute(dom, "too-wide") == "no");
+  CHECK(attribute(dom, "cut-rows") == "0");
 }
 
 /// Looks at a page in both colour schemes and two widths, and holds it against verdict.json.
@@ -202,6 +203,9 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   }
   const std::string good = look_at(page, runs.path(), "7", verdict, false);
   CHECK(good.find("published: a &lt;paper&gt;") != std::string::npos);
+  CHECK(std::stoi(attribute(good, "contents")) >= 8);  // a link for each section
+  CHECK(good.find("href=\"#what-happened\"") != std::string::npos);
+  CHECK(good.find("What it cost: </b>") != std::string::npos);
   // Where the run comes from: the command of this process, and when it was started.
   const std::string command = netio::read_file(result.folder.path / kCommandFile);
   const std::string started = command.substr(2, command.find('\n') - 2);
