@@ -23,10 +23,13 @@ export class Colours {
     for (const name of ["ink", "soft", "line", "paper", "back", "accent", "bad", "warn", "idle", "node", "nodeline", "shade"]) {
       this[name] = style.getPropertyValue("--" + name).trim();
     }
+    this.scale = Number(style.getPropertyValue("--s")) || 1;  // of letters: style.css, larger in a hall
     this.kinds = kByKind[dark ? "dark" : "light"];
     this.flows = kFlows[dark ? "dark" : "light"];
     this.loads = new Map();
   }
+  /// A font of canvases, as large as the page's letters are now.
+  font(size, weight = 400) { return `${weight} ${size * this.scale}px system-ui, sans-serif`; }
   /// Of a link with this load, 0 to 1: made once for each, because a browser reads the words slowly.
   load(load) {
     if (!this.loads.has(load)) {

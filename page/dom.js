@@ -1,5 +1,7 @@
 // Small things that every part of the live page uses, beside common.js.
 
+import {el} from "./common.js";
+
 export const $ = (id) => document.getElementById(id);
 export function fill(parent, ...children) {
   parent.replaceChildren(...children.flat(3).filter((c) => c !== null && c !== undefined && c !== false));
@@ -21,6 +23,8 @@ export function sized(canvas) {
   c.clearRect(0, 0, w, h);
   return {c, w, h};
 }
+/// What no packet shows.
+export const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host reported it"}, "reported by the host");
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);

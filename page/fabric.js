@@ -7,6 +7,9 @@
 import {kDropped, kTrimmed} from "./world.js";
 import {kKinds} from "./colours.js";
 import {hit, layoutOf} from "./layout.js";
+import {drawFaultMarks} from "./marks.js";
+import {kHostDrawing} from "./hosts_drawing.js";
+import {box, isDark, listAt, strokeLines} from "./strokes.js";
 
 /// Fabric time that a second may show while single packets are drawn (our choice: they can be followed).
 const kPacketsUpTo = 6e6;
@@ -20,7 +23,7 @@ const kGroundEvery = {flows: 30, packets: 95};
 const kWideLinks = 800;
 const kLevels = 12;  // of load that can be distinguished
 /// What a link looks like, as a number: a level of load or one of these two, and bits.
-const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen = 64;
+const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen = 64, kBuiltSlow = 128;
 
 export class FabricView {
   constructor(canvas, world, link, colours) {
@@ -55,13 +58,16 @@ export class FabricView {
 
   at(x, y) {
     if (!this.places) return null;
+    const thing = hit(this.places, x, y);
+    // Packets cross optics, ports and switches: who points at such a thing means it.
+    if (thing && thing.what !== "link" && thing.what !== "plane" && thing.what !== "host" && thing.away < 2) return thing;
     let best = null, least = 7;
     for (const s of this.shown) {
       const d = Math.hypot(x - s.x, y - s.y);
       if (d < least) [best, least] = [s, d];
     }
     if (best) return {what: "packet", packet: best.packet, place: best};
-    return hit(this.places, x, y);
+    return thing;
   }
 
   isDense() { return this.places.links.length > kWideLinks; }
@@ -72,7 +78,7 @@ export class FabricView {
     const {world, front} = this;
     if (!world.fabric || !this.width) return;
     if (!this.places) {
-      this.places = layoutOf(world, this.width, this.height, this.focus);
+      this.places = layoutOf(world, this.width, this.height, this.focus, this.colours.scale, this.legendHigh?.());
       this.placed?.(this.height - this.places.cardsTop);
       this.grounded = undefined;
     }
@@ -85,7 +91,10 @@ export class FabricView {
     if (this.showsPackets()) this.drawPackets(t);
     // Packets go through optics: where there are few of these, they are seen to.
     if (!this.isDense()) this.drawOptics(front);
-    this.drawMarks();
+    const marked = drawFaultMarks(front, this.places, this.troubles, this.colours), key = [...marked].sort().join();
+    if (key !== this.marked) this.marksChanged?.([...marked]);
+    this.marked = key;
+    this.drawChoice();
   }
 
   /// All but packets.
@@ -116,21 +125,28 @@ export class FabricView {
       box(c, p.x, p.y, p.w, p.h, 10);
       c.fill();
       c.stroke();
-      if (p.small && p.h < 26) continue;
-      c.font = "600 12px system-ui, sans-serif";
+      c.font = colours.font(p.small ? 11 : 12, 600);
       c.textAlign = "left";
-      c.textBaseline = "top";
+      c.textBaseline = p.small ? "middle" : "top";
+      // The square has the colour that this plane has in the time line.
+      const square = 9 * colours.scale, up = p.small ? p.y + p.h / 2 : p.y + 7;
+      // A fabric whose planes are one panel has no square.
+      const coloured = this.places.panels.size === world.fabric.planes;
+      c.fillStyle = colours.plane(plane, world.fabric.planes);
+      if (coloured) c.fillRect(p.x + (p.small ? 5 : 10), p.small ? up - square / 2 : up + 1.5, square, square);
       c.fillStyle = colours.soft;
-      c.fillText("plane " + plane, p.x + 10, p.y + 7);
+      const words = p.small && p.title < 50 ? String(plane) : "plane " + plane;
+      c.fillText(words, p.x + (p.small ? 8 : 15) + (coloured ? square : -5), up, p.small ? p.title - square - 6 : undefined);
       const sums = bin?.planes[plane];
       if (!sums || p.small) continue;
-      const words = [];
-      if (sums.lost) words.push([`${sums.lost} lost`, colours.bad]);
-      if (sums.trimmed) words.push([`${sums.trimmed} trimmed`, colours.kinds.trimmed]);
-      if (sums.marked) words.push([`${sums.marked} marked`, colours.soft]);
+      c.textBaseline = "top";
+      const counts = [];
+      if (sums.lost) counts.push([`${sums.lost} lost`, colours.bad]);
+      if (sums.trimmed) counts.push([`${sums.trimmed} trimmed`, colours.kinds.trimmed]);
+      if (sums.marked) counts.push([`${sums.marked} marked`, colours.soft]);
       let x = p.x + p.w - 10;
       c.textAlign = "right";
-      for (const [text, colour] of words) {
+      for (const [text, colour] of counts) {
         c.fillStyle = colour;
         c.fillText(text, x, p.y + 7);
         x -= c.measureText(text).width + 10;
@@ -149,7 +165,7 @@ export class FabricView {
     for (const l of this.places.links) {
       if (!l) continue;
       const chosen = this.path?.has(l.link.id) || this.hover?.link === l.link || this.chosen.includes(l.link);
-      const bits = (this.dim(l.link) ? kDim : 0) | (l.panel.small ? kSmall : 0) | (chosen ? kChosen : 0);
+      const bits = (this.dim(l.link) ? kDim : 0) | (l.panel.small ? kSmall : 0) | (chosen ? kChosen : 0) | (l.link.slow ? kBuiltSlow : 0);
       for (const side of [0, 1]) {
         const wire = l.link.wires[side], sign = side === 0 ? 1 : -1, trouble = this.troubles.wires.get(wire);
         const look = bits | (trouble ? isDark(trouble) ? kDark : kImpaired : plain ? 0 : Math.round(load[wire] * kLevels));
@@ -177,7 +193,7 @@ export class FabricView {
     const {context: c, colours} = this, level = look & (kLooks - 1), small = look & kSmall, chosen = look & kChosen;
     const thin = small || this.isDense();
     c.globalAlpha = look & kDim ? 0.15 : 1;
-    c.setLineDash(level === kDark ? [4, 4] : level === kImpaired ? [9, 3] : []);
+    c.setLineDash(level === kDark ? [4, 4] : level === kImpaired ? [9, 3] : look & kBuiltSlow ? [2, 3] : []);
     if (level >= kImpaired) {
       c.strokeStyle = level === kDark ? colours.bad : colours.warn;
       c.lineWidth = thin ? 1 : 1.8;
@@ -319,75 +335,12 @@ export class FabricView {
       c.stroke();
       if (!p.label) continue;
       c.fillStyle = trouble ? colours.paper : colours.ink;
-      c.font = `${Math.min(12, p.h * 0.55)}px system-ui, sans-serif`;
+      c.font = `${Math.min(12 * colours.scale, p.h * 0.6)}px system-ui, sans-serif`;
       c.fillText(`${p.node.word}-${p.node.index}`, p.x, p.y + 0.5);
     }
   }
 
-  drawPorts() {
-    const {context: c, colours} = this;
-    for (const p of this.places.ports.values()) {
-      const dark = p.link.wires.some((w) => isDark(this.troubles.wires.get(w) || []));
-      const own = this.hover?.node === p.host || this.focus?.host === p.host.id || this.hover?.host === p.host;
-      const framed = p.w > 4;
-      c.fillStyle = dark ? colours.bad : own ? colours.accent : framed ? colours.node : colours.nodeline;
-      c.strokeStyle = own ? colours.accent : colours.nodeline;
-      c.lineWidth = 1;
-      box(c, p.x - p.w / 2, p.y - p.h / 2, p.w, p.h, Math.min(3, p.w / 3));
-      c.fill();
-      if (framed) c.stroke();
-      if (!p.label) continue;
-      c.fillStyle = dark || own ? colours.paper : colours.soft;
-      c.font = `${p.w < 14 ? 9 : 10}px system-ui, sans-serif`;
-      c.fillText(p.host.name, p.x, p.y + 0.5);
-    }
-  }
-
-  /// A host: its name, what it receives now, and a light for each of its ports.
-  drawCards() {
-    const {context: c, colours} = this;
-    c.textBaseline = "middle";
-    for (const card of this.places.cards) {
-      const trouble = this.troubles.nodes.get(card.host.id);
-      const own = this.hover?.node === card.host || this.focus?.host === card.host.id || this.chosen.includes(card.host);
-      c.fillStyle = colours.paper;
-      c.strokeStyle = own ? colours.accent : trouble ? colours.bad : colours.line;
-      c.lineWidth = own || trouble ? 2 : 1;
-      box(c, card.x, card.y, card.w, card.h, 7);
-      c.fill();
-      c.stroke();
-      let load = 0;
-      for (const link of card.host.links) load += this.loads.load[link.wires[1]] / card.host.links.length;
-      // What it receives: a bar below, or where there is no room for one, how far the card is full.
-      const wide = card.w - 16, bar = wide > 4;
-      c.fillStyle = colours.accent;
-      c.globalAlpha = 0.85;
-      if (bar) c.fillRect(card.x + 8, card.y + card.h - 12, wide * Math.min(load, 1), 5);
-      else c.fillRect(card.x, card.y + card.h * (1 - Math.min(load, 1)), card.w, card.h * Math.min(load, 1));
-      c.globalAlpha = 0.25;
-      if (bar) c.fillRect(card.x + 8, card.y + card.h - 12, wide, 5);
-      c.globalAlpha = 1;
-      if (!card.label) continue;
-      c.textAlign = "left";
-      c.fillStyle = trouble ? colours.bad : colours.ink;
-      c.font = "600 13px system-ui, sans-serif";
-      c.fillText(card.host.name, card.x + 9, card.y + 13);
-      c.fillStyle = colours.soft;
-      c.font = "11px system-ui, sans-serif";
-      c.textAlign = "right";
-      if (card.w > 84) c.fillText(`${Math.round(load * 100)} %`, card.x + card.w - 9, card.y + 13);
-      const step = wide / card.host.links.length, size = Math.min(step - 2, 9);
-      card.host.links.forEach((link, i) => {
-        const dark = link.wires.some((w) => isDark(this.troubles.wires.get(w) || []));
-        c.fillStyle = dark ? colours.bad : colours.kinds.sack;
-        c.globalAlpha = dark ? 1 : 0.75;
-        if (size > 1.5) c.fillRect(card.x + 8 + i * step, card.y + card.h - 28, size, size * 0.8);
-      });
-      c.globalAlpha = 1;
-    }
-  }
-
-  drawMarks() {
+  drawChoice() {
     if (!this.drag) return;
     const {front: c, colours} = this, d = this.drag;
     c.strokeStyle = colours.accent;
@@ -409,35 +362,7 @@ export class FabricView {
   }
 }
 
-/// Does one of these troubles stop everything?
-const isDark = (troubles) => troubles.some((trouble) => trouble.dark);
-
-function listAt(map, key) {
-  if (!map.has(key)) map.set(key, []);
-  return map.get(key);
-}
-
-/// Strokes lines, given as x1, y1, x2, y2 and so on. Those of one pixel are fastest as one path, wider ones alone and
-/// without round ends: by three and by three again, where there is no graphics card.
-function strokeLines(c, lines) {
-  const one = c.lineWidth <= 1;
-  c.beginPath();
-  for (let i = 0; i < lines.length; i += 4) {
-    c.moveTo(lines[i], lines[i + 1]);
-    c.lineTo(lines[i + 2], lines[i + 3]);
-    if (one) continue;
-    c.stroke();
-    c.beginPath();
-  }
-  if (one) c.stroke();
-}
-
-/// A box with round corners, where it is wide enough for them to be seen.
-function box(c, x, y, w, h, r) {
-  c.beginPath();
-  if (w < 8) c.rect(x, y, w, h);
-  else c.roundRect(x, y, w, h, Math.max(0, Math.min(r, w / 2, h / 2)));
-}
+Object.assign(FabricView.prototype, kHostDrawing);
 
 export function legendItems(by, colours) {
   return by === "kind" ? kKinds.map((kind) => [kind, colours.kinds[kind]]) : [];

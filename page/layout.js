@@ -4,10 +4,11 @@
 const kCardHeight = 58, kGap = 12;
 export const kLegend = 20;  // pixels between planes and hosts
 
-export function layoutOf(world, width, height, focus) {
+/// `scale`: of letters, for which there must be room; `legend`: the height of what stands between planes and hosts.
+export function layoutOf(world, width, height, focus, scale = 1, legend = 0) {
   const planes = panelNumbers(world);
-  const cards = Math.min(kCardHeight, height * 0.16);
-  const area = {x: 8, y: 8, w: width - 16, h: height - cards - 26 - kLegend};
+  const cards = Math.min(kCardHeight * scale, height * 0.18);
+  const area = {x: 8, y: 8, w: width - 16, h: height - cards - 26 - Math.max(kLegend * scale, legend)};
   const panels = new Map();
   const chosen = focus?.plane;
   if (chosen !== undefined && planes.includes(chosen)) {
@@ -24,7 +25,7 @@ export function layoutOf(world, width, height, focus) {
                                             y: area.y + Math.floor(i / columns) * (h + kGap), w, h}));
   }
   const places = {cardsTop: height - cards - 8, nodes: new Map(), ports: new Map(), links: [], optics: [], cards: [], panels};
-  for (const [plane, panel] of panels) placePanel(world, plane, panel, places);
+  for (const [plane, panel] of panels) placePanel(world, plane, panel, places, scale);
   placeLinks(world, places);
   placeOptics(world, places);
   placeCards(world, places, {x: area.x, y: height - cards - 8, w: area.w, h: cards});
@@ -37,25 +38,29 @@ function panelNumbers(world) {
   return [...numbers].sort((a, b) => a - b);
 }
 
-/// Panels that are neither towers nor ribbons: a plane looks best about 1.25 as wide as high.
+/// Panels that are neither towers nor ribbons: a plane looks best about 1.25 as wide as high. A grid that comes out even
+/// is worth more than that: four planes are 2 by 2, 4 by 1 or 1 by 4, never 3 and 1.
 function bestColumns(count, area) {
   let best = 1, least = Infinity;
   for (let columns = 1; columns <= count; ++columns) {
     const rows = Math.ceil(count / columns);
     const shape = (area.w / columns) / (area.h / rows);
-    const cost = Math.abs(Math.log(shape / 1.25)) + (columns * rows - count) * 0.12;
+    const cost = Math.abs(Math.log(shape / 1.25)) + (columns * rows - count) * 0.9;
     if (cost < least) [best, least] = [columns, cost];
   }
   return best;
 }
 
-function placePanel(world, plane, panel, places) {
+function placePanel(world, plane, panel, places, scale) {
   const of = (role) => world.nodes.filter((n) => n.role === role && n.plane === plane);
   const t1 = of("t1"), t0 = of("t0");
-  const top = panel.small ? 6 : 26, inner = panel.h - top - (panel.small ? 6 : 12);
-  panel.plane = plane;
-  row(t1, panel, panel.y + top + inner * 0.07, places, panel.small);
-  row(t0, panel, panel.y + top + inner * (t1.length ? 0.54 : 0.25), places, panel.small);
+  // A panel beside the one that is shown alone has its title at its left.
+  panel.title = panel.small ? Math.min(58 * scale, panel.w * 0.45) : 0;
+  const top = panel.small ? 6 : 26 * scale, inner = panel.h - top - (panel.small ? 6 : 12);
+  const free = {...panel, x: panel.x + panel.title, w: panel.w - panel.title};
+  panel.plane = free.plane = plane;
+  row(t1, free, panel.y + top + inner * 0.07, places, panel.small);
+  row(t0, free, panel.y + top + inner * (t1.length ? 0.54 : 0.25), places, panel.small);
   // The hosts' ports, in the order of the T0 that they hang on.
   const ports = [];
   for (const host of world.hosts) {
@@ -66,17 +71,17 @@ function placePanel(world, plane, panel, places) {
   }
   const order = new Map(t0.map((n, i) => [n.id, i]));
   ports.sort((a, b) => order.get(a.link.b.node) - order.get(b.link.b.node) || a.host.index - b.host.index);
-  const y = panel.y + top + inner * 0.95, step = panel.w / Math.max(ports.length, 1);
-  const size = Math.max(2, Math.min(step * 0.62, panel.small ? 6 : 22, inner * 0.12));
+  const y = panel.y + top + inner * 0.95, step = free.w / Math.max(ports.length, 1);
+  const size = Math.max(2, Math.min(step * 0.72, panel.small ? 6 : 24 * scale, inner * 0.14));
   ports.forEach(({host, link}, i) => {
-    const place = {x: panel.x + (i + 0.5) * step, y, w: size, h: Math.min(size, 18), host, link, panel, label: size >= 12.5};
+    const place = {x: free.x + (i + 0.5) * step, y, w: size, h: Math.min(size, 20 * scale), host, link, panel: free, label: size >= 12.5};
     places.ports.set(host.id + ":" + link.a.port, place);
   });
 }
 
 function row(nodes, panel, y, places, small) {
   const step = panel.w / Math.max(nodes.length, 1);
-  const w = Math.max(3, Math.min(step * 0.64, 74)), h = small ? 6 : Math.max(6, Math.min(24, panel.h * 0.11));
+  const w = Math.max(3, Math.min(step * 0.64, 74)), h = small ? 6 : Math.max(6, Math.min(26, panel.h * 0.11));
   nodes.forEach((node, i) => {
     places.nodes.set(node.id, {x: panel.x + (i + 0.5) * step, y, w, h, node, panel, label: !small && w >= 30});
   });
@@ -112,8 +117,42 @@ function placeOptics(world, places) {
     const share = Math.min(0.5, Math.max(0.2, (h / 2 + 4) / long));
     const at = (l) => ({x: l.x2 + (l.x1 - l.x2) * share, y: l.y2 + (l.y1 - l.y2) * share});
     const points = lines.map(at);
-    const left = Math.min(...points.map((p) => p.x)) - 7, right = Math.max(...points.map((p) => p.x)) + 7;
+    const xs = points.map((p) => p.x);
+    const left = Math.min(...xs), right = Math.max(...xs);
     places.optics.push({optic, x: left, y: points[0].y - h / 2, w: right - left, h, panel: lines[0].panel});
+  }
+  spreadOptics(places.optics);
+}
+
+/// Each optic stands out by up to 7 pixels beside its links, and no further than half way to the next one. Those whose
+/// links lie between those of others go below one another.
+function spreadOptics(optics) {
+  const rows = new Map();
+  for (const o of optics) {
+    const key = `${o.panel.plane} ${Math.round(o.y)}`;
+    if (!rows.has(key)) rows.set(key, []);
+    rows.get(key).push(o);
+  }
+  for (const row of rows.values()) {
+    row.sort((a, b) => a.x - b.x);
+    const ends = [];  // of the levels, how far to the right they are taken
+    for (const o of row) {
+      const right = o.x + o.w, level = ends.findIndex((end) => end < o.x);
+      o.level = level < 0 ? ends.length : level;
+      ends[o.level] = right;
+    }
+    for (let level = 0; level < ends.length; ++level) {
+      const own = row.filter((o) => o.level === level);
+      own.forEach((o, i) => {
+        o.before = i === 0 ? 7 : (o.x - own[i - 1].x - own[i - 1].w) / 2 - 0.5;
+        o.after = i === own.length - 1 ? 7 : (own[i + 1].x - o.x - o.w) / 2 - 0.5;
+      });
+      if (own.length > 1) Object.assign(own[0], {before: own[0].after}), Object.assign(own.at(-1), {after: own.at(-1).before});
+    }
+    for (const o of row) {
+      const before = Math.max(0, Math.min(7, o.before)), after = Math.max(0, Math.min(7, o.after));
+      Object.assign(o, {x: o.x - before, w: o.w + before + after, y: o.y + o.level * (o.h + 2)});
+    }
   }
 }
 
@@ -125,26 +164,28 @@ function placeCards(world, places, area) {
   });
 }
 
-/// What is at a point: {what, ...}, the smallest thing first; null for nothing.
+/// Pixels: a pointer that is so near to a thing means it. Beside a plane that is shown alone the others are only pointed at.
+const kReach = {node: 4, port: 4, optic: 8, link: 6};
+/// How far a point is from a box around (x, y), or from its left top corner on; 0 inside.
+const away = (x, y, left, top, w, h) => Math.hypot(Math.max(left - x, x - left - w, 0), Math.max(top - y, y - top - h, 0));
+
+/// What is at a point: {what, ..., away}, the nearest thing; null for nothing. `away`: pixels from it, 0 inside.
 export function hit(places, x, y) {
-  const inside = (p, m = 2) => Math.abs(x - p.x) <= p.w / 2 + m && Math.abs(y - p.y) <= p.h / 2 + m;
-  for (const p of places.nodes.values()) if (inside(p)) return {what: "node", node: p.node, place: p};
-  for (const p of places.ports.values()) if (inside(p)) return {what: "port", link: p.link, host: p.host, place: p};
-  for (const o of places.optics) {
-    if (x >= o.x - 2 && x <= o.x + o.w + 2 && y >= o.y - 3 && y <= o.y + o.h + 3) return {what: "optic", optic: o.optic, place: o};
-  }
+  let best = null, least = Infinity;
+  const take = (d, found) => {
+    if (d < least && d <= (found.place.panel.small ? 1 : kReach[found.what])) [best, least] = [{...found, away: d}, d];
+  };
+  for (const p of places.nodes.values()) take(away(x, y, p.x - p.w / 2, p.y - p.h / 2, p.w, p.h), {what: "node", node: p.node, place: p});
+  for (const p of places.ports.values()) take(away(x, y, p.x - p.w / 2, p.y - p.h / 2, p.w, p.h), {what: "port", link: p.link, host: p.host, place: p});
+  for (const o of places.optics) take(away(x, y, o.x, o.y, o.w, o.h), {what: "optic", optic: o.optic, place: o});
+  if (best) return best;
   for (const c of places.cards) {
-    if (x >= c.x && x <= c.x + c.w && y >= c.y && y <= c.y + c.h) return {what: "host", node: c.host, place: c};
+    if (x >= c.x && x <= c.x + c.w && y >= c.y && y <= c.y + c.h) return {what: "host", node: c.host, place: c, away: 0};
   }
-  let best = null, least = 6;
-  for (const l of places.links) {
-    if (!l) continue;
-    const d = distance(l, x, y);
-    if (d < least) [best, least] = [l, d];
-  }
-  if (best && !best.panel.small) return {what: "link", link: best.link, place: best};
+  for (const l of places.links) if (l && !l.panel.small) take(distance(l, x, y), {what: "link", link: l.link, place: l});
+  if (best) return best;
   for (const [plane, p] of places.panels) {
-    if (x >= p.x && x <= p.x + p.w && y >= p.y && y <= p.y + p.h) return {what: "plane", plane, place: p};
+    if (x >= p.x && x <= p.x + p.w && y >= p.y && y <= p.y + p.h) return {what: "plane", plane, place: p, away: 0};
   }
   return null;
 }

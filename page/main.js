@@ -6,8 +6,10 @@ import {Link} from "./link.js";
 import {us, World} from "./world.js";
 import {Colours, kKindWords} from "./colours.js";
 import {FabricView, legendItems} from "./fabric.js";
+import {signOf} from "./marks.js";
+import {kLooksPart} from "./looks.js";
 import {TimeLine} from "./timeline.js";
-import {commandOf, Menu} from "./menu.js";
+import {commandOf, lineOf, Menu} from "./menu.js";
 import {kTabs, Panels} from "./panels.js";
 import {Lessons} from "./lessons.js";
 import {kPointing} from "./pointing.js";
@@ -29,8 +31,12 @@ class Page {
     if (words.has("class") && !words.get("name")) return void askName("");
     this.link = new Link(visitor(words), (m) => this.heard(m), (s, why) => this.connection(s, why), () => this.sendSeek());
     this.fabric = new FabricView($("fabric"), this.world, this.link, this.colours);
-    this.fabric.placed = (height) => { $("legend").style.bottom = height + 1 + "px"; };
-    this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t));
+    this.fabric.placed = (height) => { $("legends").style.bottom = height + 1 + "px"; };
+    this.fabric.legendHigh = () => $("legends").offsetHeight;
+    this.fabric.marksChanged = (effects) => this.keepRoom(() => fill($("marks"), effects.map((effect) => el("span", {"data-effect": effect}, el("b", {}, signOf(effect)[0]), signOf(effect)[1])),
+      this.world.links.some((l) => l.slow) ? el("span", {}, el("b", {class: "slow"}, "┄┄"), "slower link") : null));
+    this.line = new TimeLine($("line"), this.world, this.colours, (t) => this.seek(t), (from, to) => this.spanChosen(from, to));
+    this.line.shown = () => { this.stale = true; };
     this.menu = new Menu(this);
     this.lessons = new Lessons(this);
     this.palette = new Palette(this);
@@ -39,7 +45,7 @@ class Page {
     this.pointer();
     addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.readHash());
-    addEventListener("resize", () => { this.line.dirty = this.stale = true; });
+    addEventListener("resize", () => this.resized());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.recolour());
     let last = 0;
     const frame = (now) => {
@@ -73,6 +79,8 @@ class Page {
       this.fabric.setFocus(null);
       this.panels.verdict = null;
       this.panels.life = null;
+      this.line.show(0, this.world.end);
+      this.planeLegend();
       this.legend();
     } else if (word === "branch") {
       if (this.fork && message.other !== null) this.setFork(false);
@@ -113,7 +121,7 @@ class Page {
     fill($("badges"), student ? el("span", {class: "badge", id: "student"}, student) : null, world.branch.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.branch.lab}-${world.nodes[0].name} tcpdump`}, "live") :
            world.branch.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
          world.cut ? el("span", {class: "badge hot", id: "cut", title: world.cut.why}, `recorded up to ${time(world.cut.from_ps)}`) : null,
-         open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind.replaceAll("_", " ") : `${open.length} faults in force`) : null,
+         open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind : `${open.length} faults in force`) : null,
          world.other !== null ? el("span", {class: "badge on"}, "two branches") : null,
          world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
          world.browsers > 1 || !world.mine ? el("button", {type: "button", id: "hand", class: "badge", onclick: () => this.link.say({do: world.mine ? "give" : "take"})},
@@ -172,8 +180,8 @@ class Page {
     const t = this.world.t;
     try {
       await this.link.ask({do: "break", kind, body, fork: this.fork});
-      this.did(commandOf(kind, body, t));
-      this.say(kind.replaceAll("_", " ") + (kind === "incast" ? `: ${body.size} of datagrams from each sender, at once` : ""));
+      this.did(commandOf(kind, body), lineOf(kind, body, t));
+      this.say(kind + (kind === "incast" ? `: ${body.size} of datagrams from each sender, at once` : ""));
       this.undo = "break";
     } catch (problem) {
       if (rethrow) throw problem;
@@ -183,7 +191,7 @@ class Page {
 
   async heal(what) {
     await this.command({do: "heal", what, fork: this.fork});
-    this.did(`mrclab heal ${what}`.trim() + `     healed: ${us(this.world.t)}`);
+    this.did(`mrclab heal ${what}`.trim(), `healed: ${us(this.world.t)}`);
   }
 
   setFork(on) {
@@ -193,7 +201,14 @@ class Page {
     this.badges();
   }
 
-  did(text) { $("command").textContent = text; }
+  /// As a command, and as a line of a scenario; one of them may be empty.
+  did(command, line = "") {
+    $("did").hidden = false;
+    for (const [id, text] of [["command", command], ["line-of-yaml", line]]) {
+      $(id).textContent = text;
+      $(id).parentElement.hidden = !text;
+    }
+  }
 
   say(text) {
     $("caption").textContent = text;
@@ -261,6 +276,14 @@ class Page {
     on("help", () => this.help());
     on("find", () => this.palette.open());
     on("theme", () => this.theme());
+    on("hall", () => this.hall());
+    on("zoom-in", () => this.line.zoom(1.6));
+    on("zoom-out", () => this.line.zoom(1 / 1.6));
+    on("zoom-all", () => this.line.show(0, this.world.end));
+    this.grip();
+    for (const button of document.querySelectorAll("[data-copies]")) {
+      button.addEventListener("click", async () => this.say(await copy($(button.dataset.copies).textContent) ? "copied" : "select it to copy it"));
+    }
     $("speed").addEventListener("input", (e) => this.setSpeed(Number(e.target.value)));
     $("colour").addEventListener("change", (e) => this.colourBy(e.target.value));
   }
@@ -280,6 +303,8 @@ class Page {
   recolour() {
     this.colours.set(document.documentElement.dataset.theme);
     this.legend();
+    this.planeLegend();
+    this.fabric.places = null;
     this.fabric.dirty = this.line.dirty = true;
   }
 
@@ -346,5 +371,5 @@ function askName(why) {
   name.focus();
 }
 
-Object.assign(Page.prototype, kPointing, kKeys, kSettingUp);
+Object.assign(Page.prototype, kPointing, kKeys, kSettingUp, kLooksPart);
 window.mrclab = new Page();

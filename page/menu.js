@@ -18,12 +18,12 @@ export const bodyOf = (kind, target) => ({...target, ...Object.fromEntries(kind.
 
 const yamlValue = (value) => /^[\[{]/.test(value) || /^[\w.%\/-]+$/.test(value) ? value : JSON.stringify(value);
 
-/// What was done, as the command and as the line of a scenario that do the same.
-export function commandOf(kind, body, t) {
+/// What was done, as a command, and as a line of a scenario, that do the same.
+export function commandOf(kind, body) {
   const shell = (v) => v.startsWith("[") ? v.replace(/[[\]" ]/g, "") : v;
-  return `mrclab fault ${kind} ${Object.entries(body).map(([k, v]) => `${k}=${shellWord(shell(v))}`).join(" ")}` +
-      `     - {at: ${us(t)}, ${kind}: {${Object.entries(body).map(([k, v]) => `${k}: ${yamlValue(v)}`).join(", ")}}}`;
+  return `mrclab fault ${kind} ${Object.entries(body).map(([k, v]) => `${k}=${shellWord(shell(v))}`).join(" ")}`;
 }
+export const lineOf = (kind, body, t) => `- {at: ${us(t)}, ${kind}: {${Object.entries(body).map(([k, v]) => `${k}: ${yamlValue(v)}`).join(", ")}}}`;
 
 export class Menu {
   constructor(page) {
@@ -56,13 +56,13 @@ export class Menu {
     if (!kinds || this.asked !== asked) return;  // another menu has been asked for meanwhile
     this.back = back;
     fill(this.box, el("h2", {}, title),
-         extra.map(([text, act]) => el("button", {type: "button", role: "menuitem", onclick: () => { this.close(); act(); }}, text)),
+         extra.map(([text, act, about]) => el("button", {type: "button", role: "menuitem", onclick: () => { this.close(); act(); }}, text, about ? el("span", {}, about) : null)),
          extra.length && kinds.length ? el("hr") : null,
          kinds.map(({kind, target}) => el("button", {type: "button", role: "menuitem", "data-kind": kind.name,
            title: "click: at once; with Shift, or from the keyboard with P: choose its parameters",
            onclick: (e) => { this.close(); e.shiftKey ? this.form(kind, target) : this.page.breakIt(kind.name, bodyOf(kind, target)); },
            onkeydown: (e) => { if (e.key === "p" || e.key === "P") { this.close(); this.form(kind, target); } }},
-           kind.name.replaceAll("_", " ") + parametersOf(kind), el("span", {}, kind.about))),
+           el("code", {}, kind.name), parametersOf(kind), el("span", {}, kind.about))),
          kinds.length ? [el("hr"), el("button", {type: "button", role: "menuitem", onclick: () => { this.close(); this.choose(kinds); }},
                                       "choose parameters …")] : null);
     this.box.hidden = false;

@@ -1,20 +1,20 @@
 // The tabs beside the fabric: story, entropy values, one queue pair, one packet, one switch or host, faults
 // and branches. Each is drawn from what is known at the instant that is shown.
 
-import {el, kSigns, note, table, time} from "./common.js";
-import {counted, fill, sentence, sized} from "./dom.js";
-import {bytes, isData, us} from "./world.js";
+import {el, note, table, time} from "./common.js";
+import {fill, hostsWord, sentence, sized} from "./dom.js";
+import {bytes, isAtOnce, isData, us} from "./world.js";
 import {kMatrixSpan, matrixPanel} from "./matrix.js";
 import {packetPanel} from "./packet_panel.js";
 import {runPanel} from "./run_panel.js";
 import {arrivedStrip} from "./arrived_strip.js";
 import {SackRow} from "./sack_row.js";
 import {EventsPanel} from "./events_panel.js";
+import {kStoryPart} from "./story_panel.js";
+import {kNodePart} from "./node_panel.js";
 
-export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Switch"],
+export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Node"],
                       ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"]];
-const kStoryLines = 60, kToCome = 8, kQueuePairs = 40;
-const hostsWord = () => el("span", {class: "word", title: "no packet shows it: the host reported it"}, "reported by the host");
 
 export class Panels {
   constructor(page, tabs, panel) {
@@ -54,114 +54,6 @@ export class Panels {
     const drawn = this["tab_" + this.tab](world, world.now());
     if (drawn) fill(this.panel, drawn);
     this.panel.scrollTop = top;
-  }
-
-  // --- story --------------------------------------------------------------------------------------
-
-  tab_story(world, t) {
-    const fresh = this.verdict?.branch === world.number;
-    const lines = fresh ? this.verdict.story : [];
-    const told = this.heard(world, t);
-    const key = "story" + world.number + fresh + lines.filter((l) => l.t_ps <= t).length + told.length + world.branch.faults.filter((f) => f.from_ps > t).length + (this.judging ? 1 : 0);
-    if (key === this.storyKey && this.panel.dataset.tab === "story") return null;
-    this.storyKey = key;
-    this.panel.dataset.tab = "story";
-    return [
-      el("h2", {}, "The story"),
-      el("details", {class: "about"}, el("summary", {}, firstSentence(world.fabric.about)), world.fabric.about),
-      world.fabric.run ? this.replayed(world) : null,
-      el("p", {}, el("button", {type: "button", class: fresh ? null : "main", id: "judge", disabled: this.judging, onclick: () => this.judge()},
-         this.judging ? "judging …" : fresh ? "Judge again" : "Judge this session"),
-         el("span", {class: "note"}, "  runs it to its end and looks at its packets alone")),
-      fresh ? this.checks() : null,
-      fresh ? el("ol", {class: "story"}, lines.map((line) => el("li", {class: [storyClass(line.kind), line.t_ps > t ? "" : "now"].join(" "),
-        onclick: () => this.page.seek(line.t_ps)}, el("span", {class: "when"}, time(line.t_ps)), line.text)))
-        : el("ol", {class: "story"}, told.map((line) => el("li", {class: line.kind, onclick: () => this.page.seek(line.t)},
-          el("span", {class: "when"}, time(line.t)), line.text, line.count > 1 ? ` (${line.count} times)` : null, line.said ? [" ", hostsWord()] : null))),
-      fresh || !told.earlier ? null : note(`${counted(told.earlier, "earlier line is", "earlier lines are")} not shown.`),
-      fresh || !told.length || !world.unheard(t) ? null : note(sentence(world.unheard(t))),
-      fresh ? null : this.toCome(world, t),
-      fresh || told.length || world.branch.faults.length ? null : note(sentence(world.unheard(t) ?? "no fault has begun, and no host has reported a loss, a path or a failure up to here") + " Right-click a link, a switch, a host or an optic to break it."),
-    ];
-  }
-
-  /// A finished run is shown as its nodes recorded it, or simulated again, from its scenario and seed; digests show whether
-  /// both are one history.
-  replayed(world) {
-    const recorded = world.branch.world === "run";
-    const run = world.fabric.run, said = el("span", {class: "note", id: "same-history", "aria-live": "polite"}, this.sameHistory ?? "");
-    return el("p", {id: "replayed"}, el("b", {}, recorded ? "A finished run, as its nodes recorded it. " : "A finished run, simulated again. "), `${run.folder}, world ${run.world}` +
-        (run.exact ? ", FAITHFUL: its history can be had again exactly. " : ", not FAITHFUL or by the wall clock: "
-         + (recorded ? "simulated, it need not come out the same. " : "what you see need not be what happened. ")),
-      run.exact && world.number === 1 ? el("button", {type: "button", id: "compare-history", onclick: async () => {
-        said.textContent = "simulating to its end …";
-        try {
-          const {sha256, simulated} = await this.page.link.ask({do: "history"});
-          this.sameHistory = (simulated ?? sha256) === run.sha256 ? `simulated, the same history: ${run.sha256.slice(0, 12)}…`
-              : `simulated, another history: ${(simulated ?? sha256).slice(0, 12)}…, not ${run.sha256.slice(0, 12)}…`;
-        } catch (problem) {
-          this.sameHistory = problem.message;
-        }
-        said.textContent = this.sameHistory;
-      }}, "Compare digests") : null, " ", said);
-  }
-
-  /// What is known without the judge: faults that began and ended, and events of hosts.
-  heard(world, t) {
-    const lines = [];
-    for (const fault of world.branch.faults) {
-      if (fault.from_ps <= t) lines.push({t: fault.from_ps, kind: "bad", text: fault.text});
-      if (fault.until_ps !== null && fault.until_ps <= t && !isAtOnce(fault)) lines.push({t: fault.until_ps, kind: "good", text: fault.kind + " is over"});
-    }
-    const recent = new Map();
-    for (const e of world.branch.events) {
-      if (e.t_ps > t) break;
-      if (!/^(ev_state|loss_detected|qp_error|port_status_sent)$/.test(e.kind)) continue;
-      const host = world.nodes[e.node].name;
-      const text = {ev_state: `${host}: ${e.path ?? "port p" + e.port} is ${(e.cause ?? "").replaceAll("_", " ")}`,
-                    loss_detected: `${host}: takes a packet for lost (${(e.cause ?? "").replaceAll("_", " ")})`,
-                    qp_error: `${host}: a queue pair failed: ${e.cause ?? ""}`, port_status_sent: `${host} reports its ports to its peers`}[e.kind];
-      // An event that a host repeats soon is counted, not listed again.
-      const same = recent.get(text);
-      if (same && e.t_ps - same.t < 40e6) { ++same.count; continue; }
-      const line = {t: e.t_ps, kind: e.kind === "qp_error" ? "bad" : "", text, said: true, count: 1};
-      recent.set(text, line);
-      lines.push(line);
-    }
-    lines.sort((a, b) => a.t - b.t);
-    return Object.assign(lines.slice(-kStoryLines), {earlier: Math.max(0, lines.length - kStoryLines)});
-  }
-
-  /// The faults that the schedule still has, so that one can look at their place.
-  toCome(world, t) {
-    const all = world.branch.faults.filter((f) => f.from_ps > t), faults = all.slice(0, kToCome);
-    if (!faults.length) return null;
-    return [el("h3", {}, "To come"), el("ol", {class: "story"}, faults.map((f) => el("li", {class: "later", onclick: () => this.page.seek(f.from_ps)},
-              el("span", {class: "when"}, time(f.from_ps)), f.text))),
-            all.length > faults.length ? note(`And ${all.length - faults.length} more, in the tab Faults.`) : null,
-            note(el("kbd", {}, "Space"), " plays, ", el("kbd", {}, "+"), " and ", el("kbd", {}, "−"), " change the speed, ", el("kbd", {}, "G"), " and others set more up (", el("kbd", {}, "?"), " lists them). Right-click anything to break it.")];
-  }
-
-  checks() {
-    return el("div", {id: "checks"}, el("p", {}, el("b", {class: this.verdict.result}, this.verdict.result.toUpperCase()),
-      this.verdict.simulated ? " simulated" : null, this.verdict.why ? note(this.verdict.why) : null),
-      this.verdict.checks.map((check) => el("div", {class: "check"}, el("b", {class: check.result}, kSigns[check.result] ?? "?"),
-        check.text ?? check.about ?? check.name, check.note ? el("div", {class: "note"}, check.note) : null,
-        check.looked ? el("div", {class: "note"}, "looked at " + check.looked.text) : null)));
-  }
-
-  async judge(expect = "") {
-    this.judging = true;
-    this.draw();
-    try {
-      const verdict = await this.page.link.ask({do: "judge", expect});
-      verdict.branch = this.page.world.number;
-      if (!expect) this.verdict = verdict;
-      return verdict;
-    } finally {
-      this.judging = false;
-      this.draw();
-    }
   }
 
   // --- entropy values -------------------------------------------------------------------------------
@@ -247,7 +139,7 @@ export class Panels {
     };
     line("window", colours.accent);
     line("in_flight", colours.kinds.sack);
-    c.font = "10.5px system-ui, sans-serif";
+    c.font = colours.font(11);
     c.fillStyle = colours.accent;
     c.fillText("window", 2, h - 2);
     c.fillStyle = colours.kinds.sack;
@@ -283,56 +175,6 @@ export class Panels {
     }
   }
 
-  // --- one switch or host ------------------------------------------------------------------------------
-
-  tab_node(world, t) {
-    this.panel.dataset.tab = "node";
-    const node = this.node === null ? null : world.nodes[this.node];
-    if (!node) return [el("h2", {}, "A switch or a host"), note("Click one in the fabric.")];
-    const troubles = world.troubles(t), own = troubles.nodes.get(node.id) ?? [];
-    const rows = node.ports.map((port, i) => {
-      const link = node.links.find((l) => (l.a.node === node.id && l.a.port === i) || (l.b.node === node.id && l.b.port === i));
-      if (!link) return [port, "–", "–", "–", "–"];
-      const out = link.a.node === node.id ? 0 : 1, there = out === 0 ? link.b : link.a;
-      const sent = world.load(link.wires[out], t), got = world.load(link.wires[1 - out], t);
-      const bad = [...(troubles.wires.get(link.wires[0]) ?? []), ...(troubles.wires.get(link.wires[1]) ?? [])];
-      return [port, world.portName(there), percent(got.load), percent(sent.load), bad.length ? bad[0].effect.replaceAll("_", " ") : percent(sent.queue)];
-    });
-    return [el("h2", {}, node.name), own.map((trouble) => el("p", {class: "error"}, trouble.fault.text)),
-            table(["port", "to", "in", "out", "queue"], rows, [2, 3, 4]),
-            note("In and out: share of the line rate in the last microseconds. Queue: share of the trim threshold, from how long packets waited."),
-            node.role === "host" ? this.hostPart(node) : this.switchPart(node)];
-  }
-
-  /// What a node says of itself, asked again every 20 µs of fabric time; null: it has not answered yet.
-  toldBy(node, command) {
-    const key = node.id + " " + this.page.world.number + " " + Math.floor(this.page.world.reached / 20e6);
-    const take = (answer) => { this.told = {...answer, id: node.id}; this.draw(); };
-    if (this.toldKey !== key) this.page.link.ask(command).then(take, (problem) => take({problem: problem.message}));
-    this.toldKey = key;
-    return this.told?.id === node.id ? this.told : null;
-  }
-
-  /// The switch's table and counters, in the words of `mrclab inspect`.
-  switchPart(node) {
-    const told = this.toldBy(node, {do: "inspect", node: node.id});
-    if (!told) return null;
-    if (told.problem) return note(sentence(told.problem));
-    return [el("h3", {}, "Its table "), el("p", {}, el("code", {}, `mrclab inspect ${node.name}`), ` at ${time(told.at_ps)}`),
-            el("pre", {id: "inspected"}, told.text), el("h3", {}, "Counters that are not zero"),
-            table(["counter", "value"], Object.entries(told.counters), [1])];
-  }
-
-  hostPart(node) {
-    const a = this.toldBy(node, {do: "host", host: node.index});
-    if (!a) return null;
-    if (a.problem) return note(sentence(a.problem));
-    return [el("h3", {}, "Queue pairs ", hostsWord()),
-            table(["QP", "posted", "completed", "state"], a.queues.slice(0, kQueuePairs).map((q) => ["0x" + q.qp.toString(16), q.posted, q.completed, q.in_error ? "in error" : "works"]), [1, 2]),
-            a.queues.length > kQueuePairs ? note(`The first ${kQueuePairs} of ${a.queues.length}.`) : null,
-            note(`At ${time(a.at_ps)}: ${a.retransmissions} retransmitted, ${counted(a.losses_detected, "loss", "losses")} noticed, ${bytes(a.in_flight_bytes)} in flight.`)];
-  }
-
   // --- faults and branches ------------------------------------------------------------------------------
 
   tab_faults(world, t) {
@@ -347,7 +189,7 @@ export class Panels {
       faults.length ? el("ul", {class: "list"}, faults.map((f) => el("li", {},
         stage(f) === "in force" || stage(f) === "to come" ? el("button", {type: "button", onclick: () => this.page.heal(String(f.number))}, stage(f) === "in force" ? "heal" : "call off") : null,
         el("button", {type: "button", title: "go there", onclick: () => this.page.seek(f.from_ps)}, "go"),
-        el("b", {}, f.kind.replaceAll("_", " ")), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
+        el("b", {}, f.kind), " ", el("span", {class: "word"}, stage(f)), " ", el("span", {class: "word"}, f.source === "hand" ? "by hand" : f.source),
         el("div", {class: "note"}, f.text), el("code", {}, "- " + f.yaml)))) : note("None is scheduled, and none was made by hand. Right-click something in the fabric."),
       el("h2", {}, "Branches"),
       world.other === null ? note("Press Fork (F): the next change keeps this branch, and both are shown side by side on the time line.")
@@ -400,8 +242,4 @@ export class Panels {
   }
 }
 
-/// A burst is handed to its senders in an instant; what follows are packets.
-const isAtOnce = (fault) => fault.until_ps === fault.from_ps;
-const percent = (value) => Math.round(value * 100) + " %";
-const storyClass = (kind) => /struck|lost|dropped|failed|refused|trimmed/.test(kind) ? "bad" : /undone|returned|recovered|settled/.test(kind) ? "good" : "";
-const firstSentence = (text) => (/^.{12,}?\.(?= [A-Z(]|$)/.exec(text)?.[0] ?? text.slice(0, 120)) || "about";
+Object.assign(Panels.prototype, kStoryPart, kNodePart);

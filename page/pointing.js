@@ -67,7 +67,11 @@ export const kPointing = {
     const chosen = this.fabric.chosen, one = chosen.length === 1 ? chosen[0] : null;
     const extra = [];
     if (one?.isPlane) extra.push([this.fabric.focus?.plane === one.number ? "show all planes" : "show this plane alone", () => this.focusPlane(one.number)]);
-    if (one?.role) extra.push(["look at it", () => { this.panels.node = one.id; this.panels.show("node"); }]);
+    if (one?.role) extra.push(["look at it", () => this.panels.showNode(one.id)]);
+    if (one?.wires) {
+      for (const end of [one.a, one.b]) extra.push([`${this.world.portName(end)} over time`, () => this.panels.showNode(end.node, end.port)]);
+      if (this.world.nodes[one.a.node].role === "host") extra.push([`break ${this.world.nodes[one.a.node].name} …`, () => { this.choose(this.world.nodes[one.a.node]); this.openMenu(x, y); }]);
+    }
     if (one?.role === "t0" || one?.role === "t1") {
       // As a controller would before it works on the switch: nothing is broken, and no host uses it.
       extra.push(["drain it: no host uses its paths", () => this.breakIt("drain", {switch: one.name})]);
@@ -92,12 +96,15 @@ export const kPointing = {
     if (found.what === "packet" && isDatagram(found.packet)) this.say("A datagram of a burst has no number by which it could be followed.");
     else if (found.what === "packet") this.follow(found.packet);
     else if (found.what === "plane") this.focusPlane(found.plane);
-    else if (found.what === "node") { this.panels.node = found.node.id; this.panels.show("node"); }
+    else if (found.what === "node") this.panels.showNode(found.node.id);
+    // A box of a host in a plane is that host, and its port there.
+    else if (found.what === "port") this.panels.showNode(found.host.id, found.link.a.node === found.host.id ? found.link.a.port : found.link.b.port);
     else if (found.what === "host") {
       this.panels.node = found.node.id;
+      this.panels.port = null;
       this.fabric.setFocus(this.fabric.focus?.host === found.node.id ? null : {host: found.node.id});
       this.panels.show("node");
-    } else if (found.what === "link" || found.what === "optic" || found.what === "port") this.openMenu(e.clientX, e.clientY);
+    } else if (found.what === "link" || found.what === "optic") this.openMenu(e.clientX, e.clientY);
   },
 
   hover(e) {
@@ -130,7 +137,9 @@ export const kPointing = {
     }
     const link = found.link, [a, b] = link.wires.map((w) => world.load(w, t));
     const bad = new Set(link.wires.flatMap((w) => (world.troubles(t).wires.get(w) ?? []).map((x) => x.fault.text)));
-    return [link.name.replace("--", " – "), `up ${Math.round(a.load * 100)} %, down ${Math.round(b.load * 100)} %`,
+    const slow = link.slow ? ", slower than others of its kind" : "";
+    return [...(found.what === "port" ? [`${found.host.name}, its port ${world.portName(link.a.node === found.host.id ? link.a : link.b)}`] : []),
+            link.name.replace("--", " – "), `${link.rate / 1e9} Gb/s${slow}`, `up ${Math.round(a.load * 100)} %, down ${Math.round(b.load * 100)} %`,
             ...(link.optic ? ["optic " + link.optic.name] : []), ...bad];
   },
 

@@ -9,7 +9,7 @@ export function runPanel(page) {
     error.textContent = "";
     try {
       await page.link.ask(command);
-      page.did(said);
+      page.did("", said);
     } catch (problem) {
       error.textContent = problem.message;
     }

@@ -254,5 +254,7 @@ function add(map, key, value) {
   map.get(key).push(value);
 }
 
+/// A burst is handed to its senders in an instant; what follows are packets.
+export const isAtOnce = (fault) => fault.until_ps === fault.from_ps;
 export const us = (ps) => trimmed(ps / 1e6, 6) + "us";
 export const bytes = (n) => n >= 1 << 20 ? trimmed(n / (1 << 20), 2) + " MiB" : n >= 1024 ? trimmed(n / 1024, 1) + " KiB" : n + " B";
