@@ -8,12 +8,8 @@
 #include "scenario/import/text_scanner.h"
 
 namespace mrclab::lab {
-namespace {
-
-using nlohmann::json;
-
-constexpr int kDeepest = 12;
-constexpr int kFlattened = 3;  // "host": {"name": ...} is the column "host.name"
+// Has a name because JournalFields::Record has external linkage.
+namespace record_fields {
 
 /// Fields by column, each with the rank of its name.
 class RecordColumns {
@@ -51,6 +47,16 @@ class RecordColumns {
   };
   std::array<Field, kLogColumns> fields_;
 };
+
+}  // namespace record_fields
+
+namespace {
+
+using nlohmann::json;
+using record_fields::RecordColumns;
+
+constexpr int kDeepest = 12;
+constexpr int kFlattened = 3;  // "host": {"name": ...} is the column "host.name"
 
 /// A field as text. The journal writes a message that is no UTF-8 as a list of bytes.
 std::string text_of(const json& value) {
@@ -217,7 +223,7 @@ Pair take_pair(std::string_view& line) {
 }  // namespace
 
 struct JournalFields::Record {
-  RecordColumns columns;
+  record_fields::RecordColumns columns;
   size_t line = 0;
 };
 
