@@ -25,6 +25,10 @@ std::string place_of(const Topology& topology, PortRef where) {
   return known ? " at " + topology.port_name(where) : "";
 }
 
+std::string known_text(const HostWait& wait) {
+  return wait.known == FabricTime::never() ? "the end" : to_string(wait.known);
+}
+
 /// What the last of the chain is waited for.
 std::string root_text(const Topology& topology, const HostWait& wait, const std::string& last) {
   const std::string when = wait.until == FabricTime::never() ? "" : " at " + to_string(wait.until);
@@ -42,7 +46,8 @@ std::string root_text(const Topology& topology, const HostWait& wait, const std:
       } else {
         text += one ? "is retransmitted" : "are retransmitted";
       }
-      if (wait.until == FabricTime::never()) return text + "; not all arrive by the end";
+      if (wait.until == FabricTime::never())
+        return text + "; not all arrive by " + known_text(wait);
       return text + (one ? ", to arrive" : ", the last to arrive") + when;
     }
     case WaitReason::kUnderWay:
@@ -51,7 +56,7 @@ std::string root_text(const Topology& topology, const HostWait& wait, const std:
     case WaitReason::kSender: return last + ", which still receives what it passes on" + when;
     case WaitReason::kOwnPace:
       return last + ", which sends again" + when + " without waiting for anything that arrives";
-    case WaitReason::kSilent: return last + ", which sends nothing more";
+    case WaitReason::kSilent: return last + ", which sends nothing more by " + known_text(wait);
     case WaitReason::kCircle: return last + ": each waits for the next, in a circle";
     case WaitReason::kBusy:
     case WaitReason::kNoData: break;
@@ -65,7 +70,8 @@ std::string to_string(const Topology& topology, const HostWait& wait) {
   const std::string name = host_name(topology, wait.host);
   const std::string begin = name + " receives " + percent(wait.share);
   if (wait.reason == WaitReason::kBusy) return begin + " of its line rate";
-  if (wait.reason == WaitReason::kNoData) return begin + ": nobody sends it data";
+  if (wait.reason == WaitReason::kNoData)
+    return begin + ": nobody sends it data by " + known_text(wait);
   std::string text = begin + ": it waits for ";
   for (size_t i = 0; i + 1 < wait.chain.size(); ++i) {
     text += host_name(topology, wait.chain[i]) + ", which waits for ";
@@ -81,8 +87,8 @@ struct HostWaits::Open {
   PortRef where;
 };
 
-HostWaits::HostWaits(const Topology& topology, std::vector<AwaitedPacket> packets)
-    : topology_(topology), packets_(std::move(packets)) {
+HostWaits::HostWaits(const Topology& topology, std::vector<AwaitedPacket> packets, FabricTime known)
+    : topology_(topology), known_(known), packets_(std::move(packets)) {
   std::sort(packets_.begin(), packets_.end(),
             [](const AwaitedPacket& a, const AwaitedPacket& b) { return a.sent < b.sent; });
   streams_.resize(topology.host_count());
@@ -208,6 +214,7 @@ bool HostWaits::ends_here(uint32_t host, FabricTime t, HostWait& wait) const {
 HostWait HostWaits::at(uint32_t host, FabricTime t) const {
   HostWait wait;
   wait.host = host;
+  wait.known = known_;
   wait.share = share(host, t);
   if (wait.share >= kBusyShare) return wait;
   uint32_t at = host;

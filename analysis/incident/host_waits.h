@@ -68,6 +68,7 @@ struct HostWait {
   FabricTime until =
       FabricTime::never();  ///< the last of them arrives, or the sender sends; never: not known
   PortRef where;            ///< where most of them were lost
+  FabricTime known = FabricTime::never();  ///< up to here packets are known; never: to the end
 };
 
 /// "h1 waits for h0, which waits for 4 packets of h7 that were lost at p0.t0-0:d0 ...".
@@ -81,8 +82,9 @@ class HostWaits {
   static constexpr int64_t kSharesPerRtt = 3;
   static constexpr size_t kMaxChain = 64;  ///< hosts that are named of a chain
 
-  /// `topology` outlives it.
-  HostWaits(const Topology& topology, std::vector<AwaitedPacket> packets);
+  /// `topology` outlives it. `known`: what comes later is in none of the packets; never: nothing does.
+  HostWaits(const Topology& topology, std::vector<AwaitedPacket> packets,
+            FabricTime known = FabricTime::never());
   HostWait at(uint32_t host, FabricTime t) const;
 
  private:
@@ -108,6 +110,7 @@ class HostWaits {
   bool ends_here(uint32_t host, FabricTime t, HostWait& wait) const;
 
   const Topology& topology_;
+  FabricTime known_;
   std::vector<AwaitedPacket> packets_;
   std::vector<std::vector<Stream>> streams_;    // by destination
   std::vector<std::vector<Arrival>> arrivals_;  // by destination, in order of time

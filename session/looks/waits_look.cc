@@ -80,7 +80,9 @@ WaitsSeen waits_at(const Topology& topology, const Recording& recording, FabricT
   for (size_t bin = first; bin < last; ++bin) {
     for (const SeenPacket& packet : recording.packets(bin)) reader.take(packet);
   }
-  const analysis::HostWaits waits(topology, reader.take_all());
+  const bool to_the_end = last == recording.bins() && recording.complete_bins() == last;
+  const analysis::HostWaits waits(topology, reader.take_all(),
+                                  to_the_end ? FabricTime::never() : seen.until);
   for (uint32_t host = 0; host < topology.host_count(); ++host)
     seen.hosts.push_back(waits.at(host, t));
   return seen;

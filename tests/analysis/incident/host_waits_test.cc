@@ -84,7 +84,8 @@ TEST_CASE(
   CHECK(own.until == us(150));
   CHECK(ring.at(1, 300).reason == WaitReason::kSilent);
   CHECK(ring.at(2, 100).reason == WaitReason::kNoData);
-  CHECK(to_string(ring.topology, ring.at(2, 100)) == "h2 receives 0 %: nobody sends it data");
+  CHECK(to_string(ring.topology, ring.at(2, 100)) ==
+        "h2 receives 0 %: nobody sends it data by the end");
 }
 
 TEST_CASE("what was sent and not lost is under way, and what never arrives has no instant") {
@@ -96,6 +97,9 @@ TEST_CASE("what was sent and not lost is under way, and what never arrives has n
   ring.packets[0].delivered = FabricTime::never();
   CHECK(ring.at(1, 50).reason == WaitReason::kRetransmission);
   CHECK(to_string(ring.topology, ring.at(1, 50)).ends_with("; not all arrive by the end"));
+  // Where packets are known up to an instant alone, no more is stated.
+  const HostWait known = HostWaits(ring.topology, ring.packets, us(60)).at(1, us(50));
+  CHECK(to_string(ring.topology, known).ends_with("; not all arrive by 60us"));
 }
 
 TEST_CASE("hosts that wait for one another in a circle end the search") {
