@@ -36,6 +36,7 @@ struct CaptureInterface {
   uint16_t link_type = 0;
   uint64_t units_per_second = 1'000'000;  ///< if_tsresol
   int64_t offset_seconds = 0;             ///< if_tsoffset
+  uint64_t bits_per_second = 0;           ///< if_speed; 0: not stated
 };
 
 inline constexpr uint16_t kLinkTypeEthernet = 1;

@@ -1,8 +1,10 @@
 #include "analysis/capture/compressed_file.h"
 
+#include <lz4frame.h>
 #include <algorithm>
 #include <array>
 #include <boost/iostreams/categories.hpp>
+#include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
@@ -19,6 +21,8 @@ namespace io = boost::iostreams;
 
 constexpr std::array<uint8_t, 2> kGzip{0x1F, 0x8B};
 constexpr std::array<uint8_t, 4> kZstd{0x28, 0xB5, 0x2F, 0xFD};
+constexpr std::array<uint8_t, 3> kBzip2{'B', 'Z', 'h'};
+constexpr std::array<uint8_t, 4> kLz4{0x04, 0x22, 0x4D, 0x18};
 constexpr std::array<uint8_t, 6> kXz{0xFD, '7', 'z', 'X', 'Z', 0x00};
 
 bool starts_with(std::span<const uint8_t> bytes, std::span<const uint8_t> magic) {
@@ -113,6 +117,46 @@ class FilterDecompressor final : public Decompressor {
   bool careful_ = false, damaged_ = false;
 };
 
+/// Boost.Iostreams has no filter for LZ4.
+class Lz4Decompressor final : public Decompressor {
+ public:
+  explicit Lz4Decompressor(std::FILE* file) : file_(file), input_(kBuffer) {
+    std::rewind(file);
+    LZ4F_dctx* context = nullptr;
+    damaged_ = LZ4F_isError(LZ4F_createDecompressionContext(&context, LZ4F_VERSION)) != 0;
+    context_.reset(context);
+  }
+
+  std::streamsize read(char* to, std::streamsize size) override {
+    while (!damaged_) {
+      if (at_ == have_) {
+        at_ = 0;
+        have_ = std::fread(input_.data(), 1, input_.size(), file_.get());
+        if (have_ == 0) {
+          damaged_ = expects_ != 0;  // the file ends within a frame
+          return damaged_ ? -1 : 0;
+        }
+      }
+      size_t given = static_cast<size_t>(size), used = have_ - at_;
+      expects_ = LZ4F_decompress(context_.get(), to, &given, input_.data() + at_, &used, nullptr);
+      at_ += used;
+      damaged_ = LZ4F_isError(expects_) != 0;
+      if (given > 0) return static_cast<std::streamsize>(given);
+    }
+    return -1;
+  }
+
+ private:
+  struct Free {
+    void operator()(LZ4F_dctx* context) const { LZ4F_freeDecompressionContext(context); }
+  };
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::unique_ptr<LZ4F_dctx, Free> context_;
+  std::vector<char> input_;
+  size_t at_ = 0, have_ = 0, expects_ = 0;
+  bool damaged_ = false;
+};
+
 std::unique_ptr<Decompressor> decompressor_of(std::FILE* file, std::span<const uint8_t> magic) {
   if (starts_with(magic, kGzip)) {
     return std::make_unique<FilterDecompressor<io::gzip_decompressor>>(
@@ -121,6 +165,11 @@ std::unique_ptr<Decompressor> decompressor_of(std::FILE* file, std::span<const u
   if (starts_with(magic, kZstd)) {
     return std::make_unique<FilterDecompressor<io::zstd_decompressor>>(
         file, [] { return io::zstd_decompressor(kBuffer); });
+  }
+  if (starts_with(magic, kLz4)) return std::make_unique<Lz4Decompressor>(file);
+  if (starts_with(magic, kBzip2)) {
+    return std::make_unique<FilterDecompressor<io::bzip2_decompressor>>(
+        file, [] { return io::bzip2_decompressor(false, kBuffer); });
   }
   return std::make_unique<FilterDecompressor<io::lzma_decompressor>>(
       file, [] { return io::lzma_decompressor(kBuffer); });
@@ -141,7 +190,9 @@ int close_it(void* cookie) {
 }  // namespace
 
 bool is_compressed(std::span<const uint8_t> bytes) {
-  return starts_with(bytes, kGzip) || starts_with(bytes, kZstd) || starts_with(bytes, kXz);
+  return starts_with(bytes, kGzip) || starts_with(bytes, kZstd) || starts_with(bytes, kXz) ||
+         starts_with(bytes, kLz4) ||
+         (starts_with(bytes, kBzip2) && bytes.size() > 4 && bytes[4] == 0x31);
 }
 
 std::FILE* open_decompressed(std::FILE* file, std::span<const uint8_t> magic) {

@@ -1,5 +1,5 @@
 #pragma once
-// Captures that were compressed with gzip, zstd or xz, read as if they were not. The format is
+// Captures that were compressed with gzip, zstd, xz, bzip2 or lz4, read as if they were not. The format is
 // recognized by the first bytes, not by the file's name. Decompressed as it is read: memory does not grow with it.
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace mrclab::analysis {
 
-/// Do these bytes start like a gzip (RFC 1952 §2.3), zstd (RFC 8878 §3.1.1) or xz file?
+/// Do these bytes start like a gzip (RFC 1952 §2.3), zstd (RFC 8878 §3.1.1), xz, bzip2 or LZ4 (frame format) file?
 bool is_compressed(std::span<const uint8_t> bytes);
 
 inline constexpr size_t kCompressionMagicBytes = 6;  ///< what is_compressed needs of a file

@@ -8,9 +8,10 @@ namespace mrclab::analysis {
 namespace {
 
 // Link types of https://www.tcpdump.org/linktypes.html that MRC can stand in.
-constexpr uint16_t kLinkNull = 0, kLinkRaw = 101, kLinkLoop = 108, kLinkCooked = 113,
-                   kLinkIpv6 = 229, kLinkCooked2 = 276;
-constexpr size_t kMaxTags = 2;     // IEEE 802.1ad: a service tag and a customer's
+constexpr uint16_t kLinkNull = 0, kLinkPpp = 9, kLinkRawBsd = 12, kLinkRawOpenBsd = 14,
+                   kLinkPppSerial = 50, kLinkRaw = 101, kLinkHdlc = 104, kLinkLoop = 108,
+                   kLinkCooked = 113, kLinkPppDirection = 204, kLinkIpv4 = 228, kLinkIpv6 = 229,
+                   kLinkCooked2 = 276;
 constexpr uint16_t kSentByUs = 4;  // packet type of the cooked headers
 constexpr size_t kCookedBytes = 16, kCooked2Bytes = 20, kLoopbackBytes = 4, kAddressBytes = 12;
 
@@ -25,6 +26,16 @@ LinkHeader ip_behind(std::span<const uint8_t> bytes, size_t header) {
   return {header, ipv4 ? kEthertypeIpv4 : kEthertypeIpv6};
 }
 
+/// PPP (RFC 1661, 1662): address and control may be left out, the protocol's first zero byte too.
+LinkHeader ppp_behind(std::span<const uint8_t> bytes, size_t header) {
+  constexpr uint16_t kPppMpls = 0x0281;
+  if (bytes.size() > header + 1 && bytes[header] == 0xFF && bytes[header + 1] == 0x03) header += 2;
+  if (bytes.size() < header + 2) return LinkHeader{header + 2};
+  const auto protocol = load_be<uint16_t>(&bytes[header]);
+  if (protocol == kPppMpls) return {header + 2, 0x8847};
+  return ip_behind(bytes, header + ((bytes[header] & 1) != 0 ? 1 : 2));
+}
+
 /// Nothing for a link type that is not read. Longer than `bytes` if the record is too short.
 std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t link_type,
                                     WireEnd& end) {
@@ -33,7 +44,17 @@ std::optional<LinkHeader> header_of(std::span<const uint8_t> bytes, uint16_t lin
       if (bytes.size() < kEthernetBytes) return LinkHeader{kEthernetBytes};
       return LinkHeader{kEthernetBytes, load_be<uint16_t>(&bytes[kAddressBytes])};
     case kLinkRaw:
+    case kLinkRawBsd:
+    case kLinkRawOpenBsd:
+    case kLinkIpv4:
     case kLinkIpv6: return ip_behind(bytes, 0);
+    case kLinkPpp: return ppp_behind(bytes, 0);
+    case kLinkPppDirection: return ppp_behind(bytes, 1);
+    case kLinkPppSerial:
+    case kLinkHdlc:
+      if (bytes.size() < kLoopbackBytes) return LinkHeader{kLoopbackBytes};
+      if (bytes[0] == 0xFF) return ppp_behind(bytes, 0);
+      return LinkHeader{kLoopbackBytes, load_be<uint16_t>(&bytes[2])};
     case kLinkNull:
     case kLinkLoop: return ip_behind(bytes, kLoopbackBytes);
     case kLinkCooked:
@@ -54,27 +75,20 @@ std::optional<std::span<const uint8_t>> LinkLayer::converted(std::span<const uin
                                                              uint16_t link_type, WireEnd& end) {
   std::optional<LinkHeader> header = header_of(bytes, link_type, end);
   if (!header) return std::nullopt;
-  size_t tags = 0;
-  for (; tags < kMaxTags && header->bytes + 4 <= bytes.size() && is_tag(header->ethertype);
-       ++tags) {
-    header->ethertype = load_be<uint16_t>(&bytes[header->bytes + 2]);
-    header->bytes += 4;
-  }
-  if (link_type == kLinkTypeEthernet && tags == 0) return bytes;
+  if (link_type == kLinkTypeEthernet) return unwrapper_.unwrapped(bytes);
   if (header->bytes >= bytes.size()) return std::span<const uint8_t>{};
   const std::span<const uint8_t> rest = bytes.subspan(header->bytes);
   scratch_.assign(kEthernetBytes, 0);
   keep_addresses(bytes, link_type);
   store_be<uint16_t>(&scratch_[kAddressBytes], header->ethertype);
   scratch_.insert(scratch_.end(), rest.begin(), rest.end());
-  return std::span<const uint8_t>(scratch_);
+  return unwrapper_.unwrapped(scratch_);
 }
 
 /// Keeps the MAC addresses that the link header has; a cooked header has the sender's only.
 void LinkLayer::keep_addresses(std::span<const uint8_t> bytes, uint16_t link_type) {
   constexpr size_t kMacBytes = 6;
   uint8_t* const source = &scratch_[kMacBytes];
-  if (link_type == kLinkTypeEthernet) std::copy_n(bytes.begin(), kAddressBytes, scratch_.begin());
   if (link_type == kLinkCooked && load_be<uint16_t>(&bytes[4]) == kMacBytes) {
     std::copy_n(&bytes[6], kMacBytes, source);
   }

@@ -30,7 +30,7 @@ class LibpcapReader final : public CaptureReader {
  public:
   /// Takes the file over.
   LibpcapReader(std::FILE* file, const std::filesystem::path& path, CaptureOptions options)
-      : CaptureReader(options), name_(path.string()) {
+      : CaptureReader(options), name_(path.string()), file_(file) {
     std::array<char, PCAP_ERRBUF_SIZE> error{};
     pcap_.reset(
         pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
@@ -48,6 +48,10 @@ class LibpcapReader final : public CaptureReader {
       const u_char* bytes = nullptr;
       const int got = pcap_next_ex(pcap_.get(), &header, &bytes);
       if (got == PCAP_ERROR_BREAK) return false;
+      if (got != 1 && std::ferror(file_) != 0) {
+        throw CaptureError("reading " + name_ +
+                           ": its data is damaged or cut here: what is in front of that was read");
+      }
       if (got != 1) throw CaptureError("reading " + name_ + ": " + pcap_geterr(pcap_.get()));
       const std::optional<FabricTime> t = time_of(*header);
       if (!t) {
@@ -76,6 +80,7 @@ class LibpcapReader final : public CaptureReader {
   }
 
   std::string name_;
+  std::FILE* file_;  // libpcap's
   std::unique_ptr<pcap_t, Close> pcap_;
 };
 
@@ -118,6 +123,12 @@ std::unique_ptr<CaptureReader> open_capture(const std::filesystem::path& path,
   if (pcapng) return std::make_unique<PcapngReader>(std::move(source), path.string(), options);
   source.reset();
   return std::make_unique<LibpcapReader>(open_file(path), path, options);
+}
+
+std::unique_ptr<CaptureReader> capture_of_file(std::FILE* file, const std::string& name,
+                                               bool pcapng, CaptureOptions options) {
+  if (!pcapng) return std::make_unique<LibpcapReader>(file, name, options);
+  return std::make_unique<PcapngReader>(std::make_unique<ByteSource>(file), name, options);
 }
 
 std::unique_ptr<CaptureReader> capture_in_memory(std::span<const uint8_t> bytes,

@@ -5,9 +5,11 @@
 // packet, its direction and its comment (draft-ietf-opsawg-pcapng §4.2-4.3).
 
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "analysis/capture/capture_reader.h"
 
@@ -16,6 +18,9 @@ namespace mrclab::analysis {
 /// A file of any supported format. Throws CaptureError.
 std::unique_ptr<CaptureReader> open_capture(const std::filesystem::path& path,
                                             CaptureOptions options = {});
+/// Of a file that is open, and cannot go back; it is taken over. `name` is for messages and the interface of a classic pcap.
+std::unique_ptr<CaptureReader> capture_of_file(std::FILE* file, const std::string& name,
+                                               bool pcapng, CaptureOptions options);
 /// The same on bytes in memory, which must outlive the reader.
 std::unique_ptr<CaptureReader> capture_in_memory(std::span<const uint8_t> bytes,
                                                  CaptureOptions options = {});

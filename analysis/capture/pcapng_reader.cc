@@ -23,6 +23,7 @@ constexpr uint16_t kInterfaceName = 2;
 constexpr uint16_t kTimeResolution = 9;
 constexpr uint16_t kTimeOffset = 14;
 constexpr uint16_t kPacketFlags = 2;
+constexpr uint16_t kSpeed = 8;  // if_speed, in bits per second
 
 constexpr size_t kBlockFrame = 12;  // type, length, length again
 constexpr uint64_t kPsPerSecond = 1'000'000'000'000;
@@ -204,6 +205,8 @@ void PcapngReader::read_interface_option(const Option& option, CaptureInterface&
     interface.name = visible({reinterpret_cast<const char*>(option.value.data()), size});
   } else if (option.code == kTimeResolution && option.value.size() == 1) {
     interface.units_per_second = units_per_second(option.value[0]);
+  } else if (option.code == kSpeed && option.value.size() == 8) {
+    interface.bits_per_second = u64(option.value.data());
   } else if (option.code == kTimeOffset && option.value.size() == 8) {
     interface.offset_seconds = static_cast<int64_t>(u64(option.value.data()));
   }

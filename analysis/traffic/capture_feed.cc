@@ -23,6 +23,7 @@ void CaptureFeed::fill() {
   if (decoder_.any_foreign()) batch.foreign.resize(batch_size_);
   batch.drop_ports.clear();
   batch.pauses.clear();
+  batch.roce.clear();
   batch.interfaces.clear();
   CaptureRecord record;
   try {
@@ -56,6 +57,7 @@ void CaptureFeed::decode(const CaptureRecord& record, FrameBatch& batch) {
                   batch.foreign.empty() ? none_ : batch.foreign[at]);
   batch.drop_port_of[at] = FrameBatch::kNone;
   if (frame.decoded == Decoded::kPause) batch.pauses.push_back(decoder_.pause());
+  if (frame.decoded == Decoded::kRoce) batch.roce.push_back(decoder_.roce());
   const std::string_view port = decoder_.note().port;
   if (port.empty() || frame.sighting.event != PacketEvent::kDropped) return;
   batch.drop_port_of[at] = static_cast<uint32_t>(batch.drop_ports.size());

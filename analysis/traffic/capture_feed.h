@@ -21,6 +21,7 @@ struct FrameBatch {
   std::vector<std::string> drop_ports;  ///< the ports that comments of dropped frames name
   std::vector<uint32_t> drop_port_of;   ///< like `frames`: its index in drop_ports, or kNone
   std::vector<PauseSeenAt> pauses;      ///< one for each frame that is Decoded::kPause, in order
+  std::vector<RoceFrame> roce;          ///< one for each frame that is Decoded::kRoce, in order
   std::vector<CaptureInterface>
       interfaces;  ///< those that the file described since the batch before
   bool last = false;

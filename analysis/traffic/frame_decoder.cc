@@ -110,6 +110,11 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   note_ = note_of(record);
   const auto ethernet = link_.as_ethernet(record, link_type, s.end);
   if (!ethernet) return Decoded::kNotEthernet;
+  if (link_type == kLinkTypeEthernet && record.bytes.size() >= kEthernetBytes) {
+    std::copy_n(record.bytes.begin(), 6, out.destination_mac.begin());
+    std::copy_n(record.bytes.begin() + 6, 6, out.source_mac.begin());
+  }
+  out.layers = link_.layers();
   const std::optional<TimeTrailer> trailer = place.carried ? trailer_of(*ethernet) : std::nullopt;
   if (place.carried && !trailer) return Decoded::kUntimed;
   std::span<const uint8_t> frame = without_void(*ethernet);
@@ -122,17 +127,18 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
     error = kept.open(frame);
   }
   if (error != ParseError::kNone) {
-    if (error == ParseError::kNotIpv6 && read_pause(frame)) return Decoded::kPause;
-    const std::optional<RoceHeader> header = roce_header_of(frame);
-    if (header) out.opcode = header->opcode;
-    return what_it_is(error, header, record.bytes.size() < record.original_length);
+    const bool cut = record.bytes.size() < record.original_length;
+    const Decoded what = read_other(frame, error, cut, out);
+    if (what != Decoded::kRoce) return what;
+    fill_event(note_, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
+    return read_roce(frame, trailer, out);
   }
   const FrameView& packet = kept.view();
   out.opcode = static_cast<uint8_t>(packet.opcode());
   // All senders of such a capture compute it, so a wire has flipped bits, of an address perhaps.
   if (place.carried && out.ip_checksum != IpChecksum::kRight) return Decoded::kBadChecksum;
   fill_event(note_, trailer ? trailer->lost : DropCause::kNone, out.is_void, s);
-  if (packet.is_roce()) return Decoded::kRoce;
+  if (packet.is_roce()) return read_roce(frame, trailer, out);
   out.source = packet.source();
   out.destination = packet.destination();
   out.qp = packet.destination_qp();
@@ -153,13 +159,38 @@ Decoded FrameDecoder::read(const CaptureRecord& record, uint16_t link_type, Plac
   return Decoded::kSighting;
 }
 
-bool FrameDecoder::read_pause(std::span<const uint8_t> frame) {
-  const std::optional<PauseFrame> pause = parse_pause(frame);
-  if (!pause) return false;
-  pause_.frame = *pause;
-  std::copy_n(frame.begin() + pause_.asked_by.size(), pause_.asked_by.size(),
-              pause_.asked_by.begin());
-  return true;
+/// What the decoder of MRC did not read to its end: flow control, another transport of RoCEv2, or nothing that is read.
+Decoded FrameDecoder::read_other(std::span<const uint8_t> frame, ParseError error, bool cut,
+                                 DecodedFrame& out) {
+  if (error == ParseError::kNotIpv6) {
+    if (const std::optional<PauseSeenAt> pause = pause_seen_in(frame)) {
+      pause_ = *pause;
+      return Decoded::kPause;
+    }
+  }
+  const std::optional<RoceHeader> header = roce_header_of(frame);
+  if (header) out.opcode = header->opcode;
+  const Decoded what = what_it_is(error, header, cut);
+  if (what != Decoded::kNotMrc) return what;
+  switch (link_.hidden()) {
+    case Hidden::kNothing: break;
+    case Hidden::kEncrypted: return Decoded::kEncrypted;
+    case Hidden::kFragment: return Decoded::kFragment;
+    case Hidden::kTooDeep: return Decoded::kTooDeep;
+    case Hidden::kCut: return cut ? Decoded::kCutShort : Decoded::kNotMrc;
+  }
+  return what;
+}
+
+Decoded FrameDecoder::read_roce(std::span<const uint8_t> frame,
+                                const std::optional<TimeTrailer>& trailer, DecodedFrame& out) {
+  const std::optional<RoceFrame> roce = roce_frame_in(frame);
+  if (!roce) return Decoded::kCutShort;
+  roce_ = *roce;
+  if (!trailer) return Decoded::kRoce;
+  const bool arrived = out.sighting.end == WireEnd::kArriving || out.is_void;
+  out.left = arrived ? trailer->end + trailer->flight : trailer->end;
+  return Decoded::kRoce;
 }
 
 void FrameDecoder::fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,

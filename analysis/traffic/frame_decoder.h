@@ -10,20 +10,24 @@
 
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/record_words.h"
+#include "analysis/roce/pause_watch.h"
 #include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/format_sample.h"
 #include "analysis/traffic/roce_port.h"
 #include "analysis/traffic/traffic_sighting.h"
-#include "fabric/packet/pause_frame.h"
+#include "fabric/packet/roce_frame.h"
 
 namespace mrclab::analysis {
 
 enum class Decoded : uint8_t {
   kSighting,
   kNotMrc,  ///< ordinary traffic
-  kRoce,    ///< of RoCEv2 by its opcode, whatever the transport: what it does is not looked into
+  kRoce,    ///< of RoCEv2 by its opcode, whatever the transport
   kOtherOpcode,  ///< by its port of RoCEv2, but the opcode is a vendor's or reserved, or the operation is not MRC's
-  kPause,        ///< priority-based flow control, which is no packet of anybody's
+  kPause,        ///< flow control of either kind, which is no packet of anybody's
+  kEncrypted,    ///< IPsec or MACsec: what is inside is not seen
+  kFragment,     ///< a fragment of an IP packet that is or may be one to RoCEv2's port
+  kTooDeep,      ///< behind more headers than anybody writes
   kNotEthernet,  ///< a link type that is not read
   kMalformed,    ///< MRC by its port and opcode, but its headers contradict themselves
   kBadRoce,      ///< RoCEv2 by its port, and its headers contradict themselves or end too early
@@ -41,9 +45,11 @@ struct DecodedFrame {
   FabricTime left;      ///< when its last bit left: by the trailer, or as captured
   FabricTime flight;    ///< from then to its arrival; zero without trailer
   Ipv6Address source{}, destination{};
+  MacAddress source_mac{}, destination_mac{};  ///< zeros where the capture has none
   Qpn qp;
   uint32_t interface = 0, original_length = 0;
   Decoded decoded = Decoded::kNotMrc;
+  uint32_t layers = 0;  ///< what stood around it: bit n for Layer n
   IpChecksum ip_checksum = IpChecksum::kRight;
   std::optional<uint8_t> opcode;  ///< the first byte of BTH, if the ports are those of RoCEv2
   bool at_host_port = false;      ///< so what leaves and arrives there needs no look at the carrier
@@ -57,12 +63,6 @@ struct ForeignFrame {
   uint32_t plane = kNoPlane;
   EntropyValue answered;  ///< the entropy value in an answer, as it stands there
   bool likely = false;    ///< a conversation that begins with this one is foreign
-};
-
-/// A pause frame and the port that sent it.
-struct PauseSeenAt {
-  MacAddress asked_by{};
-  PauseFrame frame;
 };
 
 /// Keeps nothing from one record to the next but what pause() and note() return.
@@ -84,6 +84,8 @@ class FrameDecoder {
               ForeignFrame& foreign);
   /// What the frame that was decoded last asks for; only if it is kPause.
   const PauseSeenAt& pause() const { return pause_; }
+  /// The packet that was decoded last; only if it is kRoce.
+  const RoceFrame& roce() const { return roce_; }
   /// What the comment of the record that was decoded last says; valid as long as the record.
   const RecordNote& note() const { return note_; }
   bool any_foreign() const { return format_->foreign; }
@@ -91,7 +93,9 @@ class FrameDecoder {
  private:
   Decoded read(const CaptureRecord& record, uint16_t link_type, Place place, DecodedFrame& frame,
                ForeignFrame& foreign);
-  bool read_pause(std::span<const uint8_t> frame);
+  Decoded read_other(std::span<const uint8_t> frame, ParseError error, bool cut, DecodedFrame& out);
+  Decoded read_roce(std::span<const uint8_t> frame, const std::optional<TimeTrailer>& trailer,
+                    DecodedFrame& out);
   void fill_foreign(const CutFrame& kept, Place place, const TrafficSighting& s,
                     ForeignFrame& foreign);
 
@@ -99,6 +103,7 @@ class FrameDecoder {
   const LearnedFormat* format_;
   LinkLayer link_;
   PauseSeenAt pause_;
+  RoceFrame roce_;
   RecordNote note_;
   std::vector<uint8_t> with_checksum_;  // a frame that its sender left without one
   MrcPacket packet_;  // all of the frame, where its format may be another implementation's

@@ -23,9 +23,11 @@
 #include <string>
 #include <vector>
 
+#include "analysis/capture/histogram.h"
+#include "analysis/roce/pause_watch.h"
+#include "analysis/roce/roce_traffic.h"
 #include "analysis/traffic/foreign_paths.h"
 #include "analysis/traffic/format_sample.h"
-#include "analysis/traffic/histogram.h"
 #include "analysis/traffic/traffic_sighting.h"
 #include "fabric/base/units.h"
 #include "fabric/topology/topology.h"
@@ -137,12 +139,14 @@ struct TrafficCounters {
   uint64_t skipped = 0, not_mrc = 0, not_ethernet = 0, untimed = 0;
   uint64_t malformed = 0,
            bad_roce = 0;  ///< records of MRC, of RoCEv2, whose headers contradict themselves
-  uint64_t roce = 0;  ///< records of RoCEv2 (all transports but MRC), which are counted and no more
+  uint64_t roce = 0;      ///< records of RoCEv2, all transports but MRC
   uint64_t other_opcodes =
       0;  ///< records to RoCEv2's port with an opcode of a vendor's, or a reserved one
   std::array<uint64_t, 256> opcodes{};  ///< all records to RoCEv2's ports, by the first byte of BTH
   std::array<uint64_t, kDropCauses>
-      roce_drops{};                          ///< of `roce`: those with the cause of a drop there
+      roce_drops{};                        ///< of `roce`: those with the cause of a drop there
+  std::array<uint64_t, kLayers> layers{};  ///< of records that were read: what was taken off
+  uint64_t encrypted = 0, fragments = 0, too_deep = 0;  ///< records that may hold a packet, unseen
   uint64_t pauses = 0, pauses_not_kept = 0;  ///< pause frames; of more ports than kMaxPauseAskers
   uint64_t checksum_open = 0,
            checksum_wrong = 0;  ///< IPv4 checksums of records that were read as they stand
@@ -201,6 +205,8 @@ struct Traffic {
   std::map<uint32_t, std::string> tap_names;
   std::vector<AnswerGroup> answer_groups;
   std::map<PauseAsker, PauseRequests> pause_requests;
+  std::vector<PausedNeighbour> paused;  ///< who paused whom, each below the one that caused it
+  RoceTraffic roce;
 };
 
 }  // namespace mrclab::analysis

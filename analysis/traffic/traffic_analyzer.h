@@ -10,24 +10,11 @@
 #include <vector>
 
 #include "analysis/capture/flat_index.h"
+#include "analysis/roce/traffic_filter.h"
 #include "analysis/traffic/psn_window.h"
 #include "analysis/traffic/traffic.h"
 
 namespace mrclab::analysis {
-
-/// The packets to look at. Empty: all.
-struct TrafficFilter {
-  /// Queue pair of the receiver: the flow's.
-  std::optional<Qpn> qp = std::nullopt;
-  /// Entropy value of the packet, or of the packet that is answered; the plane likewise.
-  std::optional<EntropyValue> ev = std::nullopt;
-  std::optional<uint32_t> plane = std::nullopt;
-  /// Both directions.
-  std::optional<std::pair<Ipv6Address, Ipv6Address>> between = std::nullopt;
-  FabricTime from = FabricTime::zero(), until = FabricTime::never();
-  /// Does it look at anything but times?
-  bool names_packets() const { return qp || ev || plane || between; }
-};
 
 /// Wide for a reason: flows, paths, slots and attempts are numbers into its tables, which answers
 /// and data change together in one pass. Its functions stand in one file for each subject.

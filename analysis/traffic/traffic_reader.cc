@@ -4,6 +4,8 @@
 #include <map>
 
 #include "analysis/capture/open_capture.h"
+#include "analysis/capture/stream_file.h"
+#include "analysis/roce/roce_analyzer.h"
 #include "analysis/traffic/capture_feed.h"
 #include "analysis/traffic/first_look.h"
 #include "analysis/traffic/record_counts.h"
@@ -59,13 +61,13 @@ struct Feed {
   std::vector<CaptureInterface> interfaces = {};  ///< as far as frames have come
   std::vector<uint32_t> points = {};              ///< by interface: which capture point it is
   size_t at = 0;                                  ///< the next frame in frames.front()
-  size_t pause = 0;                               ///< the next pause frame there
-  FabricTime t = {};                              ///< when the next frame was captured
-  bool more = false;                              ///< there is a next frame
-  bool starved = false;                           ///< the next batch may have one or be the end
-  bool filling = false;                           ///< another core decodes its next batch
-  uint64_t not_read = 0;                          ///< records of a link type that is not read
-  uint16_t link_type = 0;                         ///< the last of these
+  size_t pause = 0, roce = 0;  ///< the next pause frame there, and packet of RoCEv2
+  FabricTime t = {};           ///< when the next frame was captured
+  bool more = false;           ///< there is a next frame
+  bool starved = false;        ///< the next batch may have one or be the end
+  bool filling = false;        ///< another core decodes its next batch
+  uint64_t not_read = 0;       ///< records of a link type that is not read
+  uint16_t link_type = 0;      ///< the last of these
 
   const DecodedFrame& frame() const { return frames.front().frames[at]; }
 };
@@ -84,6 +86,7 @@ class Reading {
 
   Traffic read(const std::vector<std::pair<std::string, OpenCapture>>& files) {
     open(files);
+    roce_.emplace(shifted(filter_));
     analyzer_.emplace(conversations_, shifted(filter_), &paths_, &format_, dscps_);
     analyzer_->traffic().origin = origin_;
     Points points(analyzer_->traffic().points);
@@ -202,7 +205,7 @@ class Reading {
     feed.frames.next_batch();
     const FrameBatch& batch = feed.frames.front();
     feed.interfaces.insert(feed.interfaces.end(), batch.interfaces.begin(), batch.interfaces.end());
-    feed.at = feed.pause = 0;
+    feed.at = feed.pause = feed.roce = 0;
     show_next(feed);
   }
 
@@ -279,9 +282,11 @@ class Reading {
     const FrameBatch& batch = feed.frames.front();
     const DecodedFrame& frame = feed.frame();
     counts_.add_frame(frame);
+    last_captured_ = std::max(last_captured_, frame.captured);
     TrafficSighting& s =
         order_.next([this](const TrafficSighting& sighting) { analyze(sighting); });
     const uint32_t point = point_of(feed);
+    pauses_.add_frame(point, frame.source_mac, frame.destination_mac);
     Decoded decoded = frame.decoded;
     if (decoded == Decoded::kSighting) {
       decoded = joiner_->join(frame, batch.foreign.empty() ? nullptr : &batch.foreign[feed.at], s);
@@ -289,7 +294,8 @@ class Reading {
     if (decoded != Decoded::kSighting) {
       order_.discard();
       counts_.add_unread(decoded, frame);
-      if (decoded == Decoded::kPause) counts_.add_pause(batch.pauses[feed.pause++], frame.captured);
+      if (decoded == Decoded::kPause) take_pause(feed, batch.pauses[feed.pause++], point);
+      if (decoded == Decoded::kRoce) take_roce(feed, batch.roce[feed.roce++], point);
       if (decoded == Decoded::kNotEthernet) {
         ++feed.not_read;
         feed.link_type = feed.interfaces[frame.interface].link_type;
@@ -304,8 +310,28 @@ class Reading {
     }
   }
 
+  void take_pause(const Feed& feed, const PauseSeenAt& seen, uint32_t point) {
+    const DecodedFrame& frame = feed.frame();
+    counts_.add_pause(seen, frame.captured);
+    const uint64_t speed = feed.interfaces[frame.interface].bits_per_second;
+    const std::vector<CapturePoint>& points = analyzer_->traffic().points;
+    const WireEnd end = frame.sighting.end;
+    pauses_.add_pause(seen, frame.captured, point, point < points.size() ? points[point].name : "",
+                      end == WireEnd::kLeaving, end == WireEnd::kArriving,
+                      speed > 0 ? std::optional(BitRate{speed}) : std::nullopt);
+  }
+
+  void take_roce(const Feed& feed, const RoceFrame& packet, uint32_t point) {
+    const DecodedFrame& frame = feed.frame();
+    const TrafficSighting& s = frame.sighting;
+    roce_->add({packet, frame.left, point, static_cast<uint16_t>(&feed - feeds_.data()), s.end,
+                s.event == PacketEvent::kDropped, s.cause});
+  }
+
   Traffic result() {
     Traffic traffic = analyzer_->finish();
+    traffic.roce = roce_->finish();
+    traffic.paused = pauses_.tree(last_captured_);
     TrafficCounters& c = traffic.counters;
     counts_.move_into(traffic);
     c.repeats = overlap_.repeats();
@@ -343,6 +369,9 @@ class Reading {
   ForeignPaths paths_;
   std::optional<ConversationJoiner> joiner_;
   std::optional<TrafficAnalyzer> analyzer_;
+  std::optional<RoceAnalyzer> roce_;
+  PauseWatch pauses_;
+  FabricTime last_captured_;
   TrafficOrder order_;
   TrafficOverlap overlap_;
   std::vector<Feed> feeds_;
@@ -360,6 +389,15 @@ class Reading {
 Traffic analyze_traffic(const TrafficInput& input) {
   std::vector<std::pair<std::string, OpenCapture>> files;
   for (const std::filesystem::path& path : input.files) {
+    if (is_stream(path)) {
+      // Shared by the two functions that open it: the first look, and the reading.
+      const auto stream = std::make_shared<StreamFile>(path, input.interrupted);
+      files.emplace_back(path == "-" ? "stdin" : path.filename().string(),
+                         [stream](CaptureOptions options) {
+                           return options.rebase ? stream->look(options) : stream->read(options);
+                         });
+      continue;
+    }
     files.emplace_back(path.filename().string(),
                        [path](CaptureOptions options) { return open_capture(path, options); });
   }

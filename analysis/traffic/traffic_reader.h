@@ -22,6 +22,8 @@ struct TrafficInput {
   TrafficFilter filter;  ///< its times count from the origin of the result
   /// Called now and then with the number of records read; may be empty.
   std::function<void(uint64_t records)> progress;
+  /// Asked while a pipe is read: is it to end? Empty: never.
+  std::function<bool()> interrupted = {};
   GivenFormat format = {};  ///< what the user states about foreign packets
   DscpMap dscps = {};       ///< classes of the fabric that was captured
   /// To decode what comes next while the frames before are analyzed; empty: one after the other.

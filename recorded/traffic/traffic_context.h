@@ -9,7 +9,6 @@
 #include "analysis/history/event_history.h"
 #include "analysis/measure/flow_spread.h"
 #include "analysis/measure/pause_tree.h"
-#include "analysis/measure/rc_recovery.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::lab {
@@ -39,16 +38,9 @@ struct PauseSource {
   bool looked = false;             ///< packet records of a run whose ports pause were read
 };
 
-/// RC over RoCEv2 in the captures, which the analysis of MRC's traffic only counts.
+/// What only a fabric shows of RC over RoCEv2: how its flows share uplinks.
 struct RcSource {
-  struct NamedFlow {
-    std::string name;  ///< "h1 > h0 0x2a"
-    analysis::RcRecovery recovery;
-  };
-  std::vector<NamedFlow> flows;
   std::optional<analysis::FlowSpread> spread;
-  std::vector<std::string> notes;
-  bool looked = false;  ///< the captures were read for it, with a fabric
 };
 
 /// Facts that do not come from the captures.

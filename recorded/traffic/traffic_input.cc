@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "analysis/capture/stream_file.h"
 #include "analysis/judge/analyze.h"
 #include "analysis/verdict/pause_report.h"
 #include "console/all_cores.h"
@@ -168,6 +171,11 @@ void add_run(const fs::path& run, TrafficRequest& request) {
 }
 
 void add_source(const std::string& word, TrafficRequest& request) {
+  if (word == "-") {
+    const bool stream = analysis::is_stream(word);
+    request.input.files.emplace_back(stream ? "-" : "/dev/stdin");
+    return;
+  }
   const fs::path path = fs::exists(word) ? fs::path(word) : named_run(word);
   if (fs::is_directory(path / "captures")) return add_run(path, request);
   if (fs::is_directory(path)) {
@@ -190,22 +198,15 @@ void add_source(const std::string& word, TrafficRequest& request) {
 void add_rc(const analysis::Traffic& traffic, TrafficRequest& request) {
   if (traffic.counters.roce == 0) return;
   RcSource& rc = request.context.rc;
-  if (request.topology == nullptr) {
-    rc.notes.emplace_back("RC's flows are distinguished by the names of ports: give --fabric");
-    return;
+  if (request.topology == nullptr) return;
+  for (const fs::path& file : request.input.files) {
+    if (analysis::is_stream(file)) return;  // it is read once
   }
-  rc.looked = true;
   const Topology& topology = *request.topology;
   analysis::Evidence evidence(topology, {}, FabricTime::never());
   for (const fs::path& file : request.input.files) evidence.add_capture(file);
   evidence.finish();
   const analysis::PacketHistory& history = evidence.packets();
-  for (const analysis::RcRecovery& recovery : analysis::rc_recoveries(history)) {
-    const analysis::Flow& flow = history.flows()[recovery.flow];
-    rc.flows.push_back(
-        {fmt::format("h{}>h{} {:#x}", flow.source, flow.destination, flow.destination_qp.value),
-         recovery});
-  }
   rc.spread = analysis::flow_spread(topology, history);
 }
 

@@ -18,8 +18,8 @@ struct TrafficRequest {
 
 TrafficRequest traffic_request(const TrafficWords& words);
 
-/// Reads the captures once more for what is not MRC's, if `traffic` counted any RC over RoCEv2 and the fabric is known:
-/// fills `context.rc`. Filters do not count here. Throws CaptureError.
+/// Reads the captures once more, if `traffic` counted any RC over RoCEv2 and the fabric is known, for how flows share
+/// uplinks: fills `context.rc`. Filters do not count here. Throws CaptureError.
 void add_rc(const analysis::Traffic& traffic, TrafficRequest& request);
 
 }  // namespace mrclab::lab

@@ -12,7 +12,11 @@ std::string host_name(const Topology* topology, const Ipv6Address& address) {
       return fmt::format("h{}", *host);
     }
   }
-  return to_string(address);
+  // An address of IPv4 as people write it (RFC 4291 section 2.5.5.2 has how it is held).
+  const std::string text = to_string(address);
+  constexpr std::string_view kMapped = "::ffff:";
+  const bool ipv4 = text.starts_with(kMapped) && text.find('.') != std::string::npos;
+  return ipv4 ? text.substr(kMapped.size()) : text;
 }
 
 std::string flow_name(const Topology* topology, const analysis::Conversation& c) {

@@ -135,8 +135,20 @@ std::vector<std::string> summary_notes(const Traffic& traffic, const TrafficCont
   note(c.malformed, {"MRC record contradicts itself", "MRC records contradict themselves"});
   note(c.bad_roce, {"record of RoCEv2 contradicts itself or ends before its headers do",
                     "records of RoCEv2 contradict themselves or end before their headers do"});
-  note(c.pauses, {"record is a pause frame: --section pause_frames",
-                  "records are pause frames: --section pause_frames"});
+  note(c.pauses,
+       {"record is a pause frame: --section pauses", "records are pause frames: --section pauses"});
+  for (size_t layer = 0; layer < c.layers.size(); ++layer) {
+    if (c.layers[layer] == 0) continue;
+    notes.push_back(fmt::format("{} read through {}",
+                                counted_noun(c.layers[layer], {"record was", "records were"}),
+                                name_of(static_cast<Layer>(layer))));
+  }
+  note(c.encrypted, {"record is encrypted (IPsec or MACsec): what is inside is not seen",
+                     "records are encrypted (IPsec or MACsec): what is inside is not seen"});
+  note(c.fragments, {"record is a fragment of IP: what it belongs to is not seen",
+                     "records are fragments of IP: what they belong to is not seen"});
+  note(c.too_deep,
+       {"record has more headers than are read", "records have more headers than are read"});
   note(c.checksum_open,
        {"record has no IPv4 checksum, as its sender's NIC was to compute it: read as it stands",
         "records have no IPv4 checksum, as their sender's NIC was to compute it: read as they "
@@ -229,6 +241,7 @@ TrafficTable summary_table(const Traffic& traffic, const TrafficContext& context
   const CountedAt counted = counted_at(traffic);
   add("sent_counted", "packets counted", of_mrc(counted.sent));
   add("delivered_counted", "arrivals counted", of_mrc(counted.arrived));
+  add_roce_summary(traffic, table);
   table.notes = summary_notes(traffic, context);
   return table;
 }
@@ -271,6 +284,7 @@ TrafficTable flows_table(const Traffic& traffic, const TrafficContext& context) 
     return a->delivered_bytes > b->delivered_bytes;
   });
   table.without_rows = no_rows_of_mrc(traffic);
+  add_roce_flows(traffic, context, table);
   for (const TrafficFlow* f : flows) {
     const auto& c = traffic.conversations[f->conversation];
     const double rtts = static_cast<double>(std::max<uint64_t>(f->rtts, 1));
@@ -352,7 +366,11 @@ std::vector<TrafficTable> traffic_tables(const Traffic& traffic, const TrafficCo
           delays_table(traffic, context),
           answers_table(traffic, context),
           opcodes_table(traffic, context),
+          queue_pairs_table(traffic, context),
           rc_table(traffic, context),
+          go_backs_table(traffic, context),
+          lost_psns_table(traffic, context),
+          rates_table(traffic, context),
           matches_table(traffic, context),
           losses_table(traffic, context),
           resent_table(traffic, context),

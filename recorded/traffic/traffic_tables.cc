@@ -101,6 +101,7 @@ TrafficTable spray_table(const Traffic& traffic, const TrafficContext& context) 
   };
   add_spray(table, "all", "planes", values(planes));
   add_spray(table, "all across T1", "paths", values(across));
+  table.brief = any_data_of_mrc(traffic) || traffic.roce.frames == 0;
   add_spray(table, "all T0-local", "paths", values(local));
   for (const auto& [flow, counts] : by_flow) {
     const std::string name =
@@ -178,12 +179,18 @@ TrafficTable order_table(const Traffic& traffic, const TrafficContext&) {
   add_distribution(table, "distance", traffic.distance);
   add_distribution(table, "held", traffic.held);
   add_distribution(table, "SACK span", traffic.sack_span);
+  table.brief = any_data_of_mrc(traffic) || traffic.roce.frames == 0;
   return table;
 }
 
 TrafficTable delays_table(const Traffic& traffic, const TrafficContext&) {
   TrafficTable table{"delays", "Delays", distribution_columns(Shown::kNanoseconds, "_ns"),
                      {},       {},       true};
+  if (traffic.roce.frames > 0) {
+    add_distribution(table, "RoCE: packet to ACK", traffic.roce.rtt_ns);
+    add_distribution(table, "RoCE: one way", traffic.roce.one_way_ns);
+    if (!any_data_of_mrc(traffic)) return table;
+  }
   add_distribution(table, "RTT by capture", traffic.rtt_ns);
   add_distribution(table, "RTT by timestamp", traffic.timestamp_rtt_ns);
   add_distribution(table, "one way", traffic.one_way_ns);
@@ -220,6 +227,7 @@ TrafficTable answers_table(const Traffic& traffic, const TrafficContext&) {
   add("probe_answers", "answers to probes", c.probe_answers);
   add("port_updates", "port status updates", c.port_updates);
   add("dropped", "answers and probes lost", c.dropped_control);
+  table.brief = c.sacks + c.acks + c.nacks + c.probes > 0 || traffic.roce.frames == 0;
   return table;
 }
 

@@ -37,12 +37,27 @@ TrafficTable faults_table(const analysis::Traffic& traffic, const TrafficContext
 TrafficTable windows_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable window_cuts_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable window_records_table(const analysis::Traffic& traffic, const TrafficContext& context);
+/// "h0>h5 0x2a".
+std::string roce_flow_name(const Topology* topology, const analysis::RoceFlow& f);
+void add_roce_flows(const analysis::Traffic& traffic, const TrafficContext& context,
+                    TrafficTable& table);
+void add_roce_summary(const analysis::Traffic& traffic, TrafficTable& table);
+TrafficTable queue_pairs_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable go_backs_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable lost_psns_table(const analysis::Traffic& traffic, const TrafficContext& context);
+TrafficTable rates_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable rc_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable pauses_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable evs_table(const analysis::Traffic& traffic, const TrafficContext& context);
 TrafficTable places_table(const analysis::Traffic& traffic, const TrafficContext& context);
-/// Which records are of RoCEv2, and which sections look at them.
+/// Which records are of RoCEv2, by transport.
 std::string roce_note(const analysis::Traffic& traffic);
+/// A number; "all" for a pause of the whole link.
+nlohmann::ordered_json priority_text(uint8_t priority);
+/// Has MRC sent any data in the captures?
+bool any_data_of_mrc(const analysis::Traffic& traffic);
+/// Has a flow of RoCEv2 sent any, and does something show what became of it?
+bool any_data_of_roce(const analysis::Traffic& traffic);
 /// What stands for no rows in a section about MRC's data: `none` only where the captures have such data.
 std::string no_rows_of_mrc(const analysis::Traffic& traffic, std::string_view none = "none");
 TrafficTable opcodes_table(const analysis::Traffic& traffic, const TrafficContext& context);

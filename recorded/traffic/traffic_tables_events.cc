@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "fabric/packet/drop_kind.h"
 #include "recorded/traffic/traffic_names.h"
@@ -14,6 +15,17 @@ namespace {
 using analysis::EvChange;
 using analysis::Traffic;
 using Json = nlohmann::ordered_json;
+
+std::string roce_loss_text(analysis::RoceLossSign sign) {
+  switch (sign) {
+    case analysis::RoceLossSign::kOvertaken: return "between the two places";
+    case analysis::RoceLossSign::kSkipped: return "before the place of the capture";
+    case analysis::RoceLossSign::kNak: return "behind it, by a NAK";
+    case analysis::RoceLossSign::kTimer: return "behind it, by a timer";
+    case analysis::RoceLossSign::kDropRecord: break;
+  }
+  return "by a record";
+}
 
 Json time_ns(FabricTime t) { return static_cast<double>(t.ps()) * 1e-3; }
 
@@ -61,11 +73,16 @@ TrafficTable losses_table(const Traffic& traffic, const TrafficContext&) {
   }
   named -= std::min(named, c.dropped_control);
   if (totals.lost > named) add("never arrived", "no record of the place", totals.lost - named);
-  if (c.roce > 0) {
-    table.notes.emplace_back(
-        "of RoCE only what a record of its drop shows: whether its other packets arrived is not "
-        "looked at");
+  std::map<std::string, uint64_t> roce;
+  for (const analysis::RoceLoss& loss : traffic.roce.losses) {
+    if (loss.sign == analysis::RoceLossSign::kDropRecord) continue;  // counted above, by cause
+    roce[roce_loss_text(loss.sign)] += loss.count;
   }
+  for (const auto& [what, packets] : roce) {
+    add("RoCE: lost", what, packets);
+  }
+  if (table.rows.empty() && any_data_of_roce(traffic)) table.without_rows = "none";
+  if (!roce.empty()) table.notes.emplace_back("which PSNs, and when: --section lost_psns");
   return table;
 }
 
@@ -86,6 +103,24 @@ TrafficTable resent_table(const Traffic& traffic, const TrafficContext&) {
   add("needed: no earlier attempt arrived", t.needed);
   add("needless: it had arrived already", t.needless_there);
   add("needless: it was still on its way", t.needless_underway);
+  analysis::RoceFlow roce;
+  for (const analysis::RoceFlow& f : traffic.roce.flows) {
+    roce.resent += f.resent;
+    roce.needed += f.needed;
+    roce.gone_back += f.gone_back;
+    roce.needless += f.needless;
+  }
+  const auto add_roce = [&](const char* what, uint64_t count) {
+    if (count == 0) return;
+    table.rows.push_back(
+        {what, count, static_cast<double>(count) / static_cast<double>(roce.resent)});
+  };
+  add_roce("RoCE: needed, as none had arrived", roce.needed);
+  add_roce("RoCE: went back, as it had arrived behind a gap", roce.gone_back);
+  add_roce("RoCE: needless, as it had been taken", roce.needless);
+  add_roce("RoCE: not known",
+           roce.resent - std::min(roce.resent, roce.needed + roce.gone_back + roce.needless));
+  if (table.rows.empty() && any_data_of_roce(traffic)) table.without_rows = "none";
   add("not known",
       t.resent - std::min(t.resent, t.needed + t.needless_there + t.needless_underway));
   return table;

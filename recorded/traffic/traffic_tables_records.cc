@@ -14,13 +14,6 @@ namespace {
 
 using analysis::Traffic;
 
-bool any_data_of_mrc(const Traffic& traffic) {
-  for (const analysis::TrafficFlow& flow : traffic.flows) {
-    if (flow.packets + flow.resent + flow.delivered > 0) return true;
-  }
-  return false;
-}
-
 /// "RC 20, UD 3": records of RoCEv2 by transport.
 std::string transports_text(const analysis::TrafficCounters& c) {
   std::map<std::string_view, uint64_t> records;
@@ -37,20 +30,35 @@ std::string transports_text(const analysis::TrafficCounters& c) {
 
 }  // namespace
 
+nlohmann::ordered_json priority_text(uint8_t priority) {
+  if (priority == analysis::kAllPriorities) return "all";
+  return priority;
+}
+
+bool any_data_of_mrc(const Traffic& traffic) {
+  for (const analysis::TrafficFlow& flow : traffic.flows) {
+    if (flow.packets + flow.resent + flow.delivered > 0) return true;
+  }
+  return false;
+}
+
+bool any_data_of_roce(const Traffic& traffic) {
+  for (const analysis::RoceFlow& flow : traffic.roce.flows) {
+    if (flow.is_data() && (flow.both_ends || flow.peer != analysis::RoceFlow::kNone)) return true;
+  }
+  return false;
+}
+
 std::string roce_note(const Traffic& traffic) {
-  return fmt::format(
-      "{} {} of RoCEv2 ({}), which only --section opcodes, losses and rc look at: the other tables "
-      "are of MRC alone",
-      counted_noun(traffic.counters.roce, "record"), traffic.counters.roce == 1 ? "is" : "are",
-      transports_text(traffic.counters));
+  return fmt::format("{} {} of RoCEv2 ({})", counted_noun(traffic.counters.roce, "record"),
+                     traffic.counters.roce == 1 ? "is" : "are", transports_text(traffic.counters));
 }
 
 std::string no_rows_of_mrc(const Traffic& traffic, std::string_view none) {
   const analysis::TrafficCounters& c = traffic.counters;
   if (c.roce > 0 && !any_data_of_mrc(traffic)) {
-    return fmt::format(
-        "not looked at: the captures have {} of RoCEv2, and this section is of MRC's data",
-        counted_noun(c.roce, "record"));
+    return fmt::format("this section is of MRC alone, and the captures have {} of RoCEv2",
+                       counted_noun(c.roce, "record"));
   }
   if (!any_data_of_mrc(traffic)) {
     return c.data_frames + c.answer_frames + c.probe_frames > 0
@@ -89,23 +97,25 @@ TrafficTable opcodes_table(const Traffic& traffic, const TrafficContext&) {
 }
 
 TrafficTable pause_frames_table(const Traffic& traffic, const TrafficContext&) {
-  TrafficTable table{"pause_frames",
-                     "Pause frames (IEEE 802.1Qbb) in the captures, by the port that asked",
-                     {{"asked_by", "asked by"},
-                      {"priority", "priority"},
-                      {"asks", "asks"},
-                      {"ends", "ends"},
-                      {"most_quanta", "quanta"},
-                      {"first_ns", "from", Shown::kNanoseconds},
-                      {"last_ns", "until", Shown::kNanoseconds}},
-                     {},
-                     {},
-                     !traffic.pause_requests.empty()};
+  TrafficTable table{
+      "pause_frames",
+      "Pause frames (IEEE 802.1Qbb, and 802.3x for all) in the captures, by the port that asked",
+      {{"asked_by", "asked by"},
+       {"priority", "priority"},
+       {"asks", "asks"},
+       {"ends", "ends"},
+       {"most_quanta", "quanta"},
+       {"first_ns", "from", Shown::kNanoseconds},
+       {"last_ns", "until", Shown::kNanoseconds}},
+      {},
+      {},
+      !traffic.pause_requests.empty()};
   table.without_rows =
       traffic.counters.records > 0 ? "no record is a pause frame" : "the captures have no records";
   for (const auto& [asker, requests] : traffic.pause_requests) {
-    table.rows.push_back({to_string(asker.mac), asker.priority, requests.asks, requests.ends,
-                          requests.most_quanta, (requests.first - traffic.origin).ns(),
+    table.rows.push_back({to_string(asker.mac), priority_text(asker.priority), requests.asks,
+                          requests.ends, requests.most_quanta,
+                          (requests.first - traffic.origin).ns(),
                           (requests.last - traffic.origin).ns()});
   }
   if (traffic.counters.pauses_not_kept > 0) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/capture/stream_file.h"
+#include "console/interrupt.h"
 #include "console/json_print.h"
 #include "console/progress.h"
 #include "console/terminal.h"
@@ -67,6 +69,13 @@ int analyze_command(const AnalyzeOptions& options) {
   request.input.progress = [&progress](uint64_t records) {
     progress.show({}, fmt::format("{:.1f} million records", static_cast<double>(records) * 1e-6));
   };
+  // Ctrl-C ends a pipe, and not the analysis of what has come through it.
+  std::optional<InterruptGuard> guard;
+  const auto& files = request.input.files;
+  if (std::any_of(files.begin(), files.end(), analysis::is_stream)) {
+    guard.emplace();
+    request.input.interrupted = guard->question();
+  }
   const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
   progress.clear();
   if (traffic.counters.roce > 0) {
@@ -109,7 +118,7 @@ void add_analyze_verb(CLI::App& app, CliResult& result) {
   CLI::App* analyze = add_verb(app, "analyze");
   analyze
       ->add_option("FILE", words.sources,
-                   "pcap or pcapng, also compressed; or a run folder, or latest")
+                   "pcap or pcapng, also compressed; - for a pipe; or a run folder, or latest")
       ->required();
   analyze->add_option("--fabric", words.fabric, "a fabric's name or file, for names");
   analyze->add_option(
@@ -130,6 +139,7 @@ void add_analyze_verb(CLI::App& app, CliResult& result) {
   analyze->add_flag("--csv", options->as_csv, "as CSV")->excludes(json);
   analyze->footer(
       "Example: mrclab analyze latest\n"
+      "         tcpdump -i eth0 -w - | mrclab analyze -\n"
       "         mrclab analyze other.pcap --captured-at sender --ev-format port:plane=15-8\n"
       "         mrclab analyze p0.pcap.zst p1.pcap.zst --fabric octet --section evs");
   analyze->callback([options, &result] {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -23,6 +24,9 @@
 #include "recorded/folder/run_folder.h"
 #include "recorded/run/blame_run.h"
 #include "recorded/run/packet_trace.h"
+#include "recorded/traffic/capture_blame.h"
+#include "recorded/traffic/capture_trace.h"
+#include "recorded/traffic/traffic_input.h"
 #include "scenario/spec/scenario.h"
 #include "scenario/spec/shipped_files.h"
 
@@ -58,12 +62,31 @@ int print_trace(const TraceOptions& options, const nlohmann::ordered_json& value
   return 0;
 }
 
+/// All records about a queue pair, of a run's captures or of any others.
+int trace_capture(const TraceOptions& options) {
+  constexpr size_t kRows = 200;
+  TrafficWords words;
+  words.sources = options.words;
+  const TrafficRequest request =
+      while_ticking("reading", "the captures", [&] { return traffic_request(words); });
+  const Qpn qp{number_of_24_bits("--qp", options.qp)};
+  std::optional<Psn> psn;
+  if (!options.psn.empty()) psn = Psn{number_of_24_bits("--psn", options.psn)};
+  const CaptureTrace trace = while_ticking(
+      "tracing", "the captures", [&] { return trace_of_captures(request.input.files, qp, psn); });
+  return print_trace(options, to_json(trace), to_text(trace, kRows));
+}
+
 int trace_packet(const TraceOptions& options) {
   if (options.words.size() != 1) {
     throw InputError(fmt::format("found {} words with --qp: expected one run folder, or latest",
                                  options.words.size()));
   }
-  if (options.psn.empty()) throw InputError("--qp: expected --psn beside it");
+  const std::string& word = options.words.front();
+  // Without a fabric to place them by, records are listed as they stand in the captures.
+  const bool file = word == "-" || !std::filesystem::is_directory(named_run(word));
+  const bool listed = options.psn.empty() || (file && !options.fabric && !options.host);
+  if (listed) return trace_capture(options);
   TraceRequest request;
   request.qp = Qpn{number_of_24_bits("--qp", options.qp)};
   request.psn = Psn{number_of_24_bits("--psn", options.psn)};
@@ -177,7 +200,43 @@ std::string blame_text(const BlamedRun& run) {
   return text;
 }
 
-int blame_command(const std::string& run, bool as_json) {
+bool is_capture(const std::string& word) {
+  return word == "-" || (std::filesystem::exists(word) && !std::filesystem::is_directory(word));
+}
+
+/// Captures from anywhere: by the places where they stood.
+int blame_captures_command(const std::vector<std::string>& files, bool as_json) {
+  TrafficWords words;
+  words.sources = files;
+  TrafficRequest request = traffic_request(words);
+  std::vector<CaptureBlame> blames;
+  try {
+    blames = while_ticking("blaming", "the captures", [&] {
+      return blame_of_captures(analysis::analyze_traffic(request.input));
+    });
+  } catch (const analysis::CaptureError& error) {
+    throw InputError(error.what());
+  }
+  auto list = nlohmann::ordered_json::array();
+  std::string text;
+  for (const CaptureBlame& blame : blames) {
+    list.push_back(to_json(blame));
+    text += blame.what + " " + blame.symptom + "\n" + indented_lines(blame.evidence);
+  }
+  if (as_json) {
+    fmt::print("{}\n", printed(list, "blame"));
+  } else {
+    fmt::print("{}", text.empty() ? "nothing to blame\n" : text);
+  }
+  return blames.empty() ? 0 : 1;
+}
+
+int blame_command(const std::vector<std::string>& words, bool as_json) {
+  if (std::all_of(words.begin(), words.end(), is_capture)) {
+    return blame_captures_command(words, as_json);
+  }
+  if (words.size() > 1) throw InputError("found several words: expected one run, or capture files");
+  const std::string& run = words.front();
   const BlamedRun blamed =
       while_ticking("blaming", evidence_text(run), [&] { return blame_of_run(run); });
   if (as_json) {
@@ -193,25 +252,29 @@ int blame_command(const std::string& run, bool as_json) {
 }  // namespace
 
 void add_blame_verb(CLI::App& app, CliResult& result) {
-  auto run = std::make_shared<std::string>();  // shared with the callback
+  auto run = std::make_shared<std::vector<std::string>>();  // shared with the callback
   auto as_json = std::make_shared<bool>(false);
   CLI::App* blame = add_verb(app, "blame");
-  blame->add_option("RUN", *run, "a run folder, or latest")->required();
+  blame->add_option("RUN", *run, "a run folder, or latest; or capture files, - for a pipe")
+      ->required();
   blame->add_flag("--json", *as_json, "as JSON");
   blame->footer(
       "The fault schedule is not looked at. Exit code 0: nothing to blame; 1: something is.\n"
-      "Example: mrclab blame latest");
+      "Example: mrclab blame latest\n"
+      "         mrclab blame h0.pcap h1.pcap");
   blame->callback([run, as_json, &result] { result.code = blame_command(*run, *as_json); });
 }
 
 void add_trace_verb(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<TraceOptions>();  // shared with the callback
   CLI::App* trace = add_verb(app, "trace");
-  trace->add_option("WHAT", options->words,
-                    "a run folder or latest; a path and two hosts; a carrier; ecmp or fare and "
-                    "two hosts; or two hosts: the ways of ordinary traffic");
+  trace->add_option(
+      "WHAT", options->words,
+      "a run folder or latest, or a capture; a path and two hosts; a carrier; ecmp or fare and "
+      "two hosts; or two hosts: the ways of ordinary traffic");
   trace->add_option("--qp", options->qp, "queue pair, as the packet or its sender calls it");
-  trace->add_option("--psn", options->psn, "packet sequence number");
+  trace->add_option("--psn", options->psn,
+                    "packet sequence number; without it all records about the queue pair");
   trace->add_option("--host", options->host, "the sending host, where a QP number is ambiguous");
   trace->add_option("--to", options->to, "likewise the receiving host");
   trace->add_option("--attempt", options->attempt, "only this transmission, from 1")
@@ -230,6 +293,7 @@ void add_trace_verb(CLI::App& app, CliResult& result) {
       "Reports and mrclab analyze name queue pairs and PSNs.\n"
       "Example: mrclab run link-flap --world sim\n"
       "         mrclab trace --qp 0x8b4002 --psn 5717043 latest\n"
+      "         mrclab trace --qp 0x12 other.pcap\n"
       "         mrclab trace p3/u1 h0 h5\n"
       "         sudo mrclab trace h0 h5\n"
       "         mrclab trace 5f00:0:2300:1301:2301:e301::\n"
