@@ -201,6 +201,10 @@ class Table:
                    [ROOT / "tests/analysis/foreign/check_foreign_captures", "--cli", self.build / "mrclab-cli", "--cases",
                     CAPTURES_NIGHTLY if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
                    ("all",), cost=260, timeout=self.timeout())
+        yield Test("RoCE of other implementations",
+                   [ROOT / "tests/analysis/foreign/check_foreign_roce", "--cli", self.build / "mrclab-cli", "--cases",
+                    "400" if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                   ("all",), cost=90, timeout=self.timeout())
         yield Test("endpoints of other implementations",
                    [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
                    "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
