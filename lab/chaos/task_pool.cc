@@ -16,6 +16,7 @@
 
 #include "netio/system/child_process.h"
 #include "netio/system/forked_process.h"
+#include "netio/system/socket_bytes.h"
 #include "netio/system/system_error.h"
 
 namespace mrclab::lab {
@@ -26,30 +27,6 @@ constexpr size_t kLastWords = 200;  // bytes of a dead worker's stderr
 
 /// Answers: length u32 (the top bit set: it is the what() of an exception), text.
 constexpr uint32_t kThrown = 1u << 31;
-
-bool send_all(int fd, const void* data, size_t size) {
-  const auto* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t sent = ::send(fd, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<size_t>(sent);
-  }
-  return true;
-}
-
-bool receive_all(int fd, void* data, size_t size) {
-  auto* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = ::recv(fd, at, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
 
 void allow_cpu_seconds(uint64_t seconds) {
   rusage used{};
@@ -99,7 +76,7 @@ void TaskPool::start(uint64_t task) {
   if (worker->pid < 0) spawn(*worker);
   worker->task = task;
   // A process that is gone already is noticed when its answer is awaited.
-  send_all(worker->channel.get(), &task, sizeof task);
+  netio::send_all(worker->channel.get(), &task, sizeof task);
 }
 
 void TaskPool::spawn(Worker& worker) {
@@ -120,7 +97,7 @@ void TaskPool::spawn(Worker& worker) {
 
 void TaskPool::serve(const Worker& worker) {
   uint64_t task = 0;
-  while (receive_all(worker.channel.get(), &task, sizeof task)) {
+  while (netio::receive_all(worker.channel.get(), &task, sizeof task)) {
     allow_cpu_seconds(kCpuSeconds);
     std::string text;
     uint32_t length = 0;
@@ -132,8 +109,8 @@ void TaskPool::serve(const Worker& worker) {
     }
     text.resize(std::min(text.size(), kAnswerMax));
     length |= static_cast<uint32_t>(text.size());
-    if (!send_all(worker.channel.get(), &length, sizeof length)) break;
-    if (!send_all(worker.channel.get(), text.data(), text.size())) break;
+    if (!netio::send_all(worker.channel.get(), &length, sizeof length)) break;
+    if (!netio::send_all(worker.channel.get(), text.data(), text.size())) break;
   }
 }
 
@@ -151,9 +128,9 @@ std::optional<TaskPool::Answer> TaskPool::wait(std::chrono::milliseconds timeout
     if (fds[i].revents == 0) continue;
     Worker& worker = *of[i];
     uint32_t length = 0;
-    if (!receive_all(worker.channel.get(), &length, sizeof length)) return bury(worker);
+    if (!netio::receive_all(worker.channel.get(), &length, sizeof length)) return bury(worker);
     Answer answer{*worker.task, std::string(length & ~kThrown, '\0'), ""};
-    if (!receive_all(worker.channel.get(), answer.text.data(), answer.text.size())) {
+    if (!netio::receive_all(worker.channel.get(), answer.text.data(), answer.text.size())) {
       return bury(worker);
     }
     if ((length & kThrown) != 0) answer.death.swap(answer.text);

@@ -13,6 +13,7 @@
 
 #include "fabric/text/json_text.h"
 #include "netio/system/forked_process.h"
+#include "netio/system/socket_bytes.h"
 #include "netio/system/system_error.h"
 #include "session/serve_loop.h"
 
@@ -31,30 +32,6 @@ struct Head {
 constexpr size_t kMaxInput = size_t{192} << 10;
 constexpr size_t kMaxMessage = size_t{64} << 20;
 constexpr int kLessUrgent = 5;  ///< of the server's process and whatever else the machine does
-
-bool write_all(int fd, const void* data, size_t size) {
-  const auto* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t sent = ::send(fd, at, size, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    at += sent;
-    size -= static_cast<size_t>(sent);
-  }
-  return true;
-}
-
-bool read_all(int fd, void* data, size_t size) {
-  auto* at = static_cast<char*>(data);
-  while (size > 0) {
-    const ssize_t got = ::recv(fd, at, size, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    size -= static_cast<size_t>(got);
-  }
-  return true;
-}
 
 /// In the seat's process: the server's process as browsers that have joined. What browsers have not read holds up the
 /// server's reading, and so the writing here: nothing ever waits but in the socket.
@@ -86,8 +63,9 @@ class SeatConnections : public PageConnections {
   }
   void send(SeatMessage::What what, ClientId client, const std::string& bytes) {
     const Head head{client, static_cast<uint32_t>(what), static_cast<uint32_t>(bytes.size())};
-    ended_ = ended_ || bytes.size() > kMaxMessage || !write_all(outputs_, &head, sizeof head) ||
-             !write_all(outputs_, bytes.data(), bytes.size());
+    ended_ = ended_ || bytes.size() > kMaxMessage ||
+             !netio::send_all(outputs_, &head, sizeof head) ||
+             !netio::send_all(outputs_, bytes.data(), bytes.size());
   }
   bool ended() const { return ended_; }
 
@@ -189,10 +167,10 @@ bool ClassSeat::hand(const PageInput& input) const {
 
 std::optional<SeatMessage> ClassSeat::receive() const {
   Head head;
-  if (!read_all(outputs_.get(), &head, sizeof head) || head.size > kMaxMessage) return {};
+  if (!netio::receive_all(outputs_.get(), &head, sizeof head) || head.size > kMaxMessage) return {};
   SeatMessage message{static_cast<SeatMessage::What>(head.what), head.client,
                       std::string(head.size, '\0')};
-  if (!read_all(outputs_.get(), message.bytes.data(), message.bytes.size())) return {};
+  if (!netio::receive_all(outputs_.get(), message.bytes.data(), message.bytes.size())) return {};
   return message;
 }
 
