@@ -8,13 +8,13 @@ using mrclab::test::error_of;
 
 namespace {
 
-YamlValue yaml(std::string_view text, const std::string& file = "f") {
+YamlValue document_of(std::string_view text, const std::string& file = "f") {
   return read_yaml_text(text, file);
 }
 
 /// The document with its `vars:` in place.
 YamlValue composed(std::string_view text) {
-  const YamlValue document = yaml(text);
+  const YamlValue document = document_of(text);
   return with_variables(without_key(document, "vars"), document.require("vars"));
 }
 
@@ -56,9 +56,10 @@ TEST_CASE("undefined, unused and misplaced variables are reported, all at once")
   CHECK(error_of([] {
           composed("vars: {some: [1]}\na: \"x${some}\"\n");
         }).find("which is no text, inside of text") != std::string::npos);
-  CHECK(
-      error_of([] { refuse_variables(yaml("a: ${size}\nexec: {command: \"echo ${HOME}\"}\n")); }) ==
-      "f:1:4: found \"${size}\", without variables: expected \"vars: {size: ...}\" in the file");
+  CHECK(error_of([] {
+          refuse_variables(document_of("a: ${size}\nexec: {command: \"echo ${HOME}\"}\n"));
+        }) ==
+        "f:1:4: found \"${size}\", without variables: expected \"vars: {size: ...}\" in the file");
 }
 
 TEST_CASE("variables cannot grow without end") {
@@ -78,8 +79,8 @@ TEST_CASE("variables cannot grow without end") {
 }
 
 TEST_CASE("maps are joined, lists follow one another, and anything else is replaced") {
-  const YamlValue made = laid_over(yaml("a: 1\nb: {x: 1, y: 2}\nc: [1]\n", "low"),
-                                   yaml("a: 2\nb: {y: z}\nc: [2]\n", "high"));
+  const YamlValue made = laid_over(document_of("a: 1\nb: {x: 1, y: 2}\nc: [1]\n", "low"),
+                                   document_of("a: 2\nb: {y: z}\nc: [2]\n", "high"));
   CHECK(made.require("a").as_string() == "2");
   CHECK(made.require("b").require("x").as_string() == "1");
   CHECK(made.require("c").items().size() == 2);
@@ -89,9 +90,9 @@ TEST_CASE("maps are joined, lists follow one another, and anything else is repla
 }
 
 TEST_CASE("a value is set at a path of keys, places and stars; a last key may be new") {
-  const YamlValue document = yaml("a: [{w: {s: 1}}, {w: {s: 2}}]\nb: text\n");
+  const YamlValue document = document_of("a: [{w: {s: 1}}, {w: {s: 2}}]\nb: text\n");
   const auto set = [&](const char* path) {
-    return with_value(document, path_parts(path), yaml("9", "--set"));
+    return with_value(document, path_parts(path), document_of("9", "--set"));
   };
   CHECK(set("a[1].w.s").require("a").items()[1].require("w").require("s").as_string() == "9");
   CHECK(set("a.0.w.s").require("a").items()[0].require("w").require("s").as_string() == "9");

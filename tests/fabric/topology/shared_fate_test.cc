@@ -11,13 +11,13 @@ using namespace mrclab;
 
 namespace {
 
-const std::string kPlanes = "name: x\nplanes: 2\nt0: 2\nt1: 4\nhosts_per_t0: 3\n";
+const std::string kTwoPlanes = "name: x\nplanes: 2\nt0: 2\nt1: 4\nhosts_per_t0: 3\n";
 
-FabricShape shape_in(const std::string& text) {
+FabricShape planes_with(const std::string& text) {
   return parse_fabric(read_yaml_text(text, "f.yaml"));
 }
-Topology with(const std::string& more) { return build_topology(shape_in(kPlanes + more)); }
-std::string error_with(const std::string& more) {
+Topology with(const std::string& more) { return build_topology(planes_with(kTwoPlanes + more)); }
+std::string planes_error(const std::string& more) {
   return test::error_of([&] { with(more); });
 }
 
@@ -40,9 +40,9 @@ TEST_CASE("uplinks share transceivers where the fabric says so, behind those of 
   CHECK(t.link_name(t.optic(up[1]).links[0]) == "p0.t0-0:u2--p0.t1-2:d0");
   CHECK(names_in.optics("p0.t0-0:o*").size() == 2);
   // Written back and read again it is the same.
-  const FabricShape shape = shape_in(kPlanes + "optics: {t0_downlinks: 0, t0_uplinks: 4}\n");
-  CHECK(shape_in(to_yaml(shape, 0)).uplinks_per_optic == 4);
-  CHECK(build_topology(shape_in(to_yaml(shape, 0))).optics.size() == 4);
+  const FabricShape shape = planes_with(kTwoPlanes + "optics: {t0_downlinks: 0, t0_uplinks: 4}\n");
+  CHECK(planes_with(to_yaml(shape, 0)).uplinks_per_optic == 4);
+  CHECK(build_topology(planes_with(to_yaml(shape, 0))).optics.size() == 4);
 }
 
 TEST_CASE("neighbouring ports of a switch are on one line card") {
@@ -56,7 +56,7 @@ TEST_CASE("neighbouring ports of a switch are on one line card") {
   CHECK(t.port_name(ports[0]) == "p1.t0-1:u0");
   CHECK(t.line_card_of(cards[2]).size() == 1);
   CHECK(test::error_of([&] { names_in.line_cards("p1.t0-1:c9"); }) != "no error");
-  CHECK(to_yaml(shape_in(kPlanes), 0).find("line_cards") == std::string::npos);
+  CHECK(to_yaml(planes_with(kTwoPlanes), 0).find("line_cards") == std::string::npos);
 }
 
 TEST_CASE("planes have a power zone for each rack and for each rack of spines") {
@@ -73,15 +73,17 @@ TEST_CASE("a fabric's own zones take the place of those; a node is in one at mos
   const Topology t = with(zones);
   REQUIRE(t.power_zones.size() == 2);
   CHECK(names(t, t.power_zones[1].nodes) == "h0 p1.t1-0 p1.t1-1 p1.t1-2 p1.t1-3");
-  CHECK(build_topology(shape_in(to_yaml(shape_in(kPlanes + zones), 0))).power_zones.size() == 2);
-  CHECK(error_with("power_zones: {a: \"p0.*\", b: [h0, \"p0.t1-0\"], c: h99}\n") ==
+  CHECK(
+      build_topology(planes_with(to_yaml(planes_with(kTwoPlanes + zones), 0))).power_zones.size() ==
+      2);
+  CHECK(planes_error("power_zones: {a: \"p0.*\", b: [h0, \"p0.t1-0\"], c: h99}\n") ==
         "f.yaml:6:29: found p0.t1-0, which is in a: expected each node in one zone at most\n"
         "f.yaml:6:49: found \"h99\", which names no node: expected a name such as \"h0\"");
 }
 
 TEST_CASE("a number of hosts is told where the fabric counts them, beside what else is wrong") {
   CHECK(
-      test::error_of([] { shape_in("name: x\nplanes: 2\nhosts: 16\nt0: many\n"); }) ==
+      test::error_of([] { planes_with("name: x\nplanes: 2\nhosts: 16\nt0: many\n"); }) ==
       "f.yaml:3:8: found \"16\": expected \"hosts_per_t0: 4\" (with \"t0: 4\" these are 16 hosts) "
       "in place of it\n"
       "f.yaml:4:5: found \"many\": expected a whole number from 1 to 512");
