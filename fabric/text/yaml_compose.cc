@@ -180,13 +180,14 @@ class Substitution {
   }
 
   void finish() {
-    for (const auto& [name, variable] : values_) {
+    for (const auto& named : values_) {
+      const Variable& variable = named.second;
       const TreeKey& key = variable.key;
       if (variable.used || (key.origin && !key.origin->file.empty())) continue;
       mistakes_.go_on([&] {
         fail_at(file_of(key.origin), key.at,
-                "the variable " + in_quotes(name) + ", which nothing uses",
-                "\"${" + name + "}\" somewhere, or no such variable");
+                "the variable " + in_quotes(named.first) + ", which nothing uses",
+                "\"${" + named.first + "}\" somewhere, or no such variable");
       });
     }
     mistakes_.report();

@@ -20,7 +20,7 @@ namespace {
 /// Sees nothing but failing queue pairs.
 class ErrorWatch : public NodeObserver {
  public:
-  ErrorWatch(const Topology& topology, std::string& first) : topology_(topology), first_(first) {}
+  explicit ErrorWatch(std::string& first) : first_(first) {}
   void packet(const PacketRecord&) override {}
   void event(const EventRecord& record) override {
     if (record.kind != event_kind::kQpError || !first_.empty()) return;
@@ -28,7 +28,6 @@ class ErrorWatch : public NodeObserver {
   }
 
  private:
-  const Topology& topology_;
   std::string& first_;
 };
 
@@ -43,7 +42,7 @@ PerfOutcome run_sim(const PerfSetup& setup, const std::vector<endpoint::Workload
                     FabricTime end) {
   const Topology& topology = setup.topology;
   PerfOutcome outcome;
-  ErrorWatch watch(topology, outcome.first_error);
+  ErrorWatch watch(outcome.first_error);
   endpoint::HostConfig config;
   config.transport = endpoint::make_profile(setup.transport, topology);
   config.workloads = workloads;
