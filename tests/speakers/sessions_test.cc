@@ -51,7 +51,7 @@ std::string question(SpeakerProgram program, const routing::Prefix& about) {
 /// A capture of our end of the link, for another decoder.
 class LinkCapture {
  public:
-  explicit LinkCapture(PeerBench& bench) : file_(bench.folder.path() / "link.pcap") {
+  explicit LinkCapture(PeerBench& bench) : bench_(bench), file_(bench.folder.path() / "link.pcap") {
     netio::ChildOptions options;
     options.argv = {netio::find_program("tcpdump").value_or("tcpdump"),
                     "-i",
@@ -66,13 +66,12 @@ class LinkCapture {
     const netio::NetworkNamespace& where = bench.lab.at("us");
     options.before_exec = [&where] { where.enter(); };
     child_ = std::make_unique<netio::ChildProcess>(netio::ChildProcess::spawn(options));
-    // The header of the file is written when the socket is open.
-    std::error_code error;
-    REQUIRE(
-        bench.wait_for([&] { return std::filesystem::file_size(file_, error) >= 24 && !error; }));
+    wait_for_bytes(kFileHeader);  // written when the socket is open
   }
   /// Packets with BGP that tshark has read, and those of them that it calls malformed.
   std::pair<size_t, size_t> read_by_tshark() {
+    // On a starved machine tcpdump is behind, and what it has not written by its end is lost.
+    wait_for_bytes(kFileHeader + kLeastPackets * kLeastBytes);
     child_->stop(std::chrono::milliseconds(3000));
     std::istringstream lines(
         netio::test::output_of("tshark -n -r " + file_ +
@@ -85,6 +84,18 @@ class LinkCapture {
   }
 
  private:
+  static constexpr uintmax_t kFileHeader = 24;
+  static constexpr uintmax_t kLeastPackets = 4;
+  static constexpr uintmax_t kLeastBytes =
+      16 + 14 + 40 + 20 + 19;  ///< with a BGP header, in a file
+
+  void wait_for_bytes(uintmax_t size) {
+    std::error_code error;
+    REQUIRE(bench_.wait_for(
+        [&] { return std::filesystem::file_size(file_, error) >= size && !error; }));
+  }
+
+  PeerBench& bench_;
   std::string file_;
   std::unique_ptr<netio::ChildProcess> child_;
 };

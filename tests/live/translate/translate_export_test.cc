@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -422,6 +423,8 @@ TEST_CASE("the verbs write a file with others beside it, and say why they do not
   CHECK(read.code == 0);
   CHECK(test::mentions(read.output, "fare: 6 hosts, 14 switches, 36 links, regular planes\n"));
   CHECK(to_yaml(parse_fabric(read_yaml_file(back))) == to_yaml(shipped("fare")));
+  CHECK(lab::mrclab({"import", "containerlab", file, "-o", back}).code == 0);  // it is that file
+  std::ofstream(back, std::ios::app) << "# mine\n";
   CHECK(lab::mrclab({"import", "containerlab", file, "-o", back}).code == 2);
   CHECK(lab::mrclab({"import", "containerlab", file, "-o", back, "--force"}).code == 0);
   CHECK(lab::mrclab({"export", "kathara", "pair", "-o", folder.path() / "k"}).code == 0);

@@ -291,14 +291,26 @@ const std::vector<EffectRow>& table() {
          return size_t{data < 20};
        },
        kSteadyRoce},
+      {"line_card", "{card: \"p0.t0-0:c1\", for: 40us}",
+       [](const View& v) {
+         return v.silent({"p0.t0-0:u0", "p0.t0-0:u1"});
+       }},
+      {"power_loss", "{zone: feed, down: 20us, reload: 20us}",
+       [](const View& v) {
+         return v.silent({kT1Downlink, "p1.t1-0:d0"});
+       }},
+      {"drain", "{switch: p0.t1-0, for: 40us}",
+       [](const View& v) { return size_t{v.data_out(kT1Downlink) < 10}; }},
   };
   return rows;
 }
 
 std::string text_of(const EffectRow& row) {
   return std::string("name: row\nseed: 3\nfabric: {name: f, planes: 2, t0: 2, t1: ") +
-         std::to_string(row.t1) + ", hosts_per_t0: 2}\nend: 160us\n" + row.workload +
-         "faults:\n  - {at: 40us, " + row.kind + ": " + row.body + "}\n";
+         std::to_string(row.t1) +
+         ", hosts_per_t0: 2, line_cards: {ports: 2},\n  power_zones: {feed: [p0.t1-0, p1.t1-0]}}\n"
+         "end: 160us\n" +
+         row.workload + "faults:\n  - {at: 40us, " + row.kind + ": " + row.body + "}\n";
 }
 
 Scenario scenario_of(const EffectRow& row, CaptureScope captures, bool elided) {
