@@ -177,7 +177,7 @@ void add_list_verb(CLI::App& app, CliResult&) {
   auto options = std::make_shared<Options>();  // shared with the callback
   CLI::App* list = add_verb(app, "list");
   list->add_option("KIND", options->kind, "of what; without one the kinds are listed")
-      ->check(CLI::IsMember(kind_words()));
+      ->check(CLI::IsMember(kind_words()).description(""));  // of one line, too long
   CLI::Option* names = list->add_flag("--names", options->names, "names alone, a line for each");
   list->add_flag("--json", options->json, "as JSON")->excludes(names);
   list->footer("Example: mrclab list faults\n         mrclab list incidents --names");

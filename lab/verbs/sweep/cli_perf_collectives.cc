@@ -270,7 +270,7 @@ void add_collective(CLI::App& perf, CliResult& result, CollectiveKind kind, cons
   std::vector<std::string> types;
   for (const ElementType& type : element_types()) types.emplace_back(type.name);
   verb->add_option("-d,--datatype", options->type, "what counts are of, and the column type")
-      ->check(CLI::IsMember(types))
+      ->check(CLI::IsMember(types).description(""))  // of one line, too long
       ->capture_default_str();
   verb->add_option("-m,--agg_iters", options->aggregated, "so many times the iterations")
       ->check(CLI::Range(1, 1000))

@@ -33,7 +33,14 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"chaos"}, {"pair"}, {"--jobs", "--keep", "--shards"}, {"--keep"}},
     {{"runs"}, {"no-such-folder"}, {"--keep", "--older"}, {"--keep", "--older"}},
     {{"compare"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
-    {{"serve"}, {"no-such-scenario"}, {"--port", "--seed"}, {"--port", "--seed"}},
+    {{"serve"},
+     {"no-such-scenario"},
+     {"--class", "--port", "--seed"},
+     {"--class", "--port", "--seed"}},
+    {{"lesson"}, {"no-such-lesson"}, {"--task"}},
+    {{"exec"}, {}, {"--jobs"}},
+    {{"capture"}, {"h0:p0"}, {"--for", "-c"}},
+    {{"import", "containerlab"}, {"no-such-file"}, {"--hosts-per-leaf"}},
     {{"export", "page"}, {"no-such-scenario"}, {"--seed"}, {"--seed"}},
     {{"export", "containerlab"}, {"pair"}, {"--dilation", "--link-mtu"}},
     {{"export", "netlab"}, {"pair"}, {"--dilation", "--link-mtu"}},
@@ -52,8 +59,8 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"perf", "write_lat"}, {"pair"}, {"--seed", "-m", "-n"}, {"--seed"}},
     {{"perf", "all_reduce"},
      {"pair"},
-     {"--seed", "-f", "-g", "-t", "-n", "-w", "-c", "-q"},
-     {"--seed", "-w", "-c"}},
+     {"--seed", "-a", "-f", "-g", "-m", "-t", "-n", "-w", "-c", "-q"},
+     {"--seed", "-a", "-w", "-c"}},
     {{"perf", "permutation"}, {"pair"}, {"--seed", "-q", "--shift"}, {"--seed"}},
     {{"perf", "incast"}, {"pair"}, {"--seed", "-q"}, {"--seed"}},
 };
@@ -88,7 +95,7 @@ void add_verbs(const Words& above, std::vector<Words>& all) {
     }
     if (!listed || line.size() < 3 || line[2] == ' ') continue;
     if (!line.starts_with("  ")) break;
-    const Words verb = joined(above, {line.substr(2, line.find(' ', 2) - 2)});
+    const Words verb = joined(above, {line.substr(2, line.find_first_of(" ,", 2) - 2)});
     all.push_back(verb);
     add_verbs(verb, all);
   }
