@@ -73,8 +73,9 @@ std::string losses(const analysis::Metrics& m) {
   text += fmt::format(", {} retransmitted", m.retransmitted);
   const uint64_t missing = m.lost + m.trimmed;
   if (missing > 0 && m.retransmitted > missing + missing / 10) {
-    text += fmt::format(": {:.1f} for each lost or trimmed",
-                        static_cast<double>(m.retransmitted) / static_cast<double>(missing));
+    text += fmt::format(": {:.1f} for each lost{}",
+                        static_cast<double>(m.retransmitted) / static_cast<double>(missing),
+                        m.trimmed > 0 ? " or trimmed" : "");
   }
   return text + ".";
 }

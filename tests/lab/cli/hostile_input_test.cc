@@ -95,7 +95,7 @@ TEST_CASE("a file that never ends or never begins is refused at once") {
   const test::TemporaryRuns runs;
   REQUIRE(::mkfifo((runs.path() / "pipe.yaml").c_str(), 0644) == 0);
   for (const std::string line :
-       {"mrclab validate pipe.yaml", "mrclab run pipe.yaml --world sim", "mrclab analyze pipe.yaml",
+       {"mrclab validate pipe.yaml", "mrclab run pipe.yaml --world sim",
         "mrclab import pipe.yaml --map pipe.yaml", "mrclab chaos --merge pipe.yaml",
         "mrclab validate /dev/zero", "mrclab analyze /dev/zero"}) {
     CAPTURE(line);

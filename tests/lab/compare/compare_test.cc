@@ -180,7 +180,7 @@ TEST_CASE("a workload that ends has its completion time first, and what happened
         "3 the fullest, and p0.t0-0:u3 carried 2.6 times the mean.\n"
         "3 ports were paused, p0.t1-3:d0 longest: 35.0 % of the time; p0.t0-1 paused first.\n"
         "The deepest queue held 812 kB, at p0.t0-0:d0.\n"
-        "2 packets lost, 30 retransmitted: 15.0 for each that was missing.\n"
+        "2 packets lost, 30 retransmitted: 15.0 for each lost.\n"
         "12 CNPs notified senders of full queues and slowed 7 flows down.\n"
         "1 queue pair failed.\n");
   const std::string text = comparison_text({comparison}, {});
