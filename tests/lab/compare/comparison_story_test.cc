@@ -155,7 +155,7 @@ TEST_CASE("losses are told with what was sent again, as a ratio where it is over
   CHECK(told.rest() == "6 packets lost, 4 trimmed, 11 retransmitted.");
   told.second.retransmitted = 12;
   CHECK(told.rest() ==
-        "6 packets lost, 4 trimmed, 12 retransmitted: 1.2 for each that was missing.");
+        "6 packets lost, 4 trimmed, 12 retransmitted: 1.2 for each lost or trimmed.");
   told.second = {};
   told.second.lost = 1;
   CHECK(told.rest() == "1 packet lost, 0 retransmitted.");
