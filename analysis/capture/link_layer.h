@@ -32,7 +32,7 @@ class LinkLayer {
     wrapped_ = link_type != kLinkTypeEthernet || !is_plain(bytes);
     return wrapped_ ? converted(bytes, link_type, end) : bytes;  // nearly every frame is plain
   }
-  /// Of the record that was read last: what was taken off, and why nothing was found inside.
+  /// Which layers were taken off the record that was read last, and why nothing was found inside it.
   uint32_t layers() const { return wrapped_ ? unwrapper_.layers() : 0; }
   Hidden hidden() const { return wrapped_ ? unwrapper_.hidden() : Hidden::kNothing; }
 

@@ -18,7 +18,8 @@ namespace mrclab::analysis {
 /// A file of any supported format. Throws CaptureError.
 std::unique_ptr<CaptureReader> open_capture(const std::filesystem::path& path,
                                             CaptureOptions options = {});
-/// Of a file that is open, and cannot go back; it is taken over. `name` is for messages and the interface of a classic pcap.
+/// Reads a stream that is open and cannot be rewound, and closes it. Errors, and the interface of a classic pcap, have
+/// `name`.
 std::unique_ptr<CaptureReader> capture_of_file(std::FILE* file, const std::string& name,
                                                bool pcapng, CaptureOptions options);
 /// The same on bytes in memory, which must outlive the reader.

@@ -26,7 +26,7 @@ bool names_host_port(std::string_view interface);
 /// empty.
 struct RecordNote {
   PacketEvent event = PacketEvent::kPassed;
-  DropCause cause = DropCause::kMalformed;  ///< of a drop alone, as the two below
+  DropCause cause = DropCause::kMalformed;  ///< this and what follows are set for drops alone
   std::string_view port;                    ///< the port's name, a part of the comment
   std::optional<Direction> side;            ///< where at that port
 };

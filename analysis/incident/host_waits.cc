@@ -252,7 +252,7 @@ HostWait HostWaits::at(uint32_t host, FabricTime t) const {
     }
     at = sender;
   }
-  // Where the end of the chain names who waits itself, nobody waits for another.
+  // A chain that ends at a host to which nobody sends data ends at one that sends nothing itself.
   if (wait.reason == WaitReason::kNoData && !wait.chain.empty()) wait.reason = WaitReason::kSilent;
   return wait;
 }

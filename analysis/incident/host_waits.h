@@ -20,7 +20,7 @@
 
 namespace mrclab::analysis {
 
-/// One data packet, as far as somebody waits for it.
+/// One data packet: when its host sent it, when it was lost, retransmitted and delivered.
 struct AwaitedPacket {
   uint32_t source = 0, destination = 0;        ///< host numbers
   uint32_t bytes = 0;                          ///< on the wire or of payload: one of them, for all
@@ -28,7 +28,7 @@ struct AwaitedPacket {
   FabricTime delivered = FabricTime::never();  ///< first whole arrival
   FabricTime lost = FabricTime::never();       ///< first time that it was lost, trimmed or refused
   FabricTime again = FabricTime::never();      ///< first retransmission behind that
-  PortRef where = {};                          ///< of the loss
+  PortRef where = {};                          ///< port at which it was lost
 };
 
 enum class WaitReason : uint8_t {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fabric/packet/headers.h"
+#include "fabric/packet/roce_frame.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -31,15 +32,11 @@ std::span<const uint8_t> with_ip_checksum(std::span<const uint8_t> frame,
 }
 
 std::optional<RoceHeader> roce_header_of(std::span<const uint8_t> frame) {
-  const std::optional<Encapsulation> encapsulation = encapsulation_of(frame);
-  if (!encapsulation) return std::nullopt;
-  const FrameLayout at = layout_of(*encapsulation);
-  if (frame.size() < at.after_bth) return std::nullopt;
-  const auto port = load_be<uint16_t>(&frame[at.udp + 2]);
-  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return std::nullopt;
-  const uint64_t length = load_be<uint16_t>(&frame[at.udp + 4]);
+  const std::optional<FrameLayout> at = roce_layout_of(frame);
+  if (!at) return std::nullopt;
+  const uint64_t length = load_be<uint16_t>(&frame[at->udp + 4]);
   constexpr uint64_t kOthers = kUdpBytes + kBthBytes + kIcrcBytes;
-  return RoceHeader{frame[at.bth], length - std::min(length, kOthers)};
+  return RoceHeader{frame[at->bth], length - std::min(length, kOthers)};
 }
 
 }  // namespace mrclab::analysis

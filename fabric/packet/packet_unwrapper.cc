@@ -175,8 +175,9 @@ PacketUnwrapper::Step PacketUnwrapper::ethernet_type() {
   return into_ethertype(Layer::kSnap, 8, at16(rest_, 6));
 }
 
-/// Labels up to the bottom of the stack. Nothing says what follows: the first bits of IP do, zeros begin the control
-/// word of a pseudowire (RFC 4385), and else it is Ethernet.
+/// Labels up to the bottom of the stack. MPLS has no field for the protocol that follows, so the first four bits decide
+/// as routers do (RFC 4928): 4 and 6 are IP, zeros begin the control word of a pseudowire (RFC 4385), and else it is
+/// Ethernet.
 PacketUnwrapper::Step PacketUnwrapper::mpls() {
   size_t at = 0;
   constexpr size_t kMostLabels = 16;

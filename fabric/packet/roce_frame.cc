@@ -70,19 +70,26 @@ std::string_view name_of_cm(uint16_t attribute) {
   }
 }
 
-std::optional<RoceFrame> roce_frame_in(std::span<const uint8_t> frame) {
+std::optional<FrameLayout> roce_layout_of(std::span<const uint8_t> frame) {
   const std::optional<Encapsulation> encapsulation = encapsulation_of(frame);
   if (!encapsulation) return std::nullopt;
   const FrameLayout at = layout_of(*encapsulation);
   if (frame.size() < at.after_bth) return std::nullopt;
   const auto port = load_be<uint16_t>(&frame[at.udp + 2]);
   if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return std::nullopt;
+  return at;
+}
+
+std::optional<RoceFrame> roce_frame_in(std::span<const uint8_t> frame) {
+  const std::optional<FrameLayout> found = roce_layout_of(frame);
+  if (!found) return std::nullopt;
+  const FrameLayout& at = *found;
   const uint8_t* const bth = &frame[at.bth];
   if (!is_of_ibta(bth[0])) return std::nullopt;
   RoceFrame out;
   const uint8_t* const ip = &frame[at.ip];
   const uint8_t* const first = &frame[kEthernetBytes];
-  if (*encapsulation == Encapsulation::kIpv4) {
+  if (frame[at.ip] >> 4 == 4) {
     std::array<uint8_t, 4> address{};
     std::copy_n(ip + 12, 4, address.begin());
     out.source = FrameView::mapped_ipv4(address);

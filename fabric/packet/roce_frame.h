@@ -9,6 +9,7 @@
 
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
+#include "fabric/packet/headers.h"
 #include "fabric/packet/ibta_opcodes.h"
 #include "fabric/topology/topology.h"
 
@@ -50,6 +51,9 @@ struct RoceFrame {
   bool marked() const { return (traffic_class & 3) == 3; }
 };
 
+/// Where the headers of a frame to the UDP ports of MRC and RoCEv2 are. Empty for other ports, and for a frame that ends
+/// before its BTH does.
+std::optional<FrameLayout> roce_layout_of(std::span<const uint8_t> ethernet_frame);
 /// Empty for a frame that is not to RoCEv2's ports, whose opcode is none of IBTA's, or that ends before BTH does.
 std::optional<RoceFrame> roce_frame_in(std::span<const uint8_t> ethernet_frame);
 

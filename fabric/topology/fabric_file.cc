@@ -47,7 +47,7 @@ void require_rated_links(const YamlValue& list, FabricShape shape) {
   mistakes.report();
 }
 
-/// Builds the fabric without zones, whose nodes only the graph knows. Each node hangs on one feed at most.
+/// Resolves the nodes of zones against the fabric built without them. Throws InputError where a node has two feeds.
 void require_zones(const YamlValue& map, FabricShape shape) {
   shape.power_zones.clear();
   shape.link_rates.clear();

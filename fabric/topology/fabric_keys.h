@@ -14,7 +14,7 @@ const ValueForm& fabric_form();
 /// `watchdog:` of switches, which a contrast may replace.
 const KeyRow<LosslessProfile>& watchdog_key();
 
-/// Those that say what fails together (shared_fate_keys.cc).
+/// The keys of parts that fail together (shared_fate_keys.cc).
 KeyRow<FabricShape> optics_row();
 KeyRow<FabricShape> line_cards_row();
 KeyRow<FabricShape> power_zones_row();

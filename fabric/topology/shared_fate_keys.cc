@@ -1,4 +1,4 @@
-// The keys of a fabric that say which links, ports and nodes fail together: transceivers, line cards, power zones.
+// The keys of a fabric for links, ports and nodes that fail together: transceivers, line cards, power zones.
 
 #include "fabric/topology/fabric_keys.h"
 

@@ -25,8 +25,8 @@ struct ImportedFabric {
 std::string with_variables(std::string_view text,
                            const std::function<const char*(const std::string&)>& variable);
 
-/// The document in the file, with variables of the environment in place. Throws InputError; for a Go template (.gotmpl) it
-/// says so.
+/// The document in the file, with variables of the environment in place. Throws InputError, of a
+/// Go template (.gotmpl) with the command that renders it.
 YamlValue read_containerlab_document(const std::filesystem::path& path);
 
 /// `name` of the fabric; `source`: what the file is called, for a comment; `hosts_per_leaf`: hung on each leaf of a file

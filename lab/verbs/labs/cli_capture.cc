@@ -11,7 +11,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <thread>
 
 #include "console/interrupt.h"
 #include "console/root_rights.h"
@@ -55,10 +54,12 @@ netio::FileDescriptor open_output(const std::string& out) {
       netio::check_system_call("dup standard output", ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)));
 }
 
-/// Has the reader of a pipe gone? A pipe without packets would not show it.
-bool reader_is_gone(int descriptor) {
+/// Waits until the reader of the pipe has gone (a pipe without packets would not show it), a signal arrives, or it is
+/// time to look how many packets there are. -1: there is no pipe. Has the reader gone?
+bool wait_for_reader(int descriptor) {
+  constexpr int kLookMs = 20;
   pollfd pipe{descriptor, 0, 0};
-  return ::poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+  return ::poll(&pipe, 1, kLookMs) > 0 && (pipe.revents & POLLERR) != 0;
 }
 
 std::vector<PortRef> ports_named(const Topology& topology, const std::vector<std::string>& words) {
@@ -113,9 +114,9 @@ int capture_command(CaptureOptions options) {
   const auto is_over = [&] {
     return guard.interrupted() || reading.packets() >= options.count ||
            (options.seconds > 0 && std::chrono::steady_clock::now() >= end) ||
-           reading.rounds_done() == UINT64_MAX || (pipe >= 0 && reader_is_gone(pipe));
+           reading.rounds_done() == UINT64_MAX;
   };
-  while (!is_over()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (!is_over() && !wait_for_reader(pipe)) continue;
   try {
     const netio::TapReport report = reading.finish();
     fmt::print(

@@ -1,4 +1,4 @@
-// Hosts and switches of published topologies, by their images, icons and names; hosts for switches alone; variables.
+// Hosts and switches of containerlab topologies, by their images, icons and names; hosts for switches alone; variables.
 
 #include <doctest/doctest.h>
 
