@@ -70,8 +70,6 @@ class Generator {
       draws_ = Draws(options_.seed, 1 + static_cast<uint32_t>(later));
       const FaultKind kind = all_faults()[later].kind;
       if (kind == FaultKind::kPauseStorm && !topology_.lossless.pfc) continue;  // none would notice
-      // Blame has no rule for parts that share a card or a feed, and names a switch or a plane in their place.
-      if (kind == FaultKind::kLineCard || kind == FaultKind::kPowerLoss) continue;
       if (!draws_.one_in(4)) continue;
       drawn.kinds.push_back(kind);
       for (int64_t left = draws_.between(1, 2); left > 0; --left) {
@@ -217,7 +215,12 @@ class Generator {
         return true;
       }
       case TargetForm::kLineCards:
-      case TargetForm::kPowerZones: return false;  // not drawn
+        out.ports = {topology_.line_card_of(any_port_of(any_switch())).front()};
+        return true;
+      case TargetForm::kPowerZones:
+        if (topology_.power_zones.empty()) return false;
+        out.zones = {static_cast<uint32_t>(draws_.below(topology_.power_zones.size()))};
+        return true;
       case TargetForm::kOutOfUse:
         if (draws_.one_in(2)) {
           out.nodes = {any_switch()};

@@ -47,7 +47,7 @@ Symptom symptom_of(std::span<const BlameSample> samples, const std::vector<uint3
   return dark > 0 ? Symptom::kNoLight : Symptom::kLoses;
 }
 
-/// Optics, hosts, switches, planes: from small to large.
+/// Optics, hosts, switches, line cards, planes, power zones: in the order in which they are named.
 std::vector<Component> parents(const Topology& topology) {
   std::vector<Component> all;
   for (const Optic& optic : topology.optics) {
@@ -57,7 +57,17 @@ std::vector<Component> parents(const Topology& topology) {
     const bool host = site.role == NodeRole::kHost;
     all.push_back({host ? ComponentKind::kHost : ComponentKind::kSwitch, site.id.value, {}});
   }
+  for (const NodeSite& site : topology.nodes) {
+    if (site.role == NodeRole::kHost || topology.line_card_ports < 2) continue;
+    for (size_t i = 0; i < site.ports.size(); i += topology.line_card_ports) {
+      all.push_back({ComponentKind::kCard, site.ports[i].out.value, {}});
+    }
+  }
   for (uint32_t p = 0; p < topology.planes; ++p) all.push_back({ComponentKind::kPlane, p, {}});
+  for (uint32_t zone = 0; zone < topology.power_zones.size(); ++zone) {
+    if (topology.power_zones[zone].nodes.size() < 2) continue;
+    all.push_back({ComponentKind::kZone, zone, {}});
+  }
   return all;
 }
 
@@ -78,7 +88,19 @@ class Blamer {
   void blame(const SearchOptions& options, std::optional<Symptom> symptom,
              std::vector<Blame>& blames) {
     explained_.assign(samples_.size(), false);
-    for (Suspicion& found : search_blame(topology_, samples_, options)) {
+    SearchOptions search = options;
+    search.refuted = [&](const Component& component, const std::vector<uint32_t>& bad,
+                         FabricTime from, FabricTime until) {
+      // Regular planes and what is smaller may be named for want of anything better.
+      const bool strict = component.kind == ComponentKind::kCard ||
+                          component.kind == ComponentKind::kZone ||
+                          (component.kind == ComponentKind::kPlane && !topology_.regular());
+      // Only where a host has reported a port of its own is the silence of others light.
+      const DarkWords dark = dark_words(samples_, bad);
+      return strict && !dark.speakers.empty() &&
+             ruled_out(topology_, light_, dark, component, from, until);
+    };
+    for (Suspicion& found : search_blame(topology_, samples_, search)) {
       narrow_class(topology_, light_, samples_, found);
       for (const uint32_t index : found.bad) explained_[index] = true;
       Draft draft;
@@ -135,28 +157,42 @@ class Blamer {
     drafts_ = std::move(joined);
   }
 
-  /// The link of `parent` that a draft is about; of several that it may be, the first.
-  std::optional<LinkId> child_of(const Draft& draft, const std::vector<LinkId>& links) const {
+  /// The link of `parent`, whose links these are, that a draft is about; of several that it may be, the first. Of a
+  /// power zone that may be all links of a switch or host.
+  std::vector<LinkId> children_of(const Draft& draft, const Component& parent,
+                                  const std::vector<LinkId>& links) const {
     std::vector<Component> any = draft.or_else;
     any.insert(any.begin(), draft.component);
     for (const Component& component : any) {
-      if (component.kind != ComponentKind::kWire && component.kind != ComponentKind::kLink)
-        continue;
-      const LinkId link = links_of(topology_, component).front();
-      if (std::find(links.begin(), links.end(), link) != links.end()) return link;
+      const bool one =
+          component.kind == ComponentKind::kWire || component.kind == ComponentKind::kLink;
+      const bool node =
+          component.kind == ComponentKind::kSwitch || component.kind == ComponentKind::kHost;
+      if (!one && !(node && parent.kind == ComponentKind::kZone)) continue;
+      std::vector<LinkId> own = links_of(topology_, component);
+      const bool inside = std::all_of(own.begin(), own.end(), [&](LinkId link) {
+        return std::find(links.begin(), links.end(), link) != links.end();
+      });
+      if (inside) return own;
     }
-    return std::nullopt;
+    return {};
   }
 
   /// May both have the same reason, in this parent? Wrong routes and dead links do not, and a switch
   /// that reports a dark port of its own is not dead.
   bool fits(const Draft& draft, const Draft& first, const Component& parent) const {
+    const bool shared = parent.kind == ComponentKind::kCard || parent.kind == ComponentKind::kZone;
+    if (shared && draft.symptom != Symptom::kNoLight) return false;
     const bool astray = draft.symptom == Symptom::kMisroutes;
     if (astray != (first.symptom == Symptom::kMisroutes)) return false;
     return std::none_of(draft.bad.begin(), draft.bad.end(), [&](uint32_t index) {
       const BlameSample& sample = samples_[index];
-      return sample.clue == Clue::kDark && parent.kind == ComponentKind::kSwitch &&
-             sample.about == NodeId{parent.index};
+      if (sample.clue != Clue::kDark) return false;
+      if (parent.kind != ComponentKind::kZone) {
+        return parent.kind == ComponentKind::kSwitch && sample.about == NodeId{parent.index};
+      }
+      const std::vector<NodeId>& nodes = topology_.power_zones[parent.index].nodes;
+      return std::find(nodes.begin(), nodes.end(), sample.about) != nodes.end();
     });
   }
 
@@ -197,12 +233,12 @@ class Blamer {
       for (size_t i = first; i < drafts_.size(); ++i) {
         const Draft& draft = drafts_[i];
         if (draft.from > last + apart) break;
-        const std::optional<LinkId> child = child_of(draft, links);
+        const std::vector<LinkId> children = children_of(draft, parent, links);
         const bool covers_all = may_be(draft, parent);
-        if ((!child && !covers_all) || !fits(draft, drafts_[first], parent)) continue;
+        if ((children.empty() && !covers_all) || !fits(draft, drafts_[first], parent)) continue;
         last = draft.from;
         members.push_back(i);
-        if (child) gone.insert(*child);
+        gone.insert(children.begin(), children.end());
         if (covers_all) gone.insert(links.begin(), links.end());
       }
       const size_t gone_used = static_cast<size_t>(std::count_if(

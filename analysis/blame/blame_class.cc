@@ -9,6 +9,26 @@ namespace {
 
 bool is_word(const BlameSample& sample) { return sample.source == sample.destination; }
 
+/// Hosts of the zone report nothing without power; those that hang on its switches report their ports dark.
+bool zone_ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
+                    const Component& zone, FabricTime from, FabricTime until) {
+  const std::vector<NodeId>& nodes = topology.power_zones[zone.index].nodes;
+  for (const NodeId id : nodes) {
+    const NodeSite& site = topology.node(id);
+    if (site.role == NodeRole::kHost) {
+      if (dark.speakers.contains(site.index)) return true;
+      continue;
+    }
+    for (const Port& port : site.ports) {
+      const NodeSite& peer = topology.node(port.peer.node);
+      const bool outside = std::find(nodes.begin(), nodes.end(), peer.id) == nodes.end();
+      const bool host = peer.role == NodeRole::kHost;
+      if (host && outside && light.lit(peer.index, port.peer.port.value, from, until)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
@@ -18,12 +38,14 @@ bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords
   };
   switch (component.kind) {
     case ComponentKind::kOptic:
+    case ComponentKind::kCard:
     case ComponentKind::kPlane: return shows_light();
     // A switch that hangs keeps its light, so no port reports a loss of light.
     case ComponentKind::kSwitch: return dark.any && shows_light();
     // A host without power reports nothing, and its ports are witnesses for no other component.
     case ComponentKind::kHost:
       return dark.speakers.contains(topology.node(NodeId{component.index}).index) && shows_light();
+    case ComponentKind::kZone: return zone_ruled_out(topology, light, dark, component, from, until);
     default: return false;
   }
 }
@@ -55,6 +77,21 @@ std::vector<LinkId> links_of(const Topology& topology, const Component& componen
         if (topology.port(link.a).plane == component.index) links.push_back(link.id);
       }
       return links;
+    case ComponentKind::kCard: {
+      const PortRef first = topology.wire(WireId{component.index}).from;
+      for (const PortRef port : topology.line_card_of(first)) {
+        links.push_back(topology.port(port).link);
+      }
+      return links;
+    }
+    case ComponentKind::kZone: {
+      std::set<LinkId> all;
+      for (const NodeId node : topology.power_zones[component.index].nodes) {
+        for (const Port& port : topology.node(node).ports) all.insert(port.link);
+      }
+      links.assign(all.begin(), all.end());
+      return links;
+    }
     case ComponentKind::kPath: break;
   }
   return links;

@@ -28,7 +28,8 @@ std::string_view name_of(Symptom symptom);
 inline constexpr int64_t kStormRtts = 4;
 
 struct Blame {
-  std::string kind;       ///< "wire", "link", "optic", "switch", "plane", "host", "route", "path"
+  std::string
+      kind;  ///< "wire", "link", "optic", "switch", "host", "line_card", "plane", "power_zone", "route", "path"
   std::string component;  ///< "link h0:p2--p2.t0-0:d0"
   Symptom symptom = Symptom::kLoses;
   std::vector<std::string> or_else;  ///< components that explain the same packets

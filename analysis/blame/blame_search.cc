@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
 
 #include "fabric/topology/path.h"
 
@@ -34,7 +36,11 @@ class Search {
  public:
   Search(const Topology& topology, std::span<const BlameSample> samples,
          const SearchOptions& options)
-      : topology_(topology), samples_(samples), options_(options), open_(samples.size(), true) {
+      : topology_(topology),
+        samples_(samples),
+        options_(options),
+        zones_(zones_of_nodes(topology)),
+        open_(samples.size(), true) {
     fill();
   }
 
@@ -46,8 +52,12 @@ class Search {
         return a.second.gain < b.second.gain;
       });
       if (best == tracks_.end() || best->second.gain < kLeastGain) break;
-      const auto part = best_part(*best);
-      found.push_back(take(part->first, part->second));
+      Entry& part = *best_part(*best);
+      if (refuted(part)) {
+        part.second.gain = 0;
+      } else {
+        found.push_back(take(part.first, part.second));
+      }
     }
     return found;
   }
@@ -58,7 +68,7 @@ class Search {
     Concerned concerned;
     for (const BlameSample& sample : samples_) {
       if (!sample.bad) continue;
-      concerned_by(topology_, sample, options_.question, concerned);
+      concerned_by(topology_, zones_, sample, options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         if (explains(sample, component, wires)) tracks_.try_emplace(component);
       }
@@ -66,12 +76,27 @@ class Search {
     if (tracks_.empty()) return;
     for (uint32_t i = 0; i < samples_.size(); ++i) {
       if (!samples_[i].counts) continue;
-      concerned_by(topology_, samples_[i], options_.question, concerned);
+      concerned_by(topology_, zones_, samples_[i], options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         const auto track = tracks_.find(component);
         if (track != tracks_.end()) track->second.samples.emplace_back(i, wires);
       }
     }
+  }
+
+  bool refuted(const Entry& entry) const {
+    if (!options_.refuted) return false;
+    const std::vector<uint32_t> bad = bad_of(entry.first, entry.second);
+    return options_.refuted(entry.first, bad, samples_[bad.front()].t, samples_[bad.back()].t);
+  }
+
+  /// A host of a zone without power reports nothing.
+  bool can_explain(const BlameSample& sample, const Component& component, uint8_t wires) const {
+    if (component.kind == ComponentKind::kZone && sample.source == sample.destination) {
+      const auto& zones = zones_[topology_.host(sample.source).value];
+      if (std::count(zones.begin(), zones.end(), component.index) > 0) return false;
+    }
+    return explains(sample, component, wires);
   }
 
   /// What a sample adds to the gain, or takes from it, if the component loses this share. A sample that another
@@ -80,7 +105,7 @@ class Search {
                 double against_it) const {
     const BlameSample& sample = samples_[index];
     if (!sample.bad) return against_it;
-    if (!open_[index] || !explains(sample, component, wires)) return 0;
+    if (!open_[index] || !can_explain(sample, component, wires)) return 0;
     return for_it * sample.weight;
   }
 
@@ -128,7 +153,38 @@ class Search {
         }
       }
     }
+    if (!more_than_a_part(component, track)) track.gain = 0;
     return track.gain;
+  }
+
+  /// A line card is suspected only where two of its links went dark, a power zone where no one node of it is at all
+  /// the links that did: else the link or the node is the simpler reason.
+  bool more_than_a_part(const Component& component, const Track& track) const {
+    const bool card = component.kind == ComponentKind::kCard;
+    if ((!card && component.kind != ComponentKind::kZone) || track.gain < kLeastGain) return true;
+    std::optional<std::set<uint32_t>> common;  // links of a card, nodes of a zone
+    for (const uint32_t index : bad_of(component, track)) {
+      const BlameSample& sample = samples_[index];
+      for (uint8_t i = 0; sample.clue == Clue::kDark && i < sample.wire_count; ++i) {
+        if ((sample.suspects >> i & 1) == 0) continue;
+        const Wire& wire = topology_.wire(sample.wires[i]);
+        std::set<uint32_t> ends;
+        if (card) {
+          ends.insert(wire.link.value);
+        } else {
+          for (const NodeId node : {wire.from.node, wire.to.node}) {
+            const std::vector<uint32_t>& zones = zones_[node.value];
+            const bool inside = std::count(zones.begin(), zones.end(), component.index) > 0;
+            if (inside) ends.insert(node.value);
+          }
+        }
+        if (ends.empty()) continue;
+        if (!common) common = ends;
+        std::erase_if(*common, [&](uint32_t part) { return !ends.contains(part); });
+        if (common->empty()) return true;
+      }
+    }
+    return false;
   }
 
   /// Does a large component explain more than its parts, each with a reason of its own? If not,
@@ -172,7 +228,7 @@ class Search {
       const auto [index, wires] = track.samples[i];
       const BlameSample& sample = samples_[index];
       if (!same_word(component, sample, word)) continue;
-      if (sample.bad && open_[index] && explains(sample, component, wires)) bad.push_back(index);
+      if (sample.bad && open_[index] && can_explain(sample, component, wires)) bad.push_back(index);
     }
     return bad;
   }
@@ -203,7 +259,7 @@ class Search {
       const auto [index, wires] = track.samples[i - 1];
       const BlameSample& sample = samples_[index];
       if (sample.t + topology_.base_rtt < from) break;
-      if (sample.bad && open_[index] && explains(sample, component, wires)) bad.push_back(index);
+      if (sample.bad && open_[index] && can_explain(sample, component, wires)) bad.push_back(index);
     }
     return bad;
   }
@@ -233,7 +289,7 @@ class Search {
     Concerned concerned;
     for (const uint32_t index : bad) {
       open_[index] = false;
-      concerned_by(topology_, samples_[index], options_.question, concerned);
+      concerned_by(topology_, zones_, samples_[index], options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         const auto track = tracks_.find(component);
         if (track != tracks_.end()) track->second.fresh = false;
@@ -244,6 +300,7 @@ class Search {
   const Topology& topology_;
   std::span<const BlameSample> samples_;
   const SearchOptions& options_;
+  ZonesOfNodes zones_;
   std::vector<bool> open_;
   std::map<Component, Track> tracks_;
 };
@@ -263,7 +320,9 @@ std::string_view name_of(ComponentKind kind) {
     case ComponentKind::kOptic: return "optic";
     case ComponentKind::kSwitch: return "switch";
     case ComponentKind::kHost: return "host";
+    case ComponentKind::kCard: return "line_card";
     case ComponentKind::kPlane: return "plane";
+    case ComponentKind::kZone: return "power_zone";
   }
   return "?";
 }
@@ -276,7 +335,9 @@ bool has_parts(ComponentKind kind) {
     case ComponentKind::kOptic:
     case ComponentKind::kSwitch:
     case ComponentKind::kHost:
-    case ComponentKind::kPlane: return true;
+    case ComponentKind::kCard:
+    case ComponentKind::kPlane:
+    case ComponentKind::kZone: return true;
   }
   return false;
 }
@@ -288,15 +349,28 @@ std::string name_of(const Topology& topology, const Component& component) {
     case ComponentKind::kOptic: return topology.optic(OpticId{component.index}).name;
     case ComponentKind::kSwitch:
     case ComponentKind::kHost: return topology.node(NodeId{component.index}).name;
+    case ComponentKind::kCard:
+      return topology.line_card_name(topology.wire(WireId{component.index}).from);
     case ComponentKind::kPlane: return "p" + std::to_string(component.index);
+    case ComponentKind::kZone: return topology.power_zones[component.index].name;
     case ComponentKind::kPath: break;
   }
   const auto path = path_of(component.ev);
   return topology.node(NodeId{component.index}).name + " " + (path ? to_string(*path) : "?");
 }
 
-void concerned_by(const Topology& topology, const BlameSample& sample, Question question,
-                  Concerned& out) {
+ZonesOfNodes zones_of_nodes(const Topology& topology) {
+  ZonesOfNodes zones(topology.nodes.size());
+  for (uint32_t zone = 0; zone < topology.power_zones.size(); ++zone) {
+    const std::vector<NodeId>& nodes = topology.power_zones[zone].nodes;
+    if (nodes.size() < 2) continue;
+    for (const NodeId node : nodes) zones[node.value].push_back(zone);
+  }
+  return zones;
+}
+
+void concerned_by(const Topology& topology, const ZonesOfNodes& zones, const BlameSample& sample,
+                  Question question, Concerned& out) {
   out.clear();
   const auto add = [&](ComponentKind kind, uint32_t index, uint8_t bit) {
     const Component component{kind, index, {}};
@@ -326,7 +400,12 @@ void concerned_by(const Topology& topology, const BlameSample& sample, Question 
       add(is_host(end) ? ComponentKind::kHost : ComponentKind::kSwitch, end.node.value, bit);
       const Port& port = topology.port(end);
       if (port.optic.value != kNoOptic) add(ComponentKind::kOptic, port.optic.value, bit);
+      if (!is_host(end) && topology.line_card_ports > 1) {
+        const PortId first{end.port.value / topology.line_card_ports * topology.line_card_ports};
+        add(ComponentKind::kCard, topology.port({end.node, first}).out.value, bit);
+      }
       if (end == wire.from) add(ComponentKind::kPlane, port.plane, bit);
+      for (const uint32_t zone : zones[end.node.value]) add(ComponentKind::kZone, zone, bit);
     }
   }
   // A host's report about its port is no packet of an EV.

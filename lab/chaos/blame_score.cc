@@ -55,6 +55,11 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
                        names.contains("route " + t.port_name(l.b));
     if (named) return BlameMatch::kPart;
   }
+  for (const BlameTarget& part : target.parts) {
+    for (const std::string& name : part.names) {
+      if (names.contains(name)) return BlameMatch::kPart;
+    }
+  }
   const auto inside = [&](const std::vector<LinkId>& links) {
     return std::all_of(links.begin(), links.end(),
                        [&](LinkId link) { return target.links.contains(link); });
@@ -136,15 +141,25 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
   const analysis::TakenWays ways(t, evidence.packets());
   std::vector<BlameMatch> best(blames.size(), BlameMatch::kNone);
   for (const faults::Fault& fault : scenario.faults) {
-    for (const BlameTarget& target : blame_targets(t, fault)) {
+    for (BlameTarget& target : blame_targets(t, fault)) {
+      const bool shows = without_evidence(fault.kind).empty();
+      const auto touched = [&](const BlameTarget& of) {
+        return shows ? hits_of(t, evidence, ways, fault, of) : 0;
+      };
+      const uint64_t hits = touched(target);
+      std::vector<const BlameTarget*> parts;
+      for (const BlameTarget& part : target.parts) {
+        if (touched(part) > 0) parts.push_back(&part);
+      }
+      if (parts.size() == 1) {
+        target.names.insert(parts.front()->names.begin(), parts.front()->names.end());
+      }
       BlameMatch found = BlameMatch::kNone;
       for (size_t i = 0; i < blames.size(); ++i) {
         const BlameMatch match = match_of(t, blames[i], fault, target);
         best[i] = std::max(best[i], match);
         found = std::max(found, match);
       }
-      const bool shows = without_evidence(fault.kind).empty();
-      const uint64_t hits = shows ? hits_of(t, evidence, ways, fault, target) : 0;
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
       if (hits < kObservableHits || names_fault(found)) continue;
       score.not_found.push_back(fmt::format("{}: {}{}, {}", run, describe(fault, t),

@@ -74,18 +74,39 @@ BlameTarget of_port(const Topology& t, PortRef port) {
   return target;
 }
 
-/// All links of a line card; where they are all of a switch, blame names that.
+BlameTarget of_link(const Topology& t, LinkId link) {
+  BlameTarget target = of_links(t, {link});
+  target.names = {"link " + t.link_name(link)};
+  return target;
+}
+
+/// A line card. What has the same links looks the same: a switch of one card, an optic of all its ports.
 BlameTarget of_card(const Topology& t, PortRef first) {
   std::vector<LinkId> links;
   for (const PortRef port : t.line_card_of(first)) links.push_back(t.port(port).link);
   BlameTarget target = of_links(t, links);
-  target.names = {"switch " + t.node(first.node).name};
-  for (const LinkId link : links) {
-    target.names.insert("link " + t.link_name(link));
-    for (const PortRef end : {t.link(link).a, t.link(link).b}) {
-      if (t.port(end).optic.valid())
-        target.names.insert("optic " + t.optic(t.port(end).optic).name);
+  target.names = {"line_card " + t.line_card_name(first)};
+  if (links.size() == t.node(first.node).ports.size()) {
+    target.names.insert("switch " + t.node(first.node).name);
+  }
+  for (const Optic& optic : t.optics) {
+    if (std::set<LinkId>(optic.links.begin(), optic.links.end()) == target.links) {
+      target.names.insert("optic " + optic.name);
     }
+  }
+  for (const LinkId link : links) target.parts.push_back(of_link(t, link));
+  return target;
+}
+
+BlameTarget of_zone(const Topology& t, const PowerZone& zone) {
+  BlameTarget target;
+  target.names = {"power_zone " + zone.name};
+  for (const NodeId node : zone.nodes) {
+    BlameTarget part = of_node(t, node);
+    target.links.insert(part.links.begin(), part.links.end());
+    target.wires.insert(part.wires.begin(), part.wires.end());
+    target.nodes.insert(node);
+    target.parts.push_back(std::move(part));
   }
   return target;
 }
@@ -224,8 +245,7 @@ std::vector<BlameTarget> blame_targets(const Topology& t, const faults::Fault& f
   std::vector<BlameTarget> targets;
   const faults::Targets& aimed = fault.targets;
   for (const LinkId link : aimed.links) {
-    targets.push_back(of_links(t, {link}));
-    targets.back().names = {"link " + t.link_name(link)};
+    targets.push_back(of_link(t, link));
   }
   for (const WireId wire : aimed.wires) targets.push_back(of_wire(t, wire));
   for (const OpticId optic : aimed.optics) {
@@ -249,9 +269,7 @@ std::vector<BlameTarget> blame_targets(const Topology& t, const faults::Fault& f
       names.insert("path " + t.node(node).name + " " + to_string(*path_of(ev)));
     }
   }
-  for (const uint32_t zone : aimed.zones) {
-    for (const NodeId node : t.power_zones[zone].nodes) targets.push_back(of_node(t, node));
-  }
+  for (const uint32_t zone : aimed.zones) targets.push_back(of_zone(t, t.power_zones[zone]));
   for (const uint32_t plane : aimed.planes) targets.push_back(of_plane(t, plane));
   return targets;
 }

@@ -20,6 +20,9 @@ struct BlameTarget {
   std::set<LinkId> links;       ///< its parts
   std::set<WireId> wires;       ///< where its losses are recorded
   std::set<NodeId> nodes;       ///< likewise
+  /// Links of a line card, nodes of a power zone: where the fault touched one of them alone, nothing distinguishes it
+  /// from the whole, and its name is right as well.
+  std::vector<BlameTarget> parts = {};
 };
 std::vector<BlameTarget> blame_targets(const Topology& topology, const faults::Fault& fault);
 
