@@ -52,9 +52,11 @@ struct StreamCookie {
   }
 };
 
-StreamFile::StreamFile(const std::filesystem::path& path, IsInterrupted interrupted)
+StreamFile::StreamFile(const std::filesystem::path& path, IsInterrupted interrupted,
+                       Arrived arrived)
     : name_(path == "-" ? "the standard input" : visible(path.string())),
-      interrupted_(std::move(interrupted)) {
+      interrupted_(std::move(interrupted)),
+      arrived_(std::move(arrived)) {
   descriptor_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                             : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw CaptureError("opening " + name_ + ": " + std::strerror(errno));
@@ -76,6 +78,7 @@ size_t StreamFile::some(char* to, size_t size, int patience_ms) {
   for (int waited = 0; !ended_; waited += kTickMs) {
     if (patience_ms >= 0 && waited >= patience_ms) return 0;
     const bool interrupted = interrupted_ && interrupted_();
+    if (arrived_) arrived_(bytes_);
     pollfd entry{descriptor_, POLLIN, 0};
     const int ready = ::poll(&entry, 1, kTickMs);
     if (ready < 0 && errno != EINTR) break;
@@ -86,6 +89,7 @@ size_t StreamFile::some(char* to, size_t size, int patience_ms) {
     if (interrupted && after_interrupt_ > kMostAfterInterrupt) break;
     const ssize_t got = ::read(descriptor_, to, size);
     if (got > 0) {
+      bytes_ += static_cast<uint64_t>(got);
       after_interrupt_ += interrupted ? static_cast<size_t>(got) : 0;
       return static_cast<size_t>(got);
     }

@@ -20,10 +20,12 @@ bool is_stream(const std::filesystem::path& path);
 class StreamFile {
  public:
   using IsInterrupted = std::function<bool()>;
+  /// Called some times a second with the bytes that have come, by the thread that reads.
+  using Arrived = std::function<void(uint64_t bytes)>;
 
   /// Opens it and waits for its first bytes. Once `interrupted` is true the stream ends where no more bytes are there, or
   /// behind 64 MiB of them. Throws CaptureError.
-  StreamFile(const std::filesystem::path& path, IsInterrupted interrupted);
+  StreamFile(const std::filesystem::path& path, IsInterrupted interrupted, Arrived arrived = {});
   ~StreamFile();
   StreamFile(const StreamFile&) = delete;
   StreamFile& operator=(const StreamFile&) = delete;
@@ -43,8 +45,10 @@ class StreamFile {
   std::string name_;
   int descriptor_ = -1;
   IsInterrupted interrupted_;
+  Arrived arrived_;
   std::vector<uint8_t> first_;
   size_t after_interrupt_ = 0;  // bytes
+  uint64_t bytes_ = 0;
   bool ended_ = false;
 };
 

@@ -168,6 +168,42 @@ void RoceAnalyzer::take(const RoceSighting& s) {
   ++seen.packets;
   seen.bytes += f.payload;
   seen.bins.bytes[seen.bins.bin_of(s.t)] += f.payload;
+  on_datagram(s, flow);
+}
+
+/// A queue pair counts its datagrams, whoever they go to.
+void RoceAnalyzer::on_datagram(const RoceSighting& s, uint32_t flow) {
+  constexpr int64_t kAnew =
+      1 << 14;  // more is another life of the queue pair, or went past this place
+  constexpr size_t kMostKept = 1u << 10;
+  if (!s.frame.source_qp || senders_.size() >= RoceTraffic::kMaxFlows) return;
+  DatagramSender& sender = senders_[{s.frame.source, s.frame.source_qp->value}];
+  const int64_t number = number_near(sender.highest, s.frame.psn);
+  const int64_t count = number - sender.highest - 1;
+  if (sender.highest < 0 || count > kAnew || count < -kAnew) {
+    sender = {number, {}};
+    return;
+  }
+  if (count < 0) {  // it was overtaken
+    const auto found = std::find_if(sender.missing.begin(), sender.missing.end(),
+                                    [&](const auto& entry) { return entry.first == number; });
+    if (found == sender.missing.end()) return;
+    ++traffic_.flows[flow].reordered;
+    --traffic_.flows[found->second].gaps;
+    take_back(found->second, number, RoceLossSign::kGap);
+    sender.missing.erase(found);
+    return;
+  }
+  if (count > 0) {
+    traffic_.flows[flow].gaps += static_cast<uint64_t>(count);
+    add_loss({s.t, flow, static_cast<uint32_t>((sender.highest + 1) & Psn::kMask),
+              static_cast<uint32_t>(count), RoceLossSign::kGap, DropCause::kNone});
+    for (int64_t n = sender.highest + 1; n < number; ++n) {
+      sender.missing.emplace_back(n, flow);
+      if (sender.missing.size() > kMostKept) sender.missing.pop_front();
+    }
+  }
+  sender.highest = number;
 }
 
 /// REQ names the queue pair of who asks, REP that of who answers, with the number that the REQ had.
@@ -286,7 +322,9 @@ RoceTraffic RoceAnalyzer::finish() {
     const bool by_arrival =
         loss.sign == RoceLossSign::kOvertaken || loss.sign == RoceLossSign::kDropRecord;
     const bool both = traffic_.flows[loss.flow].both_ends;
-    return loss.sign != RoceLossSign::kSkipped && both != by_arrival;
+    const bool at_one_place =
+        loss.sign == RoceLossSign::kSkipped || loss.sign == RoceLossSign::kGap;
+    return !at_one_place && both != by_arrival;
   });
   std::stable_sort(traffic_.losses.begin(), traffic_.losses.end(),
                    [](const RoceLoss& a, const RoceLoss& b) { return a.t < b.t; });

@@ -103,6 +103,8 @@ class RoceAnalyzer {
   static bool is_copy(Place& place, const RoceSighting& s);
   void on_cm(const RoceFrame& f);
   void on_drop(const RoceSighting& s, uint32_t flow);
+  void on_datagram(const RoceSighting& s, uint32_t flow);
+  void take_back(uint32_t flow, int64_t number, RoceLossSign sign);
 
   // roce_requests.cc
   void on_request(const RoceSighting& s, uint32_t flow, size_t place);
@@ -143,6 +145,12 @@ class RoceAnalyzer {
   static constexpr size_t kMaxCm = 1u << 14;
   std::map<std::pair<Ipv6Address, uint32_t>, CmEnd>
       cm_requests_;  ///< by who asked, and its number of the connection
+  /// A queue pair that sends datagrams.
+  struct DatagramSender {
+    int64_t highest = -1;
+    std::deque<std::pair<int64_t, uint32_t>> missing;  ///< with the flow in front of which it is
+  };
+  std::map<std::pair<Ipv6Address, uint32_t>, DatagramSender> senders_;
   size_t attempts_ = 0;
 };
 

@@ -59,18 +59,24 @@ bool RoceAnalyzer::came_late(const RoceSighting& s, uint32_t flow, int64_t numbe
   if (!unasked || s.t.ps() - state.last_sent > kSoon) return false;
   --state.skips;
   ++traffic_.flows[flow].reordered;
+  take_back(flow, number, RoceLossSign::kSkipped);
+  return true;
+}
+
+/// One of the PSNs that were taken for lost has come.
+void RoceAnalyzer::take_back(uint32_t flow, int64_t number, RoceLossSign sign) {
   for (size_t i = traffic_.losses.size(); i-- > 0;) {
     RoceLoss& loss = traffic_.losses[i];
-    if (loss.flow != flow || loss.sign != RoceLossSign::kSkipped) continue;
+    if (loss.flow != flow || loss.sign != sign) continue;
     const auto into = (static_cast<uint32_t>(number) - loss.psn) & Psn::kMask;
     if (into >= loss.count) continue;
-    if (--loss.count == 0)
+    if (--loss.count == 0) {
       traffic_.losses.erase(traffic_.losses.begin() + static_cast<std::ptrdiff_t>(i));
-    else if (into == 0)
+    } else if (into == 0) {
       loss.psn = (loss.psn + 1) & Psn::kMask;
-    break;
+    }
+    return;
   }
-  return true;
 }
 
 /// PSNs that were lost on the way to this place.

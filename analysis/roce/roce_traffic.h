@@ -30,7 +30,9 @@ enum class RoceCause : uint8_t { kNak, kNotReady, kTimer };
 inline constexpr size_t kRoceCauses = 3;
 
 /// How a loss was found.
-enum class RoceLossSign : uint8_t { kOvertaken, kSkipped, kNak, kTimer, kDropRecord };
+/// kGap: of datagrams (UD), which take their PSNs from the queue pair that sends them, whoever they go to: what is missing was
+/// lost before this place, or went past it. It is in the list of losses and in no count of them.
+enum class RoceLossSign : uint8_t { kOvertaken, kSkipped, kNak, kTimer, kDropRecord, kGap };
 
 struct RoceLoss {
   FabricTime t;  ///< when it was sent; skipped: when the next one was seen
@@ -76,6 +78,7 @@ struct RoceFlow {
   uint64_t delivered = 0,
            delivered_bytes = 0;  ///< both ends: those that arrived; else those acknowledged
   uint64_t lost = 0, open = 0;
+  uint64_t gaps = 0;  ///< UD: PSNs of its sender that are missing in front of its datagrams
   uint64_t needed = 0, gone_back = 0, needless = 0, need_unknown = 0;
   std::array<uint64_t, kRoceCauses> rounds{}, resent_by{};
   uint64_t acks = 0, naks = 0, not_ready = 0,

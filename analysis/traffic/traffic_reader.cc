@@ -391,7 +391,7 @@ Traffic analyze_traffic(const TrafficInput& input) {
   for (const std::filesystem::path& path : input.files) {
     if (is_stream(path)) {
       // Shared by the two functions that open it: the first look, and the reading.
-      const auto stream = std::make_shared<StreamFile>(path, input.interrupted);
+      const auto stream = std::make_shared<StreamFile>(path, input.interrupted, input.arrived);
       files.emplace_back(path == "-" ? "stdin" : path.filename().string(),
                          [stream](CaptureOptions options) {
                            return options.rebase ? stream->look(options) : stream->read(options);

@@ -24,6 +24,8 @@ struct TrafficInput {
   std::function<void(uint64_t records)> progress;
   /// Asked while a pipe is read: is it to end? Empty: never.
   std::function<bool()> interrupted = {};
+  /// Called while a pipe is read, in place of `progress`, with the bytes that have come; may be empty.
+  std::function<void(uint64_t bytes)> arrived = {};
   GivenFormat format = {};  ///< what the user states about foreign packets
   DscpMap dscps = {};       ///< classes of the fabric that was captured
   /// To decode what comes next while the frames before are analyzed; empty: one after the other.

@@ -30,7 +30,8 @@ std::string part_of_way(const Traffic& traffic, const RoceFlow& f, RoceLossSign 
       return fmt::format("between {} and {}", point_name(traffic, f.sent_at),
                          point_name(traffic, f.arrived_at));
     case RoceLossSign::kNak:
-    case RoceLossSign::kTimer: break;
+    case RoceLossSign::kTimer:
+    case RoceLossSign::kGap: break;
   }
   return fmt::format("between {} and {}", point_name(traffic, f.sent_at), to);
 }
@@ -43,6 +44,7 @@ void add_losses(const Traffic& traffic, std::vector<CaptureBlame>& out) {
   };
   std::map<std::string, Part> parts;
   for (const analysis::RoceLoss& loss : traffic.roce.losses) {
+    if (loss.sign == RoceLossSign::kGap) continue;  // it may have gone past this place
     const DropKind kind = drop_kind(loss.cause);
     if (loss.cause != DropCause::kNone && kind != DropKind::kBroken) continue;
     const RoceFlow& f = traffic.roce.flows[loss.flow];

@@ -22,6 +22,7 @@ std::string roce_loss_text(analysis::RoceLossSign sign) {
     case analysis::RoceLossSign::kSkipped: return "before the place of the capture";
     case analysis::RoceLossSign::kNak: return "behind it, by a NAK";
     case analysis::RoceLossSign::kTimer: return "behind it, by a timer";
+    case analysis::RoceLossSign::kGap: return "gaps of datagrams: before the place, or past it";
     case analysis::RoceLossSign::kDropRecord: break;
   }
   return "by a record";

@@ -53,6 +53,7 @@ TrafficTable queue_pairs_table(const Traffic& traffic, const TrafficContext& con
                       {"transport", "is"},
                       {"known_by", "known by"},
                       {"sent", "sent"},
+                      {"psn_gaps", "gaps"},
                       {"first_ns", "from", Shown::kNanoseconds},
                       {"last_ns", "until", Shown::kNanoseconds}},
                      {},
@@ -69,8 +70,16 @@ TrafficTable queue_pairs_table(const Traffic& traffic, const TrafficContext& con
     table.rows.push_back({host_name(context.topology, f.source), qp_text(f.source_qp),
                           host_name(context.topology, f.destination), qp_text(f.qp),
                           name_of(f.transport), known, f.packets + f.resent,
+                          datagrams && f.source_qp ? Json(f.gaps) : Json(),
                           seen ? ns_of(f.first - traffic.origin) : Json(),
                           seen ? ns_of(f.last - traffic.origin) : Json()});
+  }
+  const bool gaps = std::any_of(traffic.roce.flows.begin(), traffic.roce.flows.end(),
+                                [](const RoceFlow& f) { return f.gaps > 0; });
+  if (gaps) {
+    table.notes.emplace_back(
+        "gaps: PSNs of the sending queue pair that no datagram has here, in front of those that came: lost before this "
+        "place, or sent past it (--section lost_psns)");
   }
   std::string cm;
   for (const auto& [name, count] : traffic.roce.cm)
@@ -190,6 +199,7 @@ TrafficTable lost_psns_table(const Traffic& traffic, const TrafficContext& conte
       case analysis::RoceLossSign::kSkipped: return "skipped: lost before this place";
       case analysis::RoceLossSign::kNak: return "a NAK";
       case analysis::RoceLossSign::kTimer: return "retransmitted by the timer";
+      case analysis::RoceLossSign::kGap: return "gap of datagrams: lost before, or went past";
       case analysis::RoceLossSign::kDropRecord: return std::string(name_of(loss.cause));
     }
     return "";

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <memory>
 
 #include "analysis/capture/stream_file.h"
@@ -75,6 +76,13 @@ int analyze_command(const AnalyzeOptions& options) {
   if (std::any_of(files.begin(), files.end(), analysis::is_stream)) {
     guard.emplace();
     request.input.interrupted = guard->question();
+    request.input.progress = nullptr;  // packets of a pipe may be few, and Progress has one thread
+    const auto start = std::chrono::steady_clock::now();
+    request.input.arrived = [&progress, start](uint64_t bytes) {
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+      progress.show({}, fmt::format("{:.0f} kB have come in {:.0f} s; Ctrl-C shows what they hold",
+                                    static_cast<double>(bytes) * 1e-3, time.count()));
+    };
   }
   const analysis::Traffic traffic = analysis::analyze_traffic(request.input);
   progress.clear();
