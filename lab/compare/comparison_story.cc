@@ -80,6 +80,18 @@ std::string losses(const analysis::Metrics& m) {
   return text + ".";
 }
 
+/// Why there is no time of recovery. Where switches find their routes again, losses are shown in its place.
+std::string no_recovery(const analysis::Verdict& verdict) {
+  if (longest_recovery(verdict) || longest_fault_times(verdict).routed) return "";
+  for (const analysis::FaultResult& fault : verdict.faults) {
+    if (fault.recovered) continue;
+    if (!fault.measured) return "Recovery is not known: " + fault.note + ".";
+    if (!fault.recovery_known) return "Recovery is " + fault.recovery_note + ".";
+    return "Not recovered by the end: " + fault.fault + ".";
+  }
+  return "";
+}
+
 /// The queue is shown where a port was paused or a CNP slowed a flow down: other queues are no evidence about RC.
 std::string queues(const analysis::Metrics& m) {
   if (!m.deepest || (!m.pauses && m.cnps == 0)) return "";
@@ -164,7 +176,7 @@ std::vector<std::string> story_of(const Comparison& comparison, const ComparedRu
   std::vector<std::string> story;
   for (std::string sentence :
        {outcome(comparison.runs.front(), run), collisions(metrics), pauses(run, comparison.end),
-        queues(metrics), losses(metrics), answers(metrics)}) {
+        queues(metrics), losses(metrics), no_recovery(run.verdict), answers(metrics)}) {
     if (!sentence.empty()) story.push_back(std::move(sentence));
   }
   if (metrics.qps_failed > 0) {

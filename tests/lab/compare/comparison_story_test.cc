@@ -178,6 +178,27 @@ TEST_CASE(
   CHECK(told.rest() == "3 timeouts of a sender.");
 }
 
+TEST_CASE(
+    "why a run has no time of recovery is told: by the end, without a baseline, without evidence") {
+  Told told;
+  CHECK(told.rest() == "");
+  analysis::FaultResult fault;
+  fault.fault = "link_down h1:p0";
+  fault.recovered = us(3);
+  auto& faults = told.comparison.runs[1].verdict.faults;
+  faults = {fault, fault};
+  CHECK(told.rest() == "");
+  faults[1].recovered.reset();
+  faults[1].recovery_known = true;
+  CHECK(told.rest() == "Not recovered by the end: link_down h1:p0.");
+  faults[1].recovery_known = false;
+  faults[1].recovery_note = "not known, as there is no baseline: the workload ends";
+  CHECK(told.rest() == "Recovery is not known, as there is no baseline: the workload ends.");
+  faults[1].measured = false;
+  faults[1].note = "captures are missing";
+  CHECK(told.rest() == "Recovery is not known: captures are missing.");
+}
+
 TEST_CASE("checks are told by what became of them, and those that were met are counted") {
   Told told;
   told.second.qps_failed = 2;
