@@ -334,7 +334,7 @@ std::vector<ResultFile> result_files(const std::filesystem::path& run_folder,
   return {{"verdict.json", verdict},
           {"junit.xml", to_junit(analysis.verdict)},
           {"report.html", to_html({std::filesystem::weakly_canonical(run_folder).string(), verdict,
-                                   analysis.picture, origin})}};
+                                   analysis.picture, origin, analysis.sections})}};
 }
 
 }  // namespace mrclab::analysis

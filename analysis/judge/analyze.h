@@ -67,6 +67,7 @@ struct Analysis {
   /// judge() of watched records, which makes no page.
   std::string picture;
   std::vector<WaitSpan> waits = {};  ///< as in the picture
+  std::string sections = {};         ///< ReportedRun::sections, by whoever has them
 };
 
 /// Reads the files and judges. A file that cannot be read, or is not complete, is named in the

@@ -169,6 +169,46 @@ function timeline(run) {
       `Drag over a chart to zoom all of them, double-click for the whole run.`));
 }
 
+/// What the captures show of RoCEv2: the sections of `mrclab analyze`.
+function roce(run) {
+  const tables = run.sections;
+  if (!tables || !tables.length) return;
+  const box = section("RoCEv2, by the packets");
+  for (const t of tables) {
+    if (t.bins) rateCharts(box, run, t.bins);
+    const numbers = t.columns.flatMap((c, i) => c.number ? [i] : []);
+    const rows = wideTable(t.columns.map((c) => c.heading), t.rows.map((cells) => cells.map(indented)), numbers, true);
+    const body = [el("div", {class: t.rows.length > 12 ? "scroll" : null}, rows), t.notes.map((text) => note(prose(text) + ".")),
+                  t.left_out ? note(`${t.left_out} more: mrclab analyze ${shellWord(run.run)} --section ${t.name}`) : null];
+    // Long lists, and what the charts have shown already, are opened by who wants them.
+    if (t.bins || t.rows.length > 12) box.append(el("details", {}, el("summary", {}, `${t.title} (${t.rows.length + t.left_out})`), body));
+    else box.append(el("h3", {}, t.title), ...body.flat().filter((part) => part));
+  }
+}
+/// The depth of a tree stands in front of a name as blanks.
+const indented = (text) => text.startsWith(" ") ? "\u00a0".repeat(2 * (text.length - text.trimStart().length)) + text.trimStart() : text;
+
+/// What the flows that sent most sent over time, and the CNPs of all: bins of flows have lengths of their own.
+function rateCharts(box, run, bins) {
+  const kFlows = 8, kPoints = 128, end = run.picture ? run.picture.end_us : Math.max(...bins.map((b) => b[1] + b[2]));
+  const regions = run.picture ? run.picture.regions : [];
+  const sent = new Map();
+  for (const [flow, , long, bps] of bins) sent.set(flow, (sent.get(flow) || 0) + long * bps);
+  const most = [...sent.keys()].sort((a, b) => sent.get(b) - sent.get(a)).slice(0, kFlows);
+  const step = end / kPoints, rates = [], answers = [];
+  for (let i = 0; i < kPoints; ++i) {
+    const t = (i + 0.5) * step, here = bins.filter(([, from, long]) => from <= t && t < from + long);
+    rates.push([t].concat(most.map((flow) => here.filter((b) => b[0] === flow).reduce((sum, b) => sum + b[3], 0) / 1e9)));
+    answers.push([t, here.reduce((sum, b) => sum + b[5] * step / b[2], 0), here.reduce((sum, b) => sum + b[4] * step / b[2], 0)]);
+  }
+  chart(box, "Rates of RoCEv2" + (sent.size > kFlows ? `: the ${kFlows} of ${sent.size} flows that sent most` : ""), "Gb/s", most, rates,
+        {end, regions});
+  if (answers.some(([, cnps, marked]) => cnps + marked > 0)) {
+    chart(box, "CNPs and packets marked CE", "per " + timeUs(step), ["CNPs", "marked"], answers,
+          {low: true, end, regions, colours: [css("--bad"), css("--skip")]});
+  }
+}
+
 function symmetry(run) {
   const planes = run.picture && run.picture.planes;
   if (!planes || !planes.length) return;
@@ -322,6 +362,7 @@ function reportPage(run) {
   timeline(run);
   evMatrix(run);
   windows(run);
+  roce(run);
   symmetry(run);
   recovery(run);
   published(run);

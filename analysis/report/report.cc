@@ -25,6 +25,7 @@ Json data_of(const ReportedRun& run) {
             {"command", run.origin.command},
             {"started", run.origin.started},
             {"drawing", run.origin.drawing}}},
+          {"sections", run.sections.empty() ? Json(nullptr) : parsed(run.sections, "the sections")},
           {"picture", run.picture.empty() ? Json(nullptr) : parsed(run.picture, "the picture")}};
 }
 

@@ -22,6 +22,8 @@ struct ReportedRun {
   std::string verdict;  ///< verdict.json
   std::string picture;  ///< picture_of(); empty: the page has no charts
   RunOrigin origin = {};
+  std::string sections =
+      {};  ///< tables of RoCEv2 (recorded/traffic/report_sections.h); empty: none
 };
 
 /// Throws std::invalid_argument if a part is no JSON.

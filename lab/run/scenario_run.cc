@@ -18,6 +18,7 @@
 #include "netio/system/system_error.h"
 #include "recorded/folder/run_manifest.h"
 #include "recorded/folder/run_origin.h"
+#include "recorded/traffic/report_sections.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
 
@@ -140,6 +141,7 @@ analysis::Analysis judge_run(const Scenario& scenario, const RunOptions& options
   analysis::Analysis analysis =
       watched ? analysis::analyze(inputs, *watched) : analysis::analyze(inputs);
   for (const analysis::CheckResult& check : programs) add_check(analysis.verdict, check);
+  analysis.sections = roce_sections(scenario, result.folder.path);
   write_results(scenario, result.folder, analysis);
   return analysis;
 }

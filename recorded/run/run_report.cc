@@ -13,6 +13,7 @@
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
 #include "recorded/folder/run_origin.h"
+#include "recorded/traffic/report_sections.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
 
@@ -134,7 +135,7 @@ int compare_runs(const ReportOptions& options) {
 analysis::ReportedRun RunPage::reported() const {
   return {fs::weakly_canonical(run.folder).string(),
           verdict.dump(-1, ' ', false, Ordered::error_handler_t::replace), picture,
-          read_origin(recorded_scenario(run.folder), run.folder)};
+          read_origin(recorded_scenario(run.folder), run.folder), sections};
 }
 
 RunPage read_page(const fs::path& folder) {
@@ -142,6 +143,7 @@ RunPage read_page(const fs::path& folder) {
   page.run = read_run(folder);
   page.verdict = read_whole_verdict(page.run.folder / "verdict.json");
   page.picture = drawn(page.run);
+  page.sections = roce_sections(recorded_scenario(page.run.folder), page.run.folder);
   return page;
 }
 

@@ -16,6 +16,7 @@ struct RunPage {
   RecordedRun run;
   nlohmann::ordered_json verdict;
   std::string picture;
+  std::string sections;  ///< what the captures show of RoCEv2; empty: none
   analysis::ReportedRun reported() const;
 };
 

@@ -17,6 +17,8 @@ std::vector<std::string> traffic_sections();
 std::vector<TrafficTable> traffic_tables(const analysis::Traffic& traffic,
                                          const TrafficContext& context);
 
+/// A value as people read it: "12.3us", "-" for one that is not known.
+std::string cell_text(const nlohmann::ordered_json& value, Shown shown);
 /// `rows_max`: of each table; the rest is counted.
 std::string to_text(const TrafficTable& table, size_t rows_max);
 /// {"summary": {...}, "flows": [{...}], ...}

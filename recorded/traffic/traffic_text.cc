@@ -45,21 +45,6 @@ std::string percent_cell(double share) {
   return fmt::format("{:.0f}%", share * 100);
 }
 
-std::string cell(const Json& value, Shown shown) {
-  if (value.is_null()) return "-";
-  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  if (value.is_string()) return value.get<std::string>();
-  switch (shown) {
-    case Shown::kNanoseconds: return time_cell(value.get<double>());
-    case Shown::kRate: return rate_cell(value.get<double>());
-    case Shown::kShare: return share_cell(value.get<double>());
-    case Shown::kPercent: return percent_cell(value.get<double>());
-    case Shown::kBytes: return bytes_cell(value.get<double>());
-    case Shown::kPlain: break;
-  }
-  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
-}
-
 /// Shortens the first column, which holds names, where a row would be longer than a line.
 void fit(std::vector<std::vector<std::string>>& rows) {
   constexpr size_t kLeast = 12, kBetween = 2;
@@ -95,14 +80,29 @@ std::string as_list(const TrafficTable& table) {
     const Json& value = table.rows[0][i];
     if (value.is_null()) continue;
     const ReportColumn& column = table.columns[i];
-    text +=
-        wrapped_text(fmt::format("{:<{}}  {}", column.heading, widest, cell(value, column.shown)),
-                     kReportWidth, widest + 2);
+    text += wrapped_text(
+        fmt::format("{:<{}}  {}", column.heading, widest, cell_text(value, column.shown)),
+        kReportWidth, widest + 2);
   }
   return text;
 }
 
 }  // namespace
+
+std::string cell_text(const Json& value, Shown shown) {
+  if (value.is_null()) return "-";
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string()) return value.get<std::string>();
+  switch (shown) {
+    case Shown::kNanoseconds: return time_cell(value.get<double>());
+    case Shown::kRate: return rate_cell(value.get<double>());
+    case Shown::kShare: return share_cell(value.get<double>());
+    case Shown::kPercent: return percent_cell(value.get<double>());
+    case Shown::kBytes: return bytes_cell(value.get<double>());
+    case Shown::kPlain: break;
+  }
+  return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
+}
 
 std::string to_text(const TrafficTable& table, size_t rows_max) {
   std::string text;
@@ -122,7 +122,7 @@ std::string to_text(const TrafficTable& table, size_t rows_max) {
       rows.emplace_back();
       for (size_t i = 0; i < table.columns.size(); ++i) {
         if (table.columns[i].heading.empty()) continue;
-        rows.back().push_back(cell(table.rows[r][i], table.columns[i].shown));
+        rows.back().push_back(cell_text(table.rows[r][i], table.columns[i].shown));
       }
     }
     fit(rows);
