@@ -22,7 +22,7 @@ ClassRoom::ClassRoom(PageServer& server, ClassBook& book, const std::vector<Clas
     : server_(server), book_(book), seats_(seats), most_students_(students), ended_(seats.size()) {}
 
 ClassRoom::~ClassRoom() {
-  over_ = true;
+  server_.end_waits(over_);
   for (const ClassSeat& seat : seats_) seat.hang_up();
   for (std::thread& reader : readers_) reader.join();
 }
@@ -102,12 +102,6 @@ void ClassRoom::leave(ClientId client) {
   book_.left(student);
 }
 
-void ClassRoom::wait_until_read(ClientId client) const {
-  constexpr milliseconds kLook{20};
-  while (!over_ && server_.waiting_bytes(client) > kEnoughUnread)
-    std::this_thread::sleep_for(kLook);
-}
-
 /// A thread's work: all that a seat sends, until it ends.
 void ClassRoom::read_seat(size_t seat, const std::string& student) {
   while (std::optional<SeatMessage> message = seats_[seat].receive()) {
@@ -116,7 +110,7 @@ void ClassRoom::read_seat(size_t seat, const std::string& student) {
         server_.send_text(message->client, std::move(message->bytes));
         break;
       case SeatMessage::What::kBinary:
-        wait_until_read(message->client);
+        server_.wait_until_sent(message->client, kEnoughUnread, over_);
         server_.send_binary(message->client, std::move(message->bytes));
         break;
       case SeatMessage::What::kNote: {

@@ -41,7 +41,6 @@ class ClassRoom {
   std::string refusal(const PageVisitor& visitor);
   void leave(ClientId client);
   void read_seat(size_t seat, const std::string& student);
-  void wait_until_read(ClientId client) const;
 
   PageServer& server_;
   ClassBook& book_;

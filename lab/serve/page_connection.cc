@@ -234,6 +234,7 @@ void PageConnection::write_next() {
                            const auto found = self->server_.waiting.find(self->id_);
                            if (found != self->server_.waiting.end()) found->second -= size;
                          }
+                         self->server_.fewer.notify_all();
                          if (!self->outgoing_.empty()) return self->write_next();
                          if (self->finishing_) self->close();
                        });
@@ -254,6 +255,7 @@ void PageConnection::leave() {
     const std::lock_guard lock(server_.mutex);
     server_.waiting.erase(id_);
   }
+  server_.fewer.notify_all();
   server_.take({id_, PageInput::What::kLeft});
 }
 

@@ -49,6 +49,7 @@ struct PageThread {
   std::condition_variable filled;
   std::deque<PageInput> inbox;
   std::map<ClientId, size_t> waiting;  // bytes by browser
+  std::condition_variable fewer;       // some of these were sent, or nobody waits for that any more
 
   // Ends before what its handlers refer to.
   asio::io_context io{1};

@@ -148,6 +148,22 @@ size_t PageServer::waiting_bytes(ClientId client) const {
   return found == thread_->waiting.end() ? 0 : found->second;
 }
 
+void PageServer::wait_until_sent(ClientId client, size_t but, const std::atomic<bool>& over) const {
+  std::unique_lock lock(thread_->mutex);
+  thread_->fewer.wait(lock, [&] {
+    const auto found = thread_->waiting.find(client);
+    return over || found == thread_->waiting.end() || found->second <= but;
+  });
+}
+
+void PageServer::end_waits(std::atomic<bool>& over) {
+  {
+    const std::lock_guard lock(thread_->mutex);
+    over = true;
+  }
+  thread_->fewer.notify_all();
+}
+
 namespace {
 
 /// Has the thread of the server send it, if the browser is still there.
@@ -160,8 +176,11 @@ void send(PageThread& thread, ClientId client, std::string bytes, bool text) {
   asio::post(thread.io, [&thread, client, shared = std::move(shared), text] {
     const auto found = thread.sockets.find(client);
     if (found != thread.sockets.end()) return found->second->send(shared, text);
-    const std::lock_guard lock(thread.mutex);
-    thread.waiting.erase(client);
+    {
+      const std::lock_guard lock(thread.mutex);
+      thread.waiting.erase(client);
+    }
+    thread.fewer.notify_all();
   });
 }
 

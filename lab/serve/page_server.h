@@ -12,6 +12,7 @@
 // this server (`Origin`) and send the token. The page may load nothing from elsewhere, run no inline script
 // and stand in no frame (Content-Security-Policy).
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,9 @@ class PageServer : public PageConnections {
 
   bool next(PageInput& input, std::chrono::milliseconds at_most) override;
   size_t waiting_bytes(ClientId client) const override;
+  /// Waits until all but so many bytes have been sent to this browser, it has left, or end_waits(over).
+  void wait_until_sent(ClientId client, size_t but, const std::atomic<bool>& over) const;
+  void end_waits(std::atomic<bool>& over);
   void send_text(ClientId client, std::string text) override;
   void send_binary(ClientId client, std::string bytes) override;
   /// Closes the connection when this browser has been sent all that waits for it.
