@@ -281,7 +281,11 @@ std::vector<uint32_t> FabricSession::heal(const std::string& word, bool fork, co
 }
 
 void FabricSession::use_transport(const std::string& name, bool fork, const GoOn& go_on) {
-  change(under_transport(base_, find_contrast(base_, name)), faults_, fork, go_on);
+  const ContrastName found = find_contrast(base_, name);
+  if (found.on_fat_twin) {
+    throw InputError("found " + in_quotes(name) + ", on another fabric: expected one on this");
+  }
+  change(under_transport(base_, found), faults_, fork, go_on);
 }
 
 void FabricSession::set_options(const std::string& options, bool fork, const GoOn& go_on) {

@@ -7,6 +7,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "lab/run/scenario_run.h"
 #include "scenario/spec/expectation_check.h"
+#include "scenario/spec/fat_twin.h"
 #include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
@@ -38,6 +39,7 @@ Asked asked_of(const Scenario& scenario, const Scenario& changed, const Contrast
 /// What the transport is, and which options the scenario gives it.
 std::string about(const ContrastName& name) {
   std::string text(name.transport->about);
+  if (name.on_fat_twin) text += "; one plane with the rate of all";
   if (name.contrast == nullptr) return text;
   if (!name.contrast->options.overrides.empty()) {
     text += "; here " + endpoint::options_to_yaml(name.contrast->options);
@@ -61,7 +63,7 @@ void take_contrast(const Asked& asked, ComparedRun& run) {
 ComparedRun run_under(const Scenario& scenario, const std::string& called, const ContrastName& name,
                       const ComparisonOptions& options) {
   Scenario changed = under_transport(scenario, name);
-  const Asked asked = asked_of(scenario, changed, name);
+  const Asked asked = asked_of(name.on_fat_twin ? fat_twin(scenario) : scenario, changed, name);
   changed.expect = asked.applicable;
   changed.expect.insert(changed.expect.end(), asked.contrast.begin(), asked.contrast.end());
   RunOptions run;
@@ -95,6 +97,8 @@ std::vector<std::string> compared_by_default(const Scenario& scenario) {
     if (roce && why_without_roce(scenario.topology)) continue;
     if (!transport.routing.empty()) continue;
     names.emplace_back(transport.name);
+    // A queue pair of RC has one port: with several planes a fair fabric for it is another (fat_twin.h).
+    if (roce && scenario.fabric.planes > 1) names.back() += kOnFatTwin;
   }
   return names;
 }

@@ -6,14 +6,19 @@
 #include "fabric/topology/fare.h"
 #include "fabric/topology/forwarding_file.h"
 #include "scenario/spec/expectation_check.h"
+#include "scenario/spec/fat_twin.h"
 #include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 ContrastName find_contrast(const Scenario& scenario, std::string_view name) {
   const auto found = std::find_if(scenario.contrasts.begin(), scenario.contrasts.end(),
                                   [&](const Contrast& each) { return each.name == name; });
-  if (found != scenario.contrasts.end()) return {found->transport, &*found};
+  if (found != scenario.contrasts.end()) return {found->transport, &*found, found->on_fat_twin};
   if (const NamedTransport* transport = transport_called(name)) return {transport, nullptr};
+  if (name.ends_with(kOnFatTwin)) {
+    const auto base = name.substr(0, name.size() - kOnFatTwin.size());
+    if (const auto* transport = transport_called(base)) return {transport, nullptr, true};
+  }
   std::vector<std::string> names = transport_names();
   for (const Contrast& contrast : scenario.contrasts) names.push_back(contrast.name);
   throw NameError(in_quotes(std::string(name)) + ", which names no transport", one_of(name, names));
@@ -59,8 +64,10 @@ void route_as(const NamedTransport& transport, Scenario& scenario) {
 }  // namespace
 
 Scenario under_transport(const Scenario& scenario, const ContrastName& name) {
-  Scenario result = scenario;
-  const auto [transport, contrast] = name;
+  Scenario result = name.on_fat_twin ? fat_twin(scenario) : scenario;
+  result.contrasts = scenario.contrasts;
+  const NamedTransport* const transport = name.transport;
+  const Contrast* const contrast = name.contrast;
   if (!transport->routing.empty()) route_as(*transport, result);
   if (!transport->options.empty()) {
     const YamlValue options = read_yaml_text(transport->options, "the transport's options");

@@ -9,6 +9,7 @@
 //     - transport: roce
 //       name: pfc-8qp                    # what tables call it; must differ from every other's
 //       options: {qps: 8, dcqcn: off}    # more options of the transport, as in `transport:`
+//       twin: fat                        # on one plane with the rate of all (fat_twin.h)
 //       watchdog: {detect: 50us, restore: 50us}   # as in a fabric's `roce:`; or off
 //       expect: [...]
 
@@ -32,8 +33,10 @@ std::string to_yaml(const Contrast& contrast);
 struct ContrastName {
   const NamedTransport* transport;
   const Contrast* contrast;
+  bool on_fat_twin = false;  ///< of the scenario's fabric
 };
-/// A contrast of the scenario, else a transport of the table. Throws NameError suggesting the nearest.
+/// A contrast of the scenario, else a transport of the table, or such a one with "-fat" behind it. Throws NameError
+/// suggesting the nearest.
 ContrastName find_contrast(const Scenario& scenario, std::string_view name);
 
 /// The scenario under that transport, with what the contrast expects. Without a contrast it keeps those of its

@@ -55,7 +55,7 @@ void read_options(const YamlValue& value, Contrast& out, const ContrastReading& 
 /// The scenario as the contrast has it, by which its expectations are checked.
 Scenario contrasted(const Contrast& contrast, const ContrastReading& reading) {
   try {
-    return under_transport(reading.scenario, {contrast.transport, &contrast});
+    return under_transport(reading.scenario, {contrast.transport, &contrast, contrast.on_fat_twin});
   } catch (const InputError& error) {
     reading.entry.require("transport")
         .fail(in_quotes(contrast.name) + ", which this scenario cannot have (" + error.what() + ")",
@@ -94,6 +94,8 @@ const KeyTable<Contrast, const ContrastReading>& contrast_keys() {
                       {.need = ValueForm::Key::kRequired, .read_pass = 0}},
                      R::of("name", &C::name, name_kind(),
                            "what it is called; absent: as the transport", {.read_pass = 0}),
+                     R::of("twin", &C::on_fat_twin, word_kind<bool>({"none", "fat"}),
+                           "fat: on one plane with the rate of all planes", kIfUnusual),
                      {"options", endpoint::transport_options_form().elsewhere(),
                       "in place of its own", read_options,
                       [](const C& contrast) {

@@ -26,6 +26,8 @@ struct NamedTransport {
   std::string_view routing = {};  ///< as in a fabric's `routing:`; empty: the fabric's own
 };
 std::span<const NamedTransport> named_transports();
+/// Behind the name of a transport: on the fat twin of the scenario's fabric (fat_twin.h).
+inline constexpr std::string_view kOnFatTwin = "-fat";
 /// Their names.
 std::vector<std::string> transport_names();
 

@@ -9,6 +9,8 @@
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
+#include "scenario/spec/expectation_check.h"
+#include "scenario/spec/fat_twin.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/scenario_document.h"
 #include "scenario/spec/scenario_keys.h"
@@ -144,7 +146,7 @@ Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& b
   YamlValue document = written;
   if (!mistakes.go_on([&] { document = with_its_variables(written); })) mistakes.report();
   Scenario scenario;
-  ScenarioReading reading{base, overrides.end, !overrides.forwarding, std::nullopt, false};
+  ScenarioReading reading{base, overrides.end, !overrides.forwarding, std::nullopt};
   mistakes.go_on([&] { keys.read_pass(kBeforeFabric, document, scenario, reading); });
   leave_out_more(overrides.without, scenario);
   const bool is_built = mistakes.go_on([&] {
@@ -182,7 +184,10 @@ Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& b
   reading.is_doubtful = !is_set || !has_end;
   mistakes.go_on([&] { keys.read_pass(kWhatHappens, file, scenario, reading); });
   mistakes.report();
-  return scenario;
+  if (!reading.on_fat_twin) return scenario;
+  Scenario fat = fat_twin(scenario);
+  leave_out_impossible(fat);
+  return fat;
 }
 
 void set_workload(Scenario& scenario, const std::string& text) {

@@ -88,6 +88,10 @@ void read_transport_choice(const YamlValue& value, S& out, Reading&) {
   out.transport = endpoint::parse_transport(value, out.topology);
 }
 
+void read_twin(const YamlValue& value, S&, Reading& reading) {
+  reading.on_fat_twin = value.as_word({"none", "fat"}) == 1;
+}
+
 void read_exec(const YamlValue& entry, const YamlValue& body, Reading& reading, Scenario& out) {
   if (out.timing != TimingMode::kWall) {
     entry.fail("exec, beside timing that packets carry",
@@ -239,6 +243,12 @@ const ScenarioKeys& scenario_keys() {
        {},
        fabric_text,
        kRequiredKey},
+      {"twin",
+       Form::word({"none", "fat"}),
+       "fat: on one plane with the rate of all planes of the fabric; parts of any plane mean its",
+       read_twin,
+       {},
+       kFirst},
       R::of("seed", &S::seed, integer_kind(0, kMaxSeed), "of all draws"),
       {"transport",
        endpoint::transport_form().elsewhere(),

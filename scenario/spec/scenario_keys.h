@@ -18,6 +18,7 @@ struct ScenarioReading {
   std::optional<NameResolver> names;  ///< of the fabric and the seed; there for kWhatHappens
   /// Something could not be read, so that what a run can answer is not asked; the file is refused anyhow.
   bool is_doubtful = false;
+  bool on_fat_twin = false;  ///< is the scenario of the file on its fabric's fat twin (fat_twin.h)?
 };
 
 /// The passes in which keys are read (KeyRow::read_pass). `fabric` is read between the first two, by scenario.h.

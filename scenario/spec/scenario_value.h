@@ -32,6 +32,7 @@ struct Contrast {
   std::string name;
   const NamedTransport* transport = nullptr;     ///< never null
   endpoint::TransportChoice options;             ///< its overrides come on top of the transport's
+  bool on_fat_twin = false;                      ///< of the scenario's fabric (fat_twin.h)
   std::optional<LosslessProfile> watchdog = {};  ///< of which the watchdog alone counts
   std::vector<analysis::Expectation> expect;
   bool operator==(const Contrast&) const = default;

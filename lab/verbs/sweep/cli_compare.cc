@@ -15,7 +15,8 @@ std::string transports_help() {
   for (const NamedTransport& transport : named_transports()) {
     text += fmt::format("  {:<10} {}\n", transport.name, transport.about);
   }
-  return text;
+  return text + fmt::format("  {:<10} the same on one plane with the rate of all: roce16{}\n",
+                            "..." + std::string(kOnFatTwin), kOnFatTwin);
 }
 
 }  // namespace

@@ -74,12 +74,22 @@ std::string scenario_keys_set() {
   return words;
 }
 
+/// The names of transports, those of RoCE on the fat twin of a fabric too, for which its queue pairs are made.
+std::string transports() {
+  std::vector<std::string> names = transport_names();
+  for (const NamedTransport& transport : named_transports()) {
+    if (transport.family != TransportFamily::kRoce) continue;
+    names.push_back(std::string(transport.name) + std::string(kOnFatTwin));
+  }
+  return joined(names);
+}
+
 /// The values that an option of this name takes in every verb that has it; empty: files.
 std::string values_of(const std::string& name, const std::vector<std::string>& choices) {
   if (!choices.empty()) return joined(choices);
   if (name == "--fabric") return shipped("fabrics");
   if (name == "--scenario") return shipped("incidents");
-  if (name == "--transport") return joined(transport_names());
+  if (name == "--transport") return transports();
   if (name == "--without") return joined(mechanism_names());
   if (name == "--set") return scenario_keys_set();
   if (name == "--lab") return kLabs;

@@ -230,6 +230,24 @@ TEST_CASE("compared is what the scenario says of other transports, or else all o
   CHECK(compared_by_default(scenario) == std::vector<std::string>{"mrc", "pfc"});
 }
 
+TEST_CASE("with several planes RoCE is compared on one plane with the rate of all") {
+  const auto has = [](const std::vector<std::string>& names, const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  const std::vector<std::string> names = compared_by_default(load_scenario("link-flap"));
+  CHECK(has(names, "mrc"));
+  Scenario bare = load_scenario("link-flap");
+  bare.contrasts.clear();
+  const std::vector<std::string> all = compared_by_default(bare);
+  CHECK(has(all, "roce16-fat"));
+  CHECK_FALSE(has(all, "roce16"));
+  CHECK(has(all, "reps"));
+  bare = load_scenario("permutation");
+  bare.contrasts.clear();
+  CHECK(has(compared_by_default(bare), "roce16"));  // it has one plane, and is its own twin
+  CHECK_FALSE(has(compared_by_default(bare), "roce16-fat"));
+}
+
 TEST_CASE("a comparison has the scenario's verdict and the contrast's apart") {
   const test::TemporaryRuns runs;
   const Scenario scenario = parse_scenario(
