@@ -181,7 +181,7 @@ function roce(run) {
     const body = [el("div", {class: t.rows.length > 12 ? "scroll" : null}, rows), t.notes.map((text) => note(prose(text) + ".")),
                   t.left_out ? note(`${t.left_out} more: mrclab analyze ${shellWord(run.run)} --section ${t.name}`) : null];
     // Long lists, and what the charts have shown already, are opened by who wants them.
-    if (t.bins || t.rows.length > 12) box.append(el("details", {}, el("summary", {}, `${t.title} (${t.rows.length + t.left_out})`), body));
+    if (t.bins || t.rows.length > 12 && t.name !== "pauses") box.append(el("details", {}, el("summary", {}, `${t.title} (${t.rows.length + t.left_out})`), body));
     else box.append(el("h3", {}, t.title), ...body.flat().filter((part) => part));
   }
 }

@@ -225,14 +225,12 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   CHECK(pasted(traces.back(), runs.path()).find("attempt 1") != std::string::npos);
 }
 
-TEST_CASE(
-    "the page of a RoCE run has analyze's sections: queue pairs, go-back-N, rates, losses, pauses" *
-    doctest::test_suite(test::kWholeRun)) {
+TEST_CASE("the page of a RoCE run has analyze's sections: queue pairs, go-back-N, rates, losses" *
+          doctest::test_suite(test::kWholeRun)) {
   const test::TemporaryRuns runs;
   std::string text = kPageScenario;
   text.replace(text.find("fabric: octet\n"), 14, "fabric: octet\ntransport: {profile: roce}\n");
   text.replace(text.find("captures: hosts\n"), 16, "captures: all\n");
-  text.erase(text.find("  - no_qp_error\n"));
   const RunResult result = runs.run(parse_scenario(read_yaml_text(text, "page.yaml")));
   const fs::path page = result.folder.path / "report.html";
   const std::string first = netio::read_file(page, size_t{64} << 20);
@@ -248,13 +246,12 @@ TEST_CASE(
     for (const json& row : section["rows"]) CHECK(row.size() == section["columns"].size());
     CHECK(section["rows"].size() <= 200);
   }
-  CHECK(names == "rc queue_pairs go_backs rates lost_psns pauses ");
+  CHECK(names == "rc queue_pairs go_backs rates lost_psns ");
   CHECK(sections[3]["bins"].size() > 3);
   if (browser() == nullptr) return;
   const json verdict = json::parse(netio::read_file(result.folder.path / "verdict.json", 1 << 20));
-  const std::string dom = look_at(page, runs.path(), "7", verdict, false);
+  const std::string dom = look_at(page, runs.path(), "4", verdict, false);
   CHECK(dom.find("aria-label=\"RoCEv2, by the packets\"") != std::string::npos);
-  CHECK(dom.find("Ports that stood paused") != std::string::npos);
 }
 
 TEST_CASE("a browser draws the page of a comparison, with the numbers of each run and its curves" *
