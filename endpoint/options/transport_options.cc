@@ -61,7 +61,8 @@ std::span<const TransportOption> transport_options() {
                 }}},
       O{"ev_profile", "auto, a list of paths, or fields that generate them (MRC API: EV profiles)",
         O::Evs{&P::ev_profile}},
-      O{"reverse_probe_interval", "EV probes of the way back to a peer that we send no data",
+      O{"reverse_probe_interval",
+        "EV probes of the way back to a peer that we send no data (MRC paper §2.4: each RTT)",
         O::Time{&P::reverse_probe_interval}},
       O{"sack_port_mask", "send the port mask in SACKs too, in SETH byte 12 (MRC paper §3)",
         O::Switch{&P::sack_port_mask}},
@@ -135,7 +136,7 @@ std::span<const TransportOption> transport_options() {
         "is "
         "left, and without any the answer is NO_BITMAP (our choice: 0, each has its own)",
         O::Integer{&P::receive_bitmaps, 0, 1 << 20}},
-      O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n)",
+      O{"ack_timeout", "local ACK timeout of a packet (MRC API: 1.024 us x 2^n; its examples: 2^8)",
         O::Time{&P::ack_timeout}},
       O{"reorder_window",
         "a packet is lost when one sent this much later has arrived (base RTT + 0.75 base RTT; "
@@ -147,7 +148,7 @@ std::span<const TransportOption> transport_options() {
         O::Integer{&P::linear_retries, 0, RetryPolicy::kMaxLinear}},
       O{"exponential_retries",
         "timeouts after those, each twice as long, before the queue pair fails (MRC API: 25: "
-        "never)",
+        "never; production: 13, which is after 4.3 s, our choice)",
         O::Integer{&P::exponential_retries, 0, RetryPolicy::kMaxExponential}},
       O{"max_psn_range", "PSNs in flight, rounded down to units of 128 (MRC specification: MPR)",
         O::Integer{&P::max_psn_range, kMprUnit, kMaxMprUnits * kMprUnit}},

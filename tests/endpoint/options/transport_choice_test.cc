@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "endpoint/options/profile_maker.h"
+#include "endpoint/queue_pair/retry_state.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
@@ -39,6 +40,23 @@ TEST_CASE("the options of a choice replace the values of its profile, and only t
   CHECK(make_profile(choice_in("{ev_min_active: 7}"), t).ev_min_active == 7);
   CHECK(make_profile(choice_in("{ev_min_active: 50%}"), t).ev_min_active == 0);
   CHECK(make_profile(choice_in("{ev_min_active: 50%}"), t).ev_min_active_share.ppb == 500'000'000);
+}
+
+TEST_CASE(
+    "under production a dead queue pair outlives a NIC's remapping, and fails within a flap") {
+  const TransportProfile p = make_profile("production", test::octet());
+  CHECK(p.ack_timeout == FabricTime::from_ns(262'144));  // MRC API: 1.024 us x 2^8
+  CHECK(p.linear_retries == 7);
+  CHECK(p.reverse_probe_interval == p.base_rtt);  // MRC paper, section 2.4
+  RetryState retry({p.ack_timeout, p.linear_retries, p.exponential_retries});
+  FabricTime span;
+  uint32_t timeouts = 0;
+  do {
+    span += retry.timeout();
+    REQUIRE(++timeouts < 100);
+  } while (retry.count_retry());
+  CHECK(span > FabricTime::from_ms(1600));  // MRC paper, figure 9a
+  CHECK(span < FabricTime::from_ms(8000));  // figure 6
 }
 
 TEST_CASE("a choice written as text reads back as the same choice") {
