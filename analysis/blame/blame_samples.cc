@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "analysis/blame/taken_ways.h"
+#include "analysis/capture/time_sort.h"
 #include "analysis/history/path_wires.h"
 #include "fabric/packet/header_sizes.h"
 #include "fabric/packet/headers.h"
@@ -266,24 +267,55 @@ uint64_t losses_without_place(const Topology& topology, const PacketHistory& pac
   return count;
 }
 
+namespace {
+
+/// Which lists have a bad sample. The others blame nothing (SearchOptions), and a long quiet run has millions of
+/// packets for them.
+struct Wanted {
+  bool losses = false, copies = false, marks = false;
+};
+
+Wanted wanted_of(const PacketHistory& packets, Sampler& sampler, bool any_word) {
+  Wanted wanted{.losses = any_word};
+  for (const Attempt& attempt : packets.attempts()) {
+    if (!attempt.start_seen) continue;
+    wanted.copies = wanted.copies || attempt.copies > 0;
+    wanted.marks = wanted.marks || attempt.marked;
+    if (wanted.losses || attempt.fate == Fate::kDelivered) continue;
+    BlameSample sample;
+    if (!sampler.place(attempt, sample)) continue;
+    sampler.judge_loss(attempt, sample);
+    wanted.losses = sample.bad;
+  }
+  return wanted;
+}
+
+}  // namespace
+
 BlameSamples blame_samples(const Topology& topology, const PacketHistory& packets,
                            const EventHistory& events) {
   BlameSamples samples;
   Sampler sampler(topology, packets);
+  std::vector<BlameSample> words;
+  add_words(topology, events, words);
+  const Wanted wanted = wanted_of(packets, sampler, !words.empty());
+  if (!wanted.losses && !wanted.copies && !wanted.marks) return samples;
   const FabricTime prompt =
       serialization_time(wire_length({topology.pmtu}), topology.host_rate) * kPromptPackets;
   for (const Attempt& attempt : packets.attempts()) {
     BlameSample sample;
     if (!attempt.start_seen) continue;
     if (!sampler.place(attempt, sample)) continue;
-    BlameSample loss = sample;
-    sampler.judge_loss(attempt, loss);
-    samples.losses.push_back(loss);
+    if (wanted.losses) {
+      samples.losses.push_back(sample);
+      sampler.judge_loss(attempt, samples.losses.back());
+    }
     if (attempt.fate != Fate::kDelivered) continue;
-    BlameSample copy = sample;
-    copy.bad = attempt.copies > 0;
-    samples.copies.push_back(copy);
-    if (!sample.way_known) continue;  // so its time without queues is not known
+    if (wanted.copies) {
+      samples.copies.push_back(sample);
+      samples.copies.back().bad = attempt.copies > 0;
+    }
+    if (!wanted.marks || !sample.way_known) continue;  // so its time without queues is not known
     const FabricTime flight = attempt.ended - attempt.start;
     const FabricTime waited =
         flight - flight_when_idle(topology, sample, packets.packets()[attempt.packet].payload);
@@ -292,10 +324,10 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
     mark.counts = mark.bad || !attempt.marked;
     samples.marks.push_back(mark);
   }
-  add_words(topology, events, samples.losses);
+  samples.losses.insert(samples.losses.end(), words.begin(), words.end());
+  SortRoom<BlameSample> room;
   for (auto* list : {&samples.losses, &samples.copies, &samples.marks}) {
-    std::stable_sort(list->begin(), list->end(),
-                     [](const auto& a, const auto& b) { return a.t < b.t; });
+    sort_by_time(std::span(*list), room, [](const BlameSample& sample) { return sample.t.ps(); });
   }
   return samples;
 }

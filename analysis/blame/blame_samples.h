@@ -44,9 +44,10 @@ struct BlameSample {
   Clue clue = Clue::kNone;
   /// kDark: the switch that discarded it, and so lives; kAstray: the switch whose route is wrong.
   NodeId about;
+  bool operator<(const BlameSample& other) const { return t < other.t; }
 };
 
-/// Samples by time. Losses; copies; marks without a queue.
+/// Samples by time. Losses; copies; marks without a queue. A list in which no sample is bad is left empty.
 struct BlameSamples {
   std::vector<BlameSample> losses, copies, marks;
 };

@@ -194,6 +194,7 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
     if (out) keep_crossing({node, record.port}, record.t, seen_part(record.frame));
     return;
   }
+  if (seen_.frames.size() >= kMaxSightings) return note_no_room(record.t);
   CutFrame kept;
   const ParseError error = kept.open(seen_part(record.frame));
   if (error != ParseError::kNone) {
@@ -211,6 +212,11 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
   } else {
     ++seen_.counters.unknown_host;
   }
+}
+
+void SightingReader::note_no_room(FabricTime t) {
+  ++seen_.counters.over_limit;
+  seen_.complete_until = std::min(seen_.complete_until, t);
 }
 
 void SightingReader::add(Sightings&& more) {
@@ -288,11 +294,7 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
   const bool data = carries_data(packet.opcode());
   if (!data && s.kind == Kind::kEgress) return;
-  if (seen_.frames.size() >= kMaxSightings) {
-    ++seen_.counters.over_limit;
-    seen_.complete_until = std::min(seen_.complete_until, s.t);
-    return;
-  }
+  if (seen_.frames.size() >= kMaxSightings) return note_no_room(s.t);
   s.start = s.t;
   s.source = hosts.source;
   s.destination = hosts.destination;

@@ -61,6 +61,7 @@ class SightingReader {
   void keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length);
   void keep_datagram(const CutFrame& kept, NodeId node, FabricTime t, uint64_t original_length);
   void add_burst(const DatagramBurst& part);
+  void note_no_room(FabricTime t);
   uint32_t keep_placement(const CutFrame& kept, const Sighting& s);
   void keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame);
   void keep_pause(PortRef at, FabricTime t, std::span<const uint8_t> frame);

@@ -33,11 +33,15 @@ void end_with_records(Simulation& simulation, FabricTime reached, SimRecords& re
 
 }  // namespace
 
+bool is_looked_at(const Scenario& scenario, uint64_t history_bytes) {
+  return scenario.captures != CaptureScope::kNone || history_bytes > 0 || !scenario.expect.empty();
+}
+
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
   const bool large = scenario.topology.nodes.size() >= kLargeFabric;
-  const bool looked_at =
-      scenario.captures != CaptureScope::kNone || history_bytes > 0 || !scenario.expect.empty();
-  return large && !looked_at && std::thread::hardware_concurrency() > 1 ? 2 : 1;
+  return large && !is_looked_at(scenario, history_bytes) && std::thread::hardware_concurrency() > 1
+             ? 2
+             : 1;
 }
 
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,

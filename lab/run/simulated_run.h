@@ -31,6 +31,8 @@ struct SimOptions {
   FabricTime until = FabricTime::never();
 };
 
+/// Does anybody look at its packets? Else none are kept, and a run of any length stays small.
+bool is_looked_at(const Scenario& scenario, uint64_t history_bytes);
 /// The threads of the simulated world if the user gives no number: one, or two for a large fabric
 /// whose packets neither files nor checks ask for, on a machine that has two.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
