@@ -40,10 +40,16 @@ std::string command_of_process() {
   return command;
 }
 
+std::string about_of(const Scenario& scenario) {
+  if (scenario.holds_at_production.empty()) return scenario.about;
+  return scenario.about + " Does it hold at production time scales? " +
+         scenario.holds_at_production + ".";
+}
+
 }  // namespace
 
 analysis::RunOrigin origin_of(const Scenario& scenario) {
-  return {scenario.about, command_of_process(),
+  return {about_of(scenario), command_of_process(),
           fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(std::time(nullptr))),
           drawn_as_svg(scenario.topology)};
 }
@@ -54,7 +60,7 @@ void write_command(const analysis::RunOrigin& origin, const fs::path& run) {
 }
 
 analysis::RunOrigin read_origin(const Scenario& scenario, const fs::path& run) {
-  analysis::RunOrigin origin{scenario.about, "", "", drawn_as_svg(scenario.topology)};
+  analysis::RunOrigin origin{about_of(scenario), "", "", drawn_as_svg(scenario.topology)};
   const fs::path file = run / kCommandFile;
   if (!fs::exists(file)) return origin;
   LineFile lines(file);

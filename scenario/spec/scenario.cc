@@ -52,15 +52,18 @@ FabricShape read_fabric(const YamlValue& document, const std::filesystem::path& 
   const uint64_t most = overrides.max_nodes;
   if (overrides.fabric) return parse_fabric(read_yaml_file(find_fabric(*overrides.fabric)), most);
   const YamlValue value = document.require("fabric");
-  if (value.is_map()) return parse_fabric(value, most);
-  if (!value.is_scalar()) value.fail_expecting("the name or the path of a fabric");
+  const auto like = value.is_map() ? value.get("like") : std::nullopt;
+  if (value.is_map() && !like) return parse_fabric(value, most);
+  const YamlValue name = like.value_or(value);
+  if (!name.is_scalar()) name.fail_expecting("the name or the path of a fabric");
   std::filesystem::path path;
   try {
-    path = find_fabric(value.as_string(), folder_of(value, document, base));
+    path = find_fabric(name.as_string(), folder_of(name, document, base));
   } catch (const NameError& error) {
-    value.fail(error.found(), error.expected());
+    name.fail(error.found(), error.expected());
   }
-  return parse_fabric(read_fabric_file(value, path), most);
+  const YamlValue file = read_fabric_file(name, path);
+  return parse_fabric(like ? laid_over(file, without_key(value, "like")) : file, most);
 }
 
 /// Sets the forwarder of all switches, and leaves out what it cannot do.

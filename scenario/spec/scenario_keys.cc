@@ -37,6 +37,18 @@ std::string names_text(const std::vector<std::string>& names) {
 
 Form contrasts_form() { return Form::list(contrast_form(), 0, kMaxContrasts).elsewhere(); }
 
+/// A fabric, or what is other than in another one.
+Form changed_fabric_form() {
+  Form form = fabric_form();
+  for (Form::Key& key : form.keys) {
+    if (key.need == Form::Key::kRequired) key.need = Form::Key::kOptional;
+  }
+  form.keys.insert(
+      form.keys.begin(),
+      {"like", kText, "a shipped fabric's name, or a path: the keys here replace its own"});
+  return form;
+}
+
 Form workload_form() {
   std::vector<Form::Key> kinds = endpoint::workload_kinds();
   kinds.push_back({"exec", exec_keys().form(), "a program of yours on a host; `timing: wall`"});
@@ -51,6 +63,20 @@ auto ids_kind() {
 auto mechanisms_kind() {
   return ValueKind{Form::list(Form::word(mechanism_names())), parse_mechanisms, names_text};
 }
+
+/// "yes", or "no" or "partly" with a reason, which is what makes the word worth something.
+std::string read_production(const YamlValue& value) {
+  const std::string text = value.is_scalar() ? value.as_string() : "";
+  const size_t comma = text.find(", because ");
+  const std::string word = text.substr(0, comma);
+  const bool reasoned = comma != std::string::npos && text.size() > comma + 10;
+  if (text != "yes" && !(reasoned && (word == "no" || word == "partly"))) {
+    value.fail_expecting("yes, or no or partly with a reason: \"partly, because ...\"");
+  }
+  return text;
+}
+
+auto production_kind() { return ValueKind{kText, read_production, text_kind().write}; }
 
 auto scope_kind() { return word_kind<CaptureScope>({"hosts", "all", "none"}); }
 
@@ -237,9 +263,14 @@ const ScenarioKeys& scenario_keys() {
       R::of("id", &S::ids, ids_kind(), "what it is called elsewhere, such as L5", kFirst),
       R::of("about", &S::about, text_kind(), "what happened, its source, what was compressed",
             kFirst),
+      R::of("holds_at_production", &S::holds_at_production, production_kind(),
+            "yes, \"no, because ...\" or \"partly, because ...\": does what it shows hold under "
+            "timers of products?",
+            kFirst),
       {"fabric",
-       Form::either({kText, fabric_form()}).elsewhere(),
-       "a shipped fabric's name, a path, or the fabric itself",
+       Form::either({kText, changed_fabric_form()}).elsewhere(),
+       "a shipped fabric's name, a path, or the fabric itself; `like: octet` in it: that one, of which "
+       "the other keys here replace some",
        {},
        fabric_text,
        kRequiredKey},

@@ -42,6 +42,8 @@ struct Scenario {
   std::string name;
   std::vector<std::string> ids;  ///< "L5", "P-2": what a shipped incident is called in its source
   std::string about;
+  /// "yes", or "no, because ..." or "partly, because ...": do its conclusions hold under `profile: production`?
+  std::string holds_at_production;
   std::vector<std::string>
       without;  ///< mechanisms that are switched off (scenario/spec/mechanism.h)
   std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail

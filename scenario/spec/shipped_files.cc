@@ -54,7 +54,8 @@ std::filesystem::path find_fabric(std::string_view name, const std::filesystem::
 }
 
 std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
-  return find_file(name, base, "incidents", "incident");
+  const bool uncompressed = name.ends_with("-production");
+  return find_file(name, base, uncompressed ? "production" : "incidents", "incident");
 }
 
 std::filesystem::path data_directory() {

@@ -25,6 +25,8 @@ CHAOS_SEEDS = "1-16"  # about 15 s of one core
 CHAOS_SEEDS_NIGHTLY = "1-1000"
 CAPTURES_NIGHTLY = "4000"  # random cases beside those in which all pairs of properties meet
 ENGINE_SEEDS, ENGINE_SEEDS_NIGHTLY = "48", "2000"
+# In its own time an incident takes up to two minutes of a core, and no lab of namespaces plays seconds of a fabric.
+PRODUCTION_INCIDENTS = ["link-flap-production"]  # in the ordinary test; nightly runs all of them
 LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly runs all of them live
 
 PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults"]
@@ -160,6 +162,10 @@ class Table:
             yield Test(f"incident {name} (live)", [cli, "run", name, "--world", "live", "--out", "{tmp}"],
                        "live incidents", when, packages=("bpf", "switches"), targets=LIVE_TARGETS, lane="lab", root=True,
                        sandbox=True, cost=900)
+        for path in sorted((ROOT / "topologies/production").glob("*.yaml")):
+            when = (EVERYDAY, NIGHTLY) if path.stem in PRODUCTION_INCIDENTS else (NIGHTLY,)
+            yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
+                       "incidents", when, targets=RUN_TARGETS, cost=310)
         for path in sorted((ROOT / "tests/scenarios").glob("mark-*.yaml")):
             yield Test(path.stem, [cli, "run", path, "--world", "sim", "--out", "{tmp}"], "incidents",
                        (EVERYDAY, NIGHTLY), targets=RUN_TARGETS, cost=290)

@@ -60,7 +60,9 @@ ListEntries fabric_entries() {
 /// By the file alone: whether it can be run is what `validate` answers.
 ListEntries incident_entries() {
   ListEntries entries;
-  for (const std::string& name : shipped_names("incidents")) {
+  std::vector<std::string> all = shipped_names("incidents");
+  for (std::string& name : shipped_names("production")) all.push_back(std::move(name));
+  for (const std::string& name : all) {
     const YamlValue file = read_yaml_file(find_incident(name));
     const auto id = file.get("id"), about = file.get("about");
     std::string ids;
@@ -69,6 +71,16 @@ ListEntries incident_entries() {
     }
     entries.push_back({name, (ids.empty() ? "" : "(" + ids.substr(0, ids.size() - 1) + ") ") +
                                  (about ? first_sentence(about->as_string()) : "")});
+  }
+  return entries;
+}
+
+/// What each incident says of itself.
+ListEntries production_entries() {
+  ListEntries entries;
+  for (const std::string& name : shipped_names("incidents")) {
+    const auto holds = read_yaml_file(find_incident(name)).get("holds_at_production");
+    entries.push_back({name, holds ? visible(holds->as_string()) : "not said"});
   }
   return entries;
 }
@@ -114,6 +126,8 @@ struct Listing {
 constexpr Listing kListings[] = {
     {"fabrics", "what ships: for up, run --fabric, a scenario's fabric:", fabric_entries},
     {"incidents", "scenarios that ship: for run, compare, serve, chaos", incident_entries},
+    {"production", "which incidents hold at production time scales, and why others do not",
+     production_entries},
     {"faults", "kinds of a scenario's faults:, and of fault",
      [] { return entries_of_rows(faults::all_faults()); }},
     {"checks", "kinds of a scenario's expect:",

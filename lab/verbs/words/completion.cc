@@ -112,10 +112,10 @@ std::string words_of(const std::string& verb) {
   if (verb == "perf" || verb == "draw" || verb == "plan" || verb == "conform") {
     return shipped("fabrics");
   }
-  if (verb == "run" || verb == "compare") return shipped("incidents");
+  if (verb == "run" || verb == "compare") return shipped("incidents") + " " + shipped("production");
   if (verb == "lesson") return lesson_names();
   if (verb == "list") {
-    return "fabrics incidents faults checks workloads lessons transports mechanisms metrics";
+    return "fabrics incidents production faults checks workloads lessons transports mechanisms metrics";
   }
   if (verb == "down" || verb == "inspect" || verb == "top") return kLabs;
   if (verb == "capture") return std::string(kLabs) + " " + kNodes;

@@ -87,6 +87,38 @@ TEST_CASE("every shipped incident is readable, tells its story and is short") {
   }
 }
 
+TEST_CASE(
+    "whether an incident holds at production is a word, and a reason where it does not wholly") {
+  for (const char* good : {"yes", "no, because it rains", "partly, because of probes: healed"}) {
+    const Scenario s = parse(with(kGlitch + "holds_at_production: \"" + good + "\"\n"));
+    CHECK(s.holds_at_production == good);
+    CHECK(parse_scenario(read_yaml_text(to_yaml(s), "again.yaml")).holds_at_production == good);
+  }
+  for (const char* bad :
+       {"no", "partly", "maybe", "yes, because", "no, because ", "[yes]", "{a: b}"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse(with(kGlitch + "holds_at_production: " + bad + "\n")), InputError);
+  }
+}
+
+TEST_CASE("a scenario's fabric may be another one with some keys replaced") {
+  const Scenario s = parse(
+      "name: x\nfabric: {like: octet, planes: 4, nic: {profile: cx8, compress: 1000}}\n"
+      "workload:\n  - all_reduce: {hosts: all, size: 4KiB, until: end}\nend: 10us\n");
+  CHECK(s.fabric.name == "octet");
+  CHECK(s.topology.planes == 4);
+  CHECK(s.topology.host_count() == 8);
+  CHECK(s.topology.nic.port_down_delay == FabricTime::from_us(10));
+  const auto refused = [](const std::string& fabric) {
+    return error_of(
+        "name: x\nfabric: " + fabric +
+        "\nworkload:\n  - all_reduce: {hosts: all, size: 4KiB, until: end}\nend: 10us\n");
+  };
+  CHECK(refused("{like: octopus}").find("which names no fabric") != std::string::npos);
+  CHECK(refused("{like: octet, plains: 4}").find("expected \"planes\"") != std::string::npos);
+  CHECK(refused("{like: [octet]}").find("the name or the path of a fabric") != std::string::npos);
+}
+
 TEST_CASE("every shipped fabric is readable and bears the name of its file") {
   for (const std::string& fabric : mrclab::lab::shipped_names("fabrics")) {
     CHECK(read_fabric_file(lab::find_fabric(fabric)).name == fabric);
