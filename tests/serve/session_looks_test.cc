@@ -54,11 +54,11 @@ TEST_CASE("a change makes the time line anew") {
   CHECK(session.known().complete_bins() == session.known().bins());
 }
 
-TEST_CASE("at 330 us of the demo three hosts wait for packets of h0 that were lost") {
+TEST_CASE("at 331 us of the demo three hosts wait for packets of h0 that were lost") {
   PlayedSession played(shipped_incident("optic-glitch"));
-  played.session().seek(FabricTime::from_us(330));
+  played.session().seek(FabricTime::from_us(331));
   played.session().look_ahead(FabricTime::from_us(400));
-  const json answer = asked(played, {{"do", "waits"}, {"at_ps", FabricTime::from_us(330).ps()}});
+  const json answer = asked(played, {{"do", "waits"}, {"at_ps", FabricTime::from_us(331).ps()}});
   std::map<uint32_t, json> idle;
   for (const json& host : answer.at("hosts")) {
     if (host.at("reason") != "busy") idle[host.at("host")] = host;
