@@ -136,7 +136,7 @@ class RoceAnalyzer {
   RoceTraffic traffic_;
   std::vector<State> states_;
   std::vector<RoceSighting> waiting_, instant_;
-  std::map<std::tuple<Ipv6Address, Ipv6Address, uint32_t>, uint32_t> index_;
+  std::map<std::tuple<Ipv6Address, Ipv6Address, uint64_t>, uint32_t> index_;
   std::map<std::pair<Ipv6Address, Ipv6Address>, std::vector<uint32_t>> between_;
   struct CmEnd {
     Ipv6Address source{}, destination{};
