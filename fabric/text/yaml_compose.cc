@@ -222,8 +222,7 @@ class Substitution {
   static std::string name_at(const std::string& text, size_t open, const std::string& file,
                              yaml_tree::Position at) {
     const size_t close = text.find('}', open);
-    std::string name =
-        close == std::string::npos ? "" : text.substr(open + 2, close - open - 2);
+    std::string name = close == std::string::npos ? "" : text.substr(open + 2, close - open - 2);
     if (!is_variable_name(name)) {
       fail_at(file, at, in_quotes(text.substr(open, 20)),
               "\"${name}\", or \"$${\" for the text \"${\"");
