@@ -84,33 +84,34 @@ void QueueRules::apply_limits() {
   trim_over_ = {over(limits_.trim_threshold), over(limits_.trim_threshold_last_hop)};
 }
 
-Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress) {
+Admission EgressPort::admit(Frame& frame, uint8_t dscp, PortId ingress, Bytes room) {
   const QueueClass queue = rules_->class_of(dscp);
   const Bytes length = frame.wire_length();
   const Bytes wanted = depth(queue) + length;
-  if (queue == QueueClass::kData && wanted > rules_->trim_over(host_facing_) &&
+  if (queue == QueueClass::kData && rules_->trims() &&
+      wanted > std::min(rules_->trim_over(host_facing_), room) &&
       is_trimmable(rules_->dscps(), dscp, frame.modelled_size())) {
-    return admit_trimmed(frame, ingress);
+    return admit_trimmed(frame, ingress, room);
   }
-  if (wanted > rules_->most_waiting(queue)) {
+  if (wanted > std::min(rules_->most_waiting(queue), room)) {
     return {queue == QueueClass::kControl   ? DropCause::kControlQueueFull
             : queue == QueueClass::kTrimmed ? DropCause::kTrimmedQueueFull
                                             : DropCause::kQueueFull,
             queue};
   }
   push(queue, frame, length, false, ingress);
-  return {DropCause::kNone, queue};
+  return {DropCause::kNone, queue, false, length};
 }
 
-Admission EgressPort::admit_trimmed(Frame& frame, PortId ingress) {
+Admission EgressPort::admit_trimmed(Frame& frame, PortId ingress, Bytes room) {
   constexpr QueueClass kQueue = QueueClass::kTrimmed;
   const Bytes length = wire_length({kTrimmedFrameBytes});
-  if (depth(kQueue) + length > rules_->most_waiting(kQueue)) {
+  if (depth(kQueue) + length > std::min(rules_->most_waiting(kQueue), room)) {
     return {DropCause::kTrimmedQueueFull, kQueue};
   }
   trim(frame, host_facing_, rules_->dscps());
   push(kQueue, frame, length, true, ingress);
-  return {DropCause::kNone, kQueue, true};
+  return {DropCause::kNone, kQueue, true, length};
 }
 
 void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, PortId ingress) {
@@ -208,8 +209,8 @@ bool EgressPort::draws_mark(QueueClass queue) {
                                red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark,
                                red ? lossless_->red_counter++ : ecn_counter_++);
   if (!red) return below(random, (most - least).value) < (waits - least).value;
-  const auto share = static_cast<unsigned __int128>(rules_->lossless().red_most.ppb) *
-                     (waits - least).value / (most - least).value;
+  const auto share = static_cast<unsigned __int128>(limits.red_most.ppb) * (waits - least).value /
+                     (most - least).value;
   return chance(random, Probability{static_cast<uint32_t>(share)});
 }
 

@@ -47,7 +47,8 @@ struct EgressSettings {
   bool host_facing = false;
   QueueProfile queues;  ///< as built
   LosslessProfile lossless;
-  Bytes lossless_room;  ///< where ports pause their neighbours: the buffer of the whole switch
+  /// The bound of RoCE's queue where the buffer of the whole switch is its limit: with PFC, or an ASIC's. Zero: elsewhere.
+  Bytes lossless_room;
 };
 
 /// What faults do to the queues of all ports of a switch. The default is as built.
@@ -70,6 +71,7 @@ class QueueRules {
   void set_faults(const QueueFaults& faults);
 
   const QueueProfile& limits() const { return limits_; }
+  bool trims() const { return limits_.trim; }
   bool always_marks() const { return always_marks_; }
   const LosslessProfile& lossless() const { return lossless_; }
   const DscpMap& dscps() const { return dscps_; }
@@ -84,10 +86,8 @@ class QueueRules {
   Bytes most_lossless_as_built() const { return most_lossless(as_built_); }
 
  private:
-  /// Where ports pause their neighbours no queue of RoCE has a limit of its own: the buffer of the whole switch
-  /// is the bound.
   Bytes most_lossless(const QueueProfile& limits) const {
-    return lossless_.pfc ? lossless_room_ : limits.lossless_limit;
+    return lossless_room_ > Bytes{0} ? lossless_room_ : limits.lossless_limit;
   }
   void apply_limits();
 
@@ -109,6 +109,7 @@ struct Admission {
   DropCause refused = DropCause::kNone;
   QueueClass queue = QueueClass::kData;
   bool trimmed = false;
+  Bytes length = {};  ///< of what is queued now
 };
 
 /// A frame whose transmission starts now.
@@ -128,8 +129,9 @@ class EgressPort {
   /// `rules` fit the settings and outlive the port.
   EgressPort(const EgressSettings& settings, const QueueRules& rules);
 
-  /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in.
-  Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {});
+  /// Queues `frame`, trimmed if need be, or refuses it and leaves it unchanged. `ingress`: where it came in. `room`: what
+  /// the switch's buffer leaves to one queue, besides the queue's own limit.
+  Admission admit(Frame& frame, uint8_t dscp, PortId ingress = {}, Bytes room = Bytes{UINT64_MAX});
   QueueClass class_of(uint8_t dscp) const { return rules_->class_of(dscp); }
 
   /// Carrier and something to send. The owner keeps whether the transmitter is idle.
@@ -234,7 +236,7 @@ class EgressPort {
   int64_t length_of_next(QueueClass queue) const {
     return static_cast<int64_t>(queue_of(queue).waiting.front().length().value);
   }
-  [[gnu::noinline]] Admission admit_trimmed(Frame& frame, PortId ingress);
+  [[gnu::noinline]] Admission admit_trimmed(Frame& frame, PortId ingress, Bytes room);
   void push(QueueClass queue, Frame& frame, Bytes length, bool trimmed, PortId ingress);
   QueueClass take_next_of_mrc();
   bool draws_mark(QueueClass queue);

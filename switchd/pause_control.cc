@@ -5,23 +5,8 @@
 #include "fabric/packet/pause_frame.h"
 
 namespace mrclab::switchd {
-namespace {
-
-IngressBuffer::Settings settings_of(const Topology& topology, NodeId self) {
-  IngressBuffer::Settings settings;
-  settings.reserve = topology.lossless.reserve;
-  settings.alpha_permille = topology.lossless.alpha_permille;
-  for (const Port& port : topology.node(self).ports) {
-    settings.size += topology.queues_of(topology.wire(port.out)).buffer_share;
-    settings.headroom.push_back(pause_headroom(topology, port.in));
-  }
-  return settings;
-}
-
-}  // namespace
-
 PauseControl::PauseControl(const Topology& topology, NodeId self)
-    : buffer_(settings_of(topology, self)),
+    : buffer_(buffer_settings(topology, self)),
       action_(topology.lossless.watchdog),
       detect_(topology.lossless.detect),
       restore_(topology.lossless.restore) {

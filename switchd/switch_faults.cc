@@ -50,7 +50,7 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
             static_assert(std::is_same_v<E, SwitchBuffer>);
             queue_faults_.buffer_lost = e.lost;
             queues_changed();
-            if (pause_) pause_->buffer().lose(e.lost);
+            if (buffer() != nullptr) buffer()->lose(e.lost);
             look_at_all_pauses(now);
           }
         }

@@ -27,7 +27,13 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
   const NodeSite& site = topology.node(environment.self);
-  if (topology.lossless.pfc) pause_.emplace(topology, environment.self);
+  const LosslessProfile& lossless = topology.lossless;
+  if (lossless.pfc) pause_.emplace(topology, environment.self);
+  pools_roce_ = !lossless.pfc && lossless.asic != SwitchAsic::kScaled;
+  pools_mrc_ = lossless.pools_mrc;
+  if (!pause_ && (pools_roce_ || pools_mrc_)) {
+    unpaused_.emplace(buffer_settings(topology, environment.self));
+  }
   ports_.reserve(site.ports.size());
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Wire& out = topology.wire(site.ports[i].out);
@@ -37,7 +43,7 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
     settings.queues = topology.queues_of(out);
     settings.lossless = topology.lossless;
-    if (pause_) settings.lossless_room = pause_->buffer().size();
+    if (pause_ || pools_roce_) settings.lossless_room = buffer()->size();
     ports_.push_back({.in = IngressWire{topology.wire(site.ports[i].in), latency_},
                       .tally = {},
                       .egress = EgressPort{settings, rules_of(settings)}});
@@ -232,11 +238,14 @@ void SwitchNode::enqueue_paused(FabricTime now, const ForwardingDecision& decisi
 bool SwitchNode::admit(FabricTime now, const ForwardingDecision& decision, PortId ingress,
                        Frame& frame) {
   PortState& state = at(decision.port);
-  const Admission admission = state.egress.admit(frame, decision.dscp, ingress);
+  const bool pooled = is_pooled(state.egress.class_of(decision.dscp));
+  const Bytes room = pooled ? buffer()->room_of_queue() : Bytes{UINT64_MAX};
+  const Admission admission = state.egress.admit(frame, decision.dscp, ingress, room);
   if (admission.refused != DropCause::kNone) {
     record_drop(now, decision.port, Direction::kEgress, admission.refused, admission.queue, frame);
     return false;
   }
+  if (pooled) buffer()->take(admission.length);
   if (admission.trimmed) ++state.tally.traffic.trimmed;
   return true;
 }
@@ -246,6 +255,7 @@ void SwitchNode::record_flushed(FabricTime now, PortId port, DropCause cause,
   if (pause_ && flushed.queue == QueueClass::kLossless) {
     release(now, flushed.ingress, flushed.frame.wire_length());
   }
+  if (is_pooled(flushed.queue)) buffer()->give(flushed.frame.wire_length());
   record_drop(now, port, Direction::kEgress, cause, flushed.queue, flushed.frame);
 }
 
@@ -270,6 +280,9 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
   if (pause_ && departure.queue == QueueClass::kLossless && !departure.is_copy) {
     release(now, departure.ingress, departure.frame.wire_length());
     pause_->note_queue(port, state.egress.waiting_lossless() > 0, true, now);
+  }
+  if (is_pooled(departure.queue) && !departure.is_copy) {
+    buffer()->give(departure.frame.wire_length());
   }
   ++state.tally.traffic.tx;
   state.tally.traffic.tx_bytes += departure.frame.wire_length().value;

@@ -84,6 +84,8 @@ class SwitchNode : public Node {
   /// The same with names, for the control socket.
   NamedCounters named_counters() const;
   /// Null where the fabric pauses nothing.
+  /// The buffer that queues share; null where each has its own.
+  const IngressBuffer* shared_buffer() const { return const_cast<SwitchNode*>(this)->buffer(); }
   const PauseControl* pause_control() const { return pause_ ? &*pause_ : nullptr; }
   /// Its account of pauses, as of the committed time; empty where the fabric pauses nothing.
   std::optional<NodePauses> pauses() const;
@@ -157,6 +159,12 @@ class SwitchNode : public Node {
               QueueClass queue, const Frame& frame);
   [[gnu::noinline]] void record_drop(FabricTime t, PortId port, Direction direction,
                                      DropCause cause, QueueClass queue, const Frame& frame);
+  /// The buffer that ports share; null where each queue has its own.
+  IngressBuffer* buffer() { return pause_ ? &pause_->buffer() : unpaused_ ? &*unpaused_ : nullptr; }
+  /// Is what waits there in that buffer, and dropped or trimmed where it has no room?
+  bool is_pooled(QueueClass queue) const {
+    return queue == QueueClass::kLossless ? pools_roce_ : pools_mrc_ && queue != QueueClass::kPause;
+  }
   const QueueRules& rules_of(const EgressSettings& settings);
   PortState& at(PortId port) { return ports_[port.value]; }
 
@@ -171,6 +179,9 @@ class SwitchNode : public Node {
   std::optional<FareSpeaker> fare_;
   FabricTime speaker_planned_ = FabricTime::never();  // the earliest event for it in the queue
   std::optional<PauseControl> pause_;
+  std::optional<IngressBuffer> unpaused_;  ///< the buffer where queues share it and none pauses
+  bool pools_roce_ = false;  ///< RoCE's queues are in it, and may be dropped for want of room
+  bool pools_mrc_ = false;   ///< those of all other classes are
   std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
   uint64_t adaptive_draws_ = 0;
   std::vector<PortId> least_loaded_;                      // of one choice

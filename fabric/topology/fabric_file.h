@@ -31,7 +31,8 @@
 //   dscp: {trimmed: 12, control: 46}  # classes by name, others as the MRC emulator has them (dscp.h)
 //   roce: {pfc: off, red: {min: 0.4, max: 1.6, most: 20%}, buffer: 3.0, alpha: 0.125, watchdog: off}
 //     # how switches treat RoCE's data (LosslessProfile): multiples of the plane BDP but for alpha, the share
-//     # of the free buffer that one port may take. watchdog: {detect: 200us, restore: 200us, action: drop}
+//     # of the free buffer that one port may take; red: hpcc, simai or paper; asic: tomahawk5, spectrum4 or hpcc: in bytes
+//     # (fabric/asic); mrc_buffer: shared. watchdog: {detect: 200us, restore: 200us, action: drop}
 //   nic: ideal                 # cx8, {profile: cx8, compress: 2000} (all its times divided), or
 //     # {name: slow, port_down_delay: 10us, port_up_delay: 10us, remap_down: [1us, 5us],
 //     #  remap_up: 1us}

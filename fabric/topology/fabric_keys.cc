@@ -157,21 +157,46 @@ KeyTable<S> roce_keys() {
       {R::of("min", queue(&Q::red_min), multiple_kind(), "no mark below"),
        R::of("max", queue(&Q::red_max), multiple_kind(), "every packet marked from here on"),
        R::of("most", lossless(&L::red_most), "share that is marked just below")});
+  const std::vector<std::string> profiles = red_profile_names();
+  R red_row = map_row("red", std::identity(), red, "ECN marks by the length of the queue",
+                      [](const YamlValue& value, const S& shape) {
+                        require_below(value, shape.queues.red_min, shape.queues.red_max);
+                      });
+  const R as_map = red_row;
+  red_row.about +=
+      ": multiples of the BDP, or those of a source in bytes (`fabric/asic/red_profile.h`)";
+  red_row.form = Form::either({Form::word(profiles), as_map.form});
+  red_row.read = [=](const YamlValue& value, S& shape) {
+    if (value.is_map()) return as_map.read(value, shape);
+    shape.lossless.red = static_cast<RedProfile>(value.as_word(profiles));
+  };
+  red_row.write = [=](const S& shape) {
+    const RedProfile profile = shape.lossless.red;
+    return profile == RedProfile::kFabric ? as_map.write(shape)
+                                          : profiles[static_cast<size_t>(profile)];
+  };
   const KeyRow<L>& watchdog = watchdog_key();
   return KeyTable<S>(
       {R::of("pfc", lossless(&L::pfc), "pause frames (IEEE 802.1Q PFC) for RoCE's data"),
        R::of("adaptive_routing", lossless(&L::adaptive),
              "switches take the emptiest of equal ports for each packet"),
-       map_row("red", std::identity(), red, "ECN marks by the length of the queue",
-               [](const YamlValue& value, const S& shape) {
-                 require_below(value, shape.queues.red_min, shape.queues.red_max);
-               }),
+       red_row,
        R::of("tail_drop", queue(&Q::lossless_limit), multiple_kind(),
-             "the longest queue without PFC"),
+             "the longest queue without PFC, where the buffer is scaled"),
+       R::of(
+           "asic", lossless(&L::asic), word_kind<SwitchAsic>(asic_names()),
+           "whose buffer a switch has, in bytes (`fabric/asic/switch_buffer.h`); scaled: `buffer`"),
        R::of("buffer", queue(&Q::buffer_share), multiple_kind(),
-             "the buffer that ports share, for each of them"),
+             "scaled: the buffer that ports share, for each of them"),
        R::of("alpha", lossless(&L::alpha_permille), multiple_kind(),
              "share of the free buffer that one port may take"),
+       {"mrc_buffer", Form::word({"own", "shared"}),
+        "own: MRC's queues have their thresholds alone; shared: they are in that buffer too, and one "
+        "may take alpha of what is free",
+        [](const YamlValue& value, S& shape) {
+          shape.lossless.pools_mrc = value.as_word({"own", "shared"}) == 1;
+        },
+        [](const S& shape) { return shape.lossless.pools_mrc ? "shared" : "own"; }},
        {watchdog.name, watchdog.form, watchdog.about,
         [=](const YamlValue& value, S& shape) { watchdog.read(value, shape.lossless); },
         [=](const S& shape) { return watchdog.write(shape.lossless); }}});

@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "fabric/asic/red_profile.h"
+#include "fabric/asic/switch_buffer.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/topology/dscp.h"
@@ -111,6 +113,7 @@ struct QueueProfile {
   // Data of RoCE (LosslessProfile):
   Bytes red_min;         ///< 0.4 Plane_BDP
   Bytes red_max;         ///< 1.6 Plane_BDP
+  Probability red_most;  ///< at red_max; above it every packet is marked
   Bytes lossless_limit;  ///< 4.0 Plane_BDP, where nothing is paused
   Bytes buffer_share;    ///< 3.0 Plane_BDP: this port's part of its switch's buffer
   bool operator==(const QueueProfile&) const = default;
@@ -123,10 +126,13 @@ enum class WatchdogAction : uint8_t { kOff, kDrop, kForward };
 /// SIGCOMM 2015). With `pfc` ports that fill up pause their neighbours (IEEE 802.1Qbb).
 struct LosslessProfile {
   bool pfc = false;
-  bool adaptive = false;              ///< switches choose the uplink of each packet by its queue
-  Probability red_most{200'000'000};  ///< at red_max; above it every packet is marked
-  uint32_t alpha_permille = 125;      ///< of the dynamic threshold: 1/8 (HPCC's switch)
-  Bytes reserve{4096};                ///< of each ingress port
+  bool adaptive = false;                 ///< switches choose the uplink of each packet by its queue
+  RedProfile red = RedProfile::kFabric;  ///< where they mark; kFabric: at multiples of the BDP
+  Probability red_most{200'000'000};     ///< of kFabric
+  SwitchAsic asic = SwitchAsic::kScaled;  ///< whose buffer a switch has
+  bool pools_mrc = false;  ///< the queues of MRC's data are in that buffer too, by the same alpha
+  uint32_t alpha_permille = 125;  ///< of the dynamic threshold: 1/8 (HPCC's switch)
+  Bytes reserve{4096};            ///< of each ingress port
   WatchdogAction watchdog = WatchdogAction::kOff;
   FabricTime detect;   ///< paused so long with packets waiting and none sent: a storm
   FabricTime restore;  ///< no pause for so long: it is over

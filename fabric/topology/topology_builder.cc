@@ -10,8 +10,10 @@ constexpr uint64_t kOuterAndMrcHeaders =
 constexpr uint64_t kEthernetHeader = 14;
 constexpr uint64_t kSackFrame = kEthernetHeader + 40 + 40 + 8 + 12 + 36 + 4;
 
-/// Thresholds of a port; `plane_bdp` is the rate of its link times the base RTT.
-QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
+/// Thresholds of a port whose link has that rate.
+QueueProfile queue_profile(const FabricShape& fabric, BitRate rate, FabricTime base_rtt) {
+  const QueueShape& shape = fabric.queues;
+  const Bytes plane_bdp = bytes_in(rate, base_rtt);
   const auto times = [plane_bdp](uint32_t thousandths) {
     return Bytes{plane_bdp.value * thousandths / 1000};
   };
@@ -27,6 +29,12 @@ QueueProfile queue_profile(const QueueShape& shape, Bytes plane_bdp) {
   q.tail_drop = times(shape.tail_drop);
   q.red_min = times(shape.red_min);
   q.red_max = times(shape.red_max);
+  q.red_most = fabric.lossless.red_most;
+  if (const auto published = red_thresholds(fabric.lossless.red, rate)) {
+    q.red_min = published->min;
+    q.red_max = published->max;
+    q.red_most = published->most;
+  }
   q.lossless_limit = times(shape.lossless_limit);
   q.buffer_share = times(shape.buffer_share);
   return q;
@@ -46,9 +54,13 @@ void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topolo
   };
   topology.longest_path = switches;
   topology.base_rtt = crossing(data) + crossing(sack);
-  topology.queues = queue_profile(shape.queues, bytes_in(shape.host_rate, topology.base_rtt));
-  topology.fabric_queues =
-      queue_profile(shape.queues, bytes_in(shape.fabric_rate, topology.base_rtt));
+  derive_queues(shape, topology);
+}
+
+void derive_queues(const FabricShape& shape, Topology& topology) {
+  topology.lossless = shape.lossless;
+  topology.queues = queue_profile(shape, shape.host_rate, topology.base_rtt);
+  topology.fabric_queues = queue_profile(shape, shape.fabric_rate, topology.base_rtt);
 }
 
 Topology common_outline(const FabricShape& shape) {
@@ -65,7 +77,6 @@ Topology common_outline(const FabricShape& shape) {
   topology.segments = shape.segments;
   topology.nic = shape.nic;
   topology.dscps = shape.dscps;
-  topology.lossless = shape.lossless;
   topology.line_card_ports = shape.line_card_ports;
   return topology;
 }

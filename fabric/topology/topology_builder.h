@@ -12,6 +12,9 @@ namespace mrclab {
 /// Base RTT and the queue thresholds that follow from it; the longest path crosses `switches` switches.
 void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topology);
 
+/// How its switches treat RoCE's data, and the thresholds of their queues, once the base RTT is known.
+void derive_queues(const FabricShape& shape, Topology& topology);
+
 /// The part of a topology that does not depend on its graph: name, rates, latencies, profiles.
 Topology common_outline(const FabricShape& shape);
 

@@ -148,3 +148,52 @@ TEST_CASE("a fault that takes half of the buffer halves every limit, and what is
   buffer.lose({Probability::kOne});
   CHECK_FALSE(buffer.admit(kFirst, {64}));
 }
+
+TEST_CASE("k ports that fill one queue pause where Q = k alpha F / (1 + k alpha), by hand") {
+  // A Tomahawk 5: 165 MB, of which eight ports of this fabric keep 4 KiB and 101,600 bytes each.
+  constexpr uint64_t kFree = 165'000'000 - 8 * (4'096 + 101'600);
+  static_assert(kFree == 164'154'432);
+  struct Row {
+    uint32_t ports, alpha_permille;
+    double share;  // of F, by hand
+  };
+  const Row rows[] = {{1, 125, 1.0 / 9},     {2, 125, 1.0 / 5},   {4, 125, 1.0 / 3},
+                      {7, 125, 7.0 / 15},    {1, 1'000, 1.0 / 2}, {7, 1'000, 7.0 / 8},
+                      {8, 62, 0.496 / 1.496}};
+  for (const Row& row : rows) {
+    CAPTURE(row.ports);
+    CAPTURE(row.alpha_permille);
+    IngressBuffer buffer(
+        {{165'000'000}, {4'096}, row.alpha_permille, std::vector<Bytes>(8, Bytes{101'600})});
+    REQUIRE(buffer.pool() == Bytes{kFree});
+    uint64_t frames = 0;
+    bool pauses = false;
+    while (!pauses) {
+      for (uint32_t p = 0; p < row.ports; ++p) {
+        REQUIRE(buffer.admit(PortId{p}, {4'200}));
+        ++frames;
+        pauses = pauses || buffer.wants_stop(PortId{p});
+      }
+    }
+    const double held = static_cast<double>(frames * 4'200 - row.ports * 4'096);
+    CHECK(held == doctest::Approx(static_cast<double>(kFree) * row.share).epsilon(0.001));
+  }
+}
+
+TEST_CASE("what queues of other classes hold lowers every threshold, and their room with it") {
+  IngressBuffer buffer = two_ports(500);
+  CHECK(buffer.threshold() == Bytes{26'000});  // of 52,000
+  CHECK(buffer.room_of_queue() == Bytes{30'000});
+  buffer.take({20'000});
+  CHECK(buffer.threshold() == Bytes{16'000});
+  REQUIRE(fill(buffer, kFirst, 14) == 14);  // 10,000 of it beyond the reserve
+  CHECK(buffer.threshold() == Bytes{11'000});
+  CHECK_FALSE(buffer.wants_stop(kFirst));
+  buffer.take({4'000});
+  CHECK(buffer.wants_stop(kFirst));
+  buffer.give({24'000});
+  CHECK(buffer.wants_go(kFirst));
+  CHECK(buffer.threshold() == Bytes{21'000});
+  buffer.lose({Probability::kOne / 2});
+  CHECK(buffer.pool() == Bytes{26'000});
+}
