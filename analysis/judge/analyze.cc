@@ -73,6 +73,16 @@ Metrics metrics_of(const RunInputs& in, const Evidence& evidence, const Measurem
   return metrics;
 }
 
+/// Did the run make use of it?
+bool applies(Dependence::On on, const Metrics& metrics) {
+  switch (on) {
+    case Dependence::On::kTimeouts: return metrics.timeouts > 0 || metrics.qps_failed > 0;
+    case Dependence::On::kLosses: return metrics.lost > 0;
+    case Dependence::On::kCnps: return metrics.cnps > 0;
+  }
+  return true;
+}
+
 /// The share of the baseline that counts as recovered: the first expectation's, else its default.
 Probability recovery_share(std::span<const Expectation> expectations) {
   for (const Expectation& e : expectations) {
@@ -317,6 +327,9 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.losses_not_told = losses_not_told(in.topology, history);
   }
   verdict.metrics = metrics_of(in, evidence, m);
+  for (const Dependence& dependence : in.dependences) {
+    if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);
+  }
   return analysis;
 }
 

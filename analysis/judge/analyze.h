@@ -13,6 +13,7 @@
 #include "analysis/history/fault_span.h"
 #include "analysis/history/reports.h"
 #include "analysis/incident/wait_history.h"
+#include "analysis/judge/dependence.h"
 #include "analysis/measure/measurements.h"
 #include "analysis/report/report.h"
 #include "analysis/verdict/verdict.h"
@@ -57,6 +58,7 @@ struct RunInputs {
   Twin twin = {};
   /// Is the twin simulated for what the faults cost? Else only where a check needs it.
   bool state_cost = false;
+  std::vector<Dependence> dependences = {};
   SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 

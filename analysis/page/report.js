@@ -351,6 +351,7 @@ function rest(run) {
   const box = section("Go on from here", el("p", {}, command(`mrclab replay ${shellWord(run.run)}`), " repeats it, packet for packet."),
       el("p", {}, command(`mrclab report ${shellWord(run.run)} --compare latest`), " puts another run beside it."));
   if (sha) box.append(el("p", {class: "note"}, "history ", el("code", {}, field(v, "/metrics/history_sha256"))));
+  for (const text of v.depends_on ?? []) box.append(note("depends on " + prose(text)));
   for (const text of v.notes) box.append(note("note: " + prose(text)));
 }
 

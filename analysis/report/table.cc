@@ -218,6 +218,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   timing_part(verdict, table);
   taps_part(verdict, table);
   if (!m.history_sha256.empty()) table.line("history    " + m.history_sha256);
+  for (const std::string& what : verdict.depends_on) table.indented("depends on " + what, 0);
   for (const std::string& note : verdict.notes) table.indented("note: " + note, 0);
   return table.take();
 }

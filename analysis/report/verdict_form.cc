@@ -219,6 +219,7 @@ const ValueForm& verdict_form() {
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"cost", cost_form(), "of the faults, against the same run without them"},
        {"taps", taps_form(), "what libpcap cost"},
+       {"depends_on", texts(), "compressed timers, a run shorter than a control loop"},
        {"notes", texts(), "sentences about the evidence", Key::kRequired}});
   return kForm;
 }

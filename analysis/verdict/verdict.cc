@@ -278,6 +278,7 @@ std::string to_json(const Verdict& verdict) {
   json["metrics"] = metrics_json(verdict.metrics);
   if (verdict.cost) json["cost"] = cost_json(*verdict.cost);
   if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
+  if (!verdict.depends_on.empty()) json["depends_on"] = verdict.depends_on;
   json["notes"] = verdict.notes;
   // Names come from files and may hold any bytes: replace what is not UTF-8 rather than throw.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -105,6 +105,8 @@ struct Verdict {
   Metrics metrics;
   std::optional<IncidentCost> cost = std::nullopt;  ///< of the faults; empty: none, or not known
   std::optional<TapCost> taps;
+  /// What the figures depend on that hardware has otherwise, or that takes longer than the run.
+  std::vector<std::string> depends_on = {};
   std::vector<std::string> notes;  ///< anomalies in the captures
 };
 

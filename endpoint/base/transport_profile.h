@@ -25,12 +25,18 @@ constexpr std::string_view name_of(TransportKind kind) {
 /// What an RC sender repeats after a loss: everything from there, or the packet alone (rc_responder.h).
 enum class RcRecovery : uint8_t { kGoBackN, kSelective, kPlacing };
 
-/// When an RC sender's ACK timer runs out: always after the same time, or, as a ConnectX-6 was seen to, at first
-/// in six steps that grow and count as one retry (rc_requester.h).
+/// When a compressed ACK timer of RC runs out: always after the same time, or, as a ConnectX-6 was seen to, at first
+/// in six steps that grow and count as one retry.
 enum class RcTimer : uint8_t { kFixed, kConnectX };
+
+/// By whose rules an RC sender's ACK timer runs (endpoint/roce/rc_timers.h).
+enum class RcTimers : uint8_t { kConnectX, kConnectXNoFloor, kExact, kCompressed };
 
 /// The parameters of DCQCN (congestion/dcqcn.h).
 enum class DcqcnChoice : uint8_t { kOff, kPaper, kFirmware, kHpcc, kAggressive, kMostAggressive };
+
+/// Among which a receiver's CNPs have a least interval (dcqcn_choice.h).
+enum class CnpScope : uint8_t { kPort, kDestination, kQueuePair };
 
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
 
@@ -148,13 +154,26 @@ struct TransportProfile {
   uint32_t reorder = 0;        ///< PSNs that a selective receiver waits before it asks
   uint32_t rc_window = 128;    ///< PSNs in flight
   uint32_t rc_ack_every = 16;  ///< packets
-  FabricTime rc_ack_timeout;   ///< our choice: 32 base RTT, as paused queues are longer than one
-  RcTimer rc_timer = RcTimer::kFixed;
-  uint32_t rc_retries = 7;      ///< NCCL's retry count
-  uint32_t rc_rnr_retries = 7;  ///< after "receiver not ready"; 7: for ever (ibverbs, NCCL)
+  RcTimers timers = RcTimers::kConnectX;
+  uint32_t rc_timeout = 20;  ///< T, 4.096 us x 2^T; 0: none (NCCL's NCCL_IB_TIMEOUT)
+  FabricTime
+      rc_ack_timeout;  ///< compressed; our choice: 32 base RTT, as paused queues are longer than one
+  RcTimer rc_timer = RcTimer::kFixed;  ///< compressed
+  uint32_t rc_retries = 7;             ///< NCCL's retry count
+  uint32_t rc_rnr_retries = 7;         ///< after "receiver not ready"; 7: for ever (ibverbs, NCCL)
   DcqcnChoice dcqcn = DcqcnChoice::kFirmware;
-  bool dcqcn_scaled = true;       ///< to the port's rate and the base RTT (dcqcn_choice.h)
-  FabricTime cnp_interval;        ///< least time between CNPs of a queue pair (dcqcn_choice.h)
+  bool dcqcn_scaled = true;  ///< to the port's rate and the base RTT (dcqcn_choice.h)
+  // Single numbers of DCQCN, as they are for this fabric; zero: those of `dcqcn`.
+  uint32_t dcqcn_g = 0;  ///< in parts of 1024
+  FabricTime dcqcn_alpha_period, dcqcn_cut_period, dcqcn_increase_period;
+  uint32_t dcqcn_increase_bytes = 0, dcqcn_fast_recovery = 0;
+  BitRate dcqcn_additive, dcqcn_hyper, dcqcn_least;
+  FabricTime cnp_interval;  ///< least time between CNPs (dcqcn_choice.h)
+  CnpScope cnp_scope =
+      CnpScope::kPort;  ///< of those that a port sends, or those to a host or queue pair
+  /// What the transport asks of switches; empty: what the fabric says, or what goes with `dcqcn`.
+  std::optional<RedProfile> red;
+  std::optional<SwitchAsic> asic;
   bool pfc = true;                ///< switches and NICs pause the class of RoCE's data
   bool adaptive_routing = false;  ///< switches choose the uplink of each packet of RoCE's data
   uint32_t qps = 1;               ///< queue pairs of a connection whose workload asks for one

@@ -41,6 +41,12 @@ DcqcnParameters dcqcn_firmware() {
   return p;
 }
 
+FabricTime dcqcn_loop_time(const DcqcnParameters& p) {
+  const auto updates =
+      static_cast<int64_t>(p.alpha_of / std::max<uint64_t>(p.alpha_of - p.alpha_keep, 1));
+  return std::max(p.increase_period * 5, p.alpha_period * updates);
+}
+
 DcqcnLimiter::DcqcnLimiter(const DcqcnParameters& parameters, BitRate line)
     : parameters_(parameters),
       line_(line),

@@ -34,6 +34,10 @@ struct DcqcnParameters {
   BitRate unit{1};  ///< cuts are multiples of this
 };
 
+/// How long it takes until what one cut did is over: five increases by timer, which are 97 % of the way back, or 1/g
+/// updates of `a`, whichever is longer (our measure). A run that is shorter shows the first cuts alone.
+FabricTime dcqcn_loop_time(const DcqcnParameters& parameters);
+
 /// The paper's (§5; byte counter by htsim), and NVIDIA's firmware defaults.
 DcqcnParameters dcqcn_paper();
 DcqcnParameters dcqcn_firmware();

@@ -91,6 +91,33 @@ std::optional<DcqcnParameters> dcqcn_parameters(DcqcnChoice choice, DcqcnScale s
   return p;
 }
 
+std::optional<DcqcnParameters> dcqcn_parameters(const TransportProfile& profile,
+                                                const DcqcnPlace& place) {
+  auto p = dcqcn_parameters(profile.dcqcn, profile.dcqcn_scaled ? DcqcnScale(place) : std::nullopt);
+  if (!p) return p;
+  const auto set = [](auto& to, const auto& value) {
+    if (value > std::decay_t<decltype(value)>{}) to = value;
+  };
+  if (profile.dcqcn_g > 0) {
+    p->alpha_keep = 1024 - profile.dcqcn_g;
+    p->alpha_of = 1024;
+  }
+  set(p->alpha_period, profile.dcqcn_alpha_period);
+  set(p->cut_period, profile.dcqcn_cut_period);
+  set(p->increase_period, profile.dcqcn_increase_period);
+  set(p->increase_bytes, Bytes{profile.dcqcn_increase_bytes});
+  set(p->fast_recovery, profile.dcqcn_fast_recovery);
+  set(p->additive, profile.dcqcn_additive);
+  set(p->hyper, profile.dcqcn_hyper);
+  set(p->least, profile.dcqcn_least);
+  return p;
+}
+
+CnpScope cnp_scope_of(DcqcnChoice choice) {
+  const bool of_queue_pair = choice == DcqcnChoice::kPaper || choice == DcqcnChoice::kHpcc;
+  return of_queue_pair ? CnpScope::kQueuePair : CnpScope::kPort;
+}
+
 FabricTime cnp_interval_of(DcqcnChoice choice, DcqcnScale scale) {
   const FabricTime interval = published_parameters(choice).cnp_interval;
   return scale ? scaled_time(interval, scale->base_rtt) : interval;

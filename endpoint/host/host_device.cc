@@ -235,7 +235,7 @@ void HostDevice::start_rc(const Record& record, const ReadyToSendAttributes& att
   parameters.retries = attributes.retry.linear_cnt;
   parameters.rnr_retries = attributes.rnr_retry;
   if (attributes.timeout != 0) {
-    parameters.ack_timeout = FabricTime::from_ns(4096) * (int64_t{1} << attributes.timeout);
+    parameters.times = rc_times(node_.host_.profile, attributes.timeout);
   }
   qp.requester.start(parameters, attributes.sq_psn);
 }

@@ -57,16 +57,14 @@ RcParameters RoceSide::parameters_of_port(uint32_t port) const {
   p.reorder = profile.reorder;
   p.window = profile.rc_window;
   p.ack_every = std::min(profile.rc_ack_every, profile.rc_window);
-  p.ack_timeout = profile.rc_ack_timeout;
-  p.timer = profile.rc_timer;
+  p.times = rc_times(profile);
   p.retries = profile.rc_retries;
   p.rnr_retries = profile.rc_rnr_retries;
   p.cnp_interval = profile.cnp_interval;
   const Port& nic = host_.topology.port({host_.environment.self, PortId{port}});
   p.line = host_.topology.wire(nic.out).rate;
   const DcqcnPlace place{p.line, profile.base_rtt};
-  p.dcqcn =
-      dcqcn_parameters(profile.dcqcn, profile.dcqcn_scaled ? DcqcnScale(place) : std::nullopt);
+  p.dcqcn = dcqcn_parameters(profile, place);
   return p;
 }
 
@@ -147,7 +145,7 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
 Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) {
     ++host_.stats.ce_marks_seen;
-    if (host_.profile.dcqcn != DcqcnChoice::kOff && qp.notifier.on_marked(host_.now)) send_cnp(qp);
+    if (host_.profile.dcqcn != DcqcnChoice::kOff && may_notify(qp)) send_cnp(qp);
   }
   receiving_.advance();
   if (qp.responder.takes(packet.bth.psn) &&
@@ -161,6 +159,19 @@ Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
   host_.stats.planes[qp.id.port].rx_payload_bytes += placed;
   if (reply) send_control(qp, Opcode::kRcAcknowledge, reply->psn, reply->aeth);
   return refusal;
+}
+
+/// Of a queue pair a mark within the interval is answered at its end (paper, section 3.1). Of a port or a destination the
+/// next marked packet after it is, whichever queue pair that is of (our choice: what firmware remembers is not
+/// published).
+bool RoceSide::may_notify(RcQueuePair& qp) {
+  const CnpScope scope = host_.profile.cnp_scope;
+  if (scope == CnpScope::kQueuePair) return qp.notifier.on_marked(host_.now);
+  const uint32_t place = scope == CnpScope::kPort ? qp.id.port : qp.id.peer;
+  if (cnps_after_.size() <= place) cnps_after_.resize(place + 1);
+  if (host_.now < cnps_after_[place]) return false;
+  cnps_after_[place] = host_.now + host_.profile.cnp_interval;
+  return true;
 }
 
 void RoceSide::send_cnp(const RcQueuePair& qp) {

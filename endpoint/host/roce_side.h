@@ -64,6 +64,7 @@ class RoceSide : private RcQueuePairEvents {
   void set_timers_of_touched();
   Refusal deliver_request(const MrcPacket& packet, RcQueuePair& qp);
   void send_control(const RcQueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
+  bool may_notify(RcQueuePair& qp);
   void send_cnp(const RcQueuePair& qp);
   // RcQueuePairEvents
   void work_completed(RcQueuePair& qp, uint64_t id) override;
@@ -81,6 +82,7 @@ class RoceSide : private RcQueuePairEvents {
   ApplicationRunner& applications_;
   RcQueuePairTable& queue_pairs_;
   std::vector<uint32_t> turn_of_port_;  // place that is looked at first
+  std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
 };
 
 }  // namespace mrclab::endpoint

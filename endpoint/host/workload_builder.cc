@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <memory>
 #include <utility>
 
 #include "endpoint/workload/collective.h"
@@ -103,8 +105,10 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
 }
 
 void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& streams) {
-  // Message n goes to queue pair n modulo qps: each has its share of the count and of the load.
+  // Each has its share of the count: message n goes to queue pair n modulo qps.
+  // A load is that of all of them together (endpoint/workload/stream_pacer.h).
   const uint64_t qps = streams.qps;
+  std::map<uint32_t, std::shared_ptr<StreamPacer>> pacers;  // by destination
   for (uint32_t i = 0; i < context.plan.size(); ++i) {
     const ConnectionPlan& connection = context.plan[i];
     if (connection.workload != context.workload) continue;
@@ -122,9 +126,12 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       c.remote_rkey = connection.region.rkey;
       c.count = count;
       c.depth = streams.depth;
-      c.first = context.start + streams.interval * (streams.poisson ? 0 : connection.queue);
-      c.interval = streams.interval * streams.qps;
-      c.poisson = streams.poisson;
+      c.arrivals = {context.start, streams.interval, streams.poisson, seed};
+      if (qps > 1 && streams.interval > FabricTime::zero()) {
+        auto& pacer = pacers[connection.acceptor.host];
+        if (!pacer) pacer = std::make_shared<StreamPacer>(c.arrivals, context.end);
+        c.pacer = pacer;
+      }
       c.end = context.end;
       c.report =
           context.report(host_.self, connection.acceptor.host, connection.queue, streams.message);

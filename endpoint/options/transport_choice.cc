@@ -1,5 +1,7 @@
 #include "endpoint/options/transport_choice.h"
 
+#include <algorithm>
+
 #include "endpoint/congestion/dcqcn_choice.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/paths/ev_profile_values.h"
@@ -164,9 +166,17 @@ std::string shown_value(const TransportOption& option, const TransportProfile& p
 TransportProfile make_profile(const TransportChoice& choice, const Topology& topology) {
   TransportProfile profile = make_profile(std::string_view(choice.profile), topology);
   profile.cnp_interval = {};
+  const auto is_set = [&](std::string_view name) {
+    return std::any_of(choice.overrides.begin(), choice.overrides.end(), [&](const auto& option) {
+      return transport_options()[option.first].name == name;
+    });
+  };
+  // Who gives the time of a compressed timer has compressed timers.
+  if (is_set("rc_ack_timeout") || is_set("rc_timer")) profile.timers = RcTimers::kCompressed;
   for (const auto& [index, value] : choice.overrides) {
     std::visit(SetValue{profile, value}, transport_options()[index].kind);
   }
+  if (!is_set("cnp_scope")) profile.cnp_scope = cnp_scope_of(profile.dcqcn);
   if (profile.cnp_interval == FabricTime::zero()) {  // its parameters', if no option sets it
     const DcqcnPlace place{topology.host_rate, profile.base_rtt};
     profile.cnp_interval =

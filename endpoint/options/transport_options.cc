@@ -9,6 +9,17 @@ namespace mrclab::endpoint {
 
 namespace {
 constexpr int64_t kMaxBytes = 1'000'000'000;
+
+std::vector<std::string> words_with_auto(std::vector<std::string> words) {
+  words.insert(words.begin(), "auto");
+  return words;
+}
+
+/// `word` of words_with_auto().
+template <class E>
+void set_or_auto(std::optional<E>& member, size_t word) {
+  member = word == 0 ? std::nullopt : std::optional(static_cast<E>(word - 1));
+}
 }  // namespace
 
 std::span<const TransportOption> transport_options() {
@@ -190,10 +201,19 @@ std::span<const TransportOption> transport_options() {
         O::Integer{&P::rc_window, 1, 8192}},
       O{"rc_ack_every", "RoCE: every so many packets ask for an ACK (rdma_rxe: 66; our choice: 16)",
         O::Integer{&P::rc_ack_every, 1, 8192}},
-      O{"rc_ack_timeout", "RoCE: ACK timeout of a queue pair (our choice: 32 base RTT)",
+      O{"timers",
+        "RoCE: whose ACK timer: a ConnectX's, with its adaptive phase and floor of 0.5 s, or without; exactly "
+        "4.096 us x 2^T (rdma_rxe); compressed: rc_ack_timeout, for a run that stands for more time "
+        "(endpoint/roce/rc_timers.h)",
+        O::Word{{"connectx", "connectx_no_floor", "exact", "compressed"},
+                [](const P& p) { return static_cast<size_t>(p.timers); },
+                [](P& p, size_t word) { p.timers = static_cast<RcTimers>(word); }}},
+      O{"rc_timeout", "RoCE: T of the ACK timeout, 4.096 us x 2^T (NCCL: 20); 0: none",
+        O::Integer{&P::rc_timeout, 0, 31}},
+      O{"rc_ack_timeout", "RoCE: compressed ACK timeout of a queue pair (our choice: 32 base RTT)",
         O::Time{&P::rc_ack_timeout}},
       O{"rc_timer",
-        "RoCE: fixed: that long; connectx: six steps of 1 to 24 eighths of it, then 8 times "
+        "RoCE: compressed timers, fixed: that long; connectx: six steps of 1 to 24 eighths of it, then 8 times "
         "it, as a ConnectX-6 was seen to (public measurement, 2026; in eighths: our choice)",
         O::Word{{"fixed", "connectx"},
                 [](const P& p) { return static_cast<size_t>(p.rc_timer); },
@@ -213,9 +233,41 @@ std::span<const TransportOption> transport_options() {
         "RoCE: DCQCN's rates and timers are made for this port rate and base RTT (our choice); "
         "off: as their sources have them, at 40 or 100 Gb/s",
         O::Switch{&P::dcqcn_scaled}},
-      O{"cnp_interval",
-        "RoCE: least time between two CNPs of a queue pair (NVIDIA's firmware: 4 us; paper: 50 us)",
+      O{"dcqcn_g", "RoCE: DCQCN's g in parts of 1024; this and the next, 0: as `dcqcn` has it here",
+        O::Integer{&P::dcqcn_g, 0, 1024}},
+      O{"dcqcn_alpha_period", "RoCE: between two updates of DCQCN's alpha",
+        O::Time{&P::dcqcn_alpha_period}},
+      O{"dcqcn_cut_period", "RoCE: between two cuts of a rate (firmware's order of steps)",
+        O::Time{&P::dcqcn_cut_period}},
+      O{"dcqcn_increase_period", "RoCE: between two increases by DCQCN's timer",
+        O::Time{&P::dcqcn_increase_period}},
+      O{"dcqcn_increase_bytes", "RoCE: bytes between two increases by DCQCN's byte counter",
+        O::Integer{&P::dcqcn_increase_bytes, 0, kMaxBytes}},
+      O{"dcqcn_fast_recovery", "RoCE: DCQCN's increases that only recover (F)",
+        O::Integer{&P::dcqcn_fast_recovery, 0, 100}},
+      O{"dcqcn_additive", "RoCE: DCQCN's additive increase (R_AI)", O::Rate{&P::dcqcn_additive}},
+      O{"dcqcn_hyper", "RoCE: DCQCN's hyper increase (R_HAI)", O::Rate{&P::dcqcn_hyper}},
+      O{"dcqcn_least", "RoCE: the least rate of a queue pair", O::Rate{&P::dcqcn_least}},
+      O{"cnp_interval", "RoCE: least time between two CNPs (NVIDIA's firmware: 4 us; paper: 50 us)",
         O::Time{&P::cnp_interval}},
+      O{"cnp_scope",
+        "RoCE: that time is between CNPs of a port (NVIDIA's firmware), to a host, or of a queue pair "
+        "(paper); as `dcqcn` if absent",
+        O::Word{{"port", "destination", "qp"},
+                [](const P& p) { return static_cast<size_t>(p.cnp_scope); },
+                [](P& p, size_t word) { p.cnp_scope = static_cast<CnpScope>(word); }}},
+      O{"red",
+        "RoCE: thresholds of switches' marks, in place of the fabric's: HPCC's, SimAI's, DCQCN's paper's "
+        "(fabric/asic/red_profile.h); auto: the fabric's, or with `dcqcn: hpcc` HPCC's",
+        O::Word{words_with_auto(red_profile_names()),
+                [](const P& p) { return p.red ? static_cast<size_t>(*p.red) + 1 : 0; },
+                [](P& p, size_t word) { set_or_auto(p.red, word); }}},
+      O{"asic",
+        "RoCE: switches have the buffer of this ASIC, in place of the fabric's (fabric/asic/"
+        "switch_buffer.h); auto: the fabric's, or with `dcqcn: hpcc` HPCC's",
+        O::Word{words_with_auto(asic_names()),
+                [](const P& p) { return p.asic ? static_cast<size_t>(*p.asic) + 1 : 0; },
+                [](P& p, size_t word) { set_or_auto(p.asic, word); }}},
       O{"pfc", "RoCE: switches and NICs pause the class of its data before it overflows (802.1Qbb)",
         O::Switch{&P::pfc}},
       O{"adaptive_routing",

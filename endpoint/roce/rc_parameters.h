@@ -6,6 +6,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/congestion/dcqcn.h"
+#include "endpoint/roce/rc_timers.h"
 #include "fabric/base/units.h"
 
 namespace mrclab::endpoint {
@@ -23,8 +24,7 @@ struct RcParameters {
   uint32_t reorder = 0;
   uint32_t window = 128;    ///< PSNs in flight (ConnectX-6 Dx: 2^7; our choice: at least two BDPs)
   uint32_t ack_every = 16;  ///< every so many packets ask for an acknowledgement, and each last one
-  FabricTime ack_timeout;
-  RcTimer timer = RcTimer::kFixed;
+  RcTimes times;
   uint32_t retries = 7;  ///< timeouts in a row without progress, then the queue pair fails
   uint32_t rnr_retries = kRnrForEver;  ///< "receiver not ready" in a row, then it fails
   uint8_t rnr_code = 1;                ///< our "receiver not ready" asks for its time (rnr_time.h)

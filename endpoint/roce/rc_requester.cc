@@ -1,7 +1,6 @@
 #include "endpoint/roce/rc_requester.h"
 
 #include <algorithm>
-#include <array>
 
 #include "endpoint/base/transport_nak.h"
 #include "endpoint/roce/rnr_time.h"
@@ -9,10 +8,6 @@
 
 namespace mrclab::endpoint {
 namespace {
-
-// Seen on a ConnectX-6: 8.6, 16.6, 33.7, 67, 101, 201 ms, and from then on 537 ms.
-constexpr std::array<int64_t, 6> kAdaptiveSteps{1, 2, 4, 8, 12, 24};
-constexpr int64_t kRegularStep = 64;
 
 Bytes wire_bytes(const RcMessages::PacketView& view) {
   const uint64_t padded = (view.payload.size() + 3) / 4 * 4;
@@ -59,7 +54,8 @@ FabricTime RcRequester::may_start() const {
 /// after a quarter of the timeout without asking, or a slow sender would run into the timeout (our choice).
 bool RcRequester::asks(Sequence s, bool last_of_message, FabricTime now) {
   const bool due = last_of_message || (s + 1) % parameters_.ack_every == 0 ||
-                   s - acknowledged_ + 1 >= window() || now - asked_ >= parameters_.ack_timeout / 4;
+                   s - acknowledged_ + 1 >= window() ||
+                   now - asked_ >= parameters_.times.first() / 4;
   if (due) asked_ = now;
   return due;
 }
@@ -167,23 +163,11 @@ void RcRequester::on_cnp(FabricTime now) {
 /// The timer does not run while the oldest packet may not be retransmitted yet.
 FabricTime RcRequester::timeout_at() const {
   if (failed_ || !in_flight()) return FabricTime::never();
+  const FabricTime timeout = parameters_.times.after(timeouts_);
+  if (timeout == FabricTime::never()) return timeout;
   const FabricTime since =
       waits_to_go(acknowledged_) ? std::max(progress_, may_start()) : progress_;
-  return since + timeout_after(timeouts_);
-}
-
-/// The time to wait after so many timeouts in a row.
-FabricTime RcRequester::timeout_after(uint32_t timeouts) const {
-  if (parameters_.timer == RcTimer::kFixed) return parameters_.ack_timeout;
-  const FabricTime unit = parameters_.ack_timeout / 8;
-  return unit * (timeouts < kAdaptiveSteps.size() ? kAdaptiveSteps[timeouts] : kRegularStep);
-}
-
-/// So many timeouts in a row are retries; the next one fails the queue pair.
-uint32_t RcRequester::most_timeouts() const {
-  const bool adapts = parameters_.timer == RcTimer::kConnectX && parameters_.retries > 0;
-  const auto more = static_cast<uint32_t>(kAdaptiveSteps.size()) - 1;  // all together are one retry
-  return parameters_.retries + (adapts ? more : 0);
+  return since + timeout;
 }
 
 FabricTime RcRequester::deadline(FabricTime now) const {
@@ -195,7 +179,7 @@ FabricTime RcRequester::deadline(FabricTime now) const {
 void RcRequester::on_timer(FabricTime now) {
   if (timeout_at() > now) return;
   ++stats_.timeouts;
-  if (timeouts_++ >= most_timeouts()) {
+  if (timeouts_++ >= parameters_.times.most(parameters_.retries)) {
     fail_because("Retry Counter Exceeded", acknowledged_);
     return;
   }

@@ -13,8 +13,7 @@
 //   - "receiver not ready" of n covers what is before n; n and what follows go again after its time. Seven
 //     retries mean for ever, as in the verbs
 //   - without progress for the ACK timeout, back to the oldest packet that is not covered; after so many
-//     timeouts in a row the queue pair fails. (`rc_timer: connectx`: the first six come sooner, and count as
-//     one.) So it does for NAKs of invalid requests and accesses
+//     timeouts in a row the queue pair fails (rc_timers.h). So it does for NAKs of invalid requests and accesses
 //   - DCQCN, if it is on, decides when the next packet may leave
 //
 // Feedback may be any bytes from any sender: what does not fit is refused before state changes.
@@ -97,8 +96,6 @@ class RcRequester {
   /// Was it sent, and has to go again?
   bool waits_to_go(Sequence s) const { return next_ <= s || (again_.from <= s && s < again_.end); }
   FabricTime timeout_at() const;
-  FabricTime timeout_after(uint32_t timeouts) const;
-  uint32_t most_timeouts() const;
   Refusal on_not_ready(uint8_t syndrome, Sequence s, FabricTime now);
   void cover_before(Sequence s, FabricTime now);
   void send_again_from(Sequence s, std::string_view cause, FabricTime now);

@@ -6,34 +6,27 @@
 // Offered load is paced in whole picoseconds per message: number n may be posted at start + n x
 // interval (a token bucket; after a stall it catches up), where interval = what the message's
 // frames take on the sum of the host's ports, divided by the load. Frames count with all their
-// overhead, so a load of 100 % is line rate. With Poisson arrivals the times between two messages are exponential with
+// overhead, so a load of 100 % is line rate. It is the host's: its queue pairs to one destination share it
+// (stream_pacer.h). With Poisson arrivals the times between two messages are exponential with
 // that interval as mean, drawn by von Neumann's comparisons of uniform numbers, which are exact on every machine.
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "endpoint/base/application.h"
+#include "endpoint/workload/arrival_times.h"
 #include "endpoint/workload/ramp.h"
 #include "endpoint/workload/stream_layout.h"
+#include "endpoint/workload/stream_pacer.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::endpoint {
 
-/// Time that one message of `size` takes at `load` of all `ports` of this rate; rounded up.
-FabricTime message_interval(Bytes size, uint32_t pmtu, BitRate port_rate, uint32_t ports,
-                            Probability load);
-
-/// The time that a message of `size` takes at a rate of its bytes; rounded up.
-FabricTime message_interval(Bytes size, BitRate rate);
-
-/// An exponential time with this mean, the `number`-th of a seed (J. von Neumann, Various techniques used in connection
-/// with random digits, 1951).
-FabricTime exponential_time(FabricTime mean, uint64_t seed, uint64_t number);
-
 /// The contents of message `number` of the stream between these queue pairs.
 Ramp message_ramp(uint64_t seed, uint64_t number);
 
-class StreamSender : public Application {
+class StreamSender : public Application, private PacedSender {
  public:
   struct Config {
     explicit Config(const StreamLayout& where) : layout(where) {}
@@ -43,18 +36,18 @@ class StreamSender : public Application {
     Memory memory;  ///< region_size() bytes to send from
     uint64_t remote_va = 0;
     uint32_t remote_rkey = 0;
-    uint64_t count = 0;    ///< 0: until `end`
-    uint32_t depth = 0;    ///< writes outstanding at most (perftest: tx depth); 0: all slots
-    FabricTime first;      ///< when message 0 may be posted, if paced
-    FabricTime interval;   ///< zero: as fast as they go
-    bool poisson = false;  ///< the interval is a mean
+    uint64_t count = 0;           ///< 0: until `end`
+    uint32_t depth = 0;           ///< writes outstanding at most (perftest: tx depth); 0: all slots
+    ArrivalTimes::Rule arrivals;  ///< by itself
+    /// Of a host that has several queue pairs to one destination: shared by their senders, whose load it is.
+    std::shared_ptr<StreamPacer> pacer;
     FabricTime end = FabricTime::never();
     WorkReport report;  ///< with who and what filled in
   };
   explicit StreamSender(const Config& config)
-      : config_(config), posted_at_(config.layout.slots()) {}
+      : config_(config), times_(config.arrivals), posted_at_(config.layout.slots()) {}
 
-  void start(Verbs& verbs) override { pump(verbs); }
+  void start(Verbs& verbs) override;
   void on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) override;
   void on_receive_immediate(Verbs&, QpHandle, uint32_t) override {}
   void on_wake(Verbs& verbs) override;
@@ -66,12 +59,15 @@ class StreamSender : public Application {
 
  private:
   bool slot_is_free() const;
-  FabricTime due() const;
   void pump(Verbs& verbs);
+  // PacedSender
+  bool has_room() const override;
+  uint64_t open() const override { return posted_ - completed_; }
+  bool post_next(Verbs& verbs) override;
 
   Config config_;
+  ArrivalTimes times_;
   std::vector<FabricTime> posted_at_;  ///< by slot
-  FabricTime waited_;  ///< of Poisson arrivals: from `first` to the last message that was posted
   uint64_t posted_ = 0;
   uint64_t completed_ = 0;
   bool sleeping_ = false;

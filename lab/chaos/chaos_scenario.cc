@@ -1,4 +1,5 @@
 #include "lab/chaos/chaos_scenario.h"
+#include "endpoint/roce/rc_timers.h"
 #include "fabric/topology/build_topology.h"
 
 #include <fmt/format.h>
@@ -188,7 +189,9 @@ void take_transport(const DrawnTransport& transport, faults::Draws& draws, Chaos
 std::optional<FabricTime> patience_of(const ChaosScenario& drawn) {
   if (!has_roce(drawn.transport)) return std::nullopt;
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
-  return profile.rc_ack_timeout * int64_t{profile.rc_retries};
+  const endpoint::RcTimes times = endpoint::rc_times(profile);
+  if (times.regular == FabricTime::never()) return times.regular;
+  return times.until_failure(profile.rc_retries) - times.after(times.most(profile.rc_retries));
 }
 
 FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }

@@ -78,7 +78,8 @@ TransportChoice draw_mrc_options(faults::Draws& draws, faults::Draws& receiver_d
 /// The seed itself chooses among what is sprayed, so that no other draw of it moves.
 TransportChoice draw_roce_options(uint64_t seed, faults::Draws& draws, const Topology& topology) {
   const bool sprayed = draws.one_in(4);
-  std::string text = "{profile: roce";
+  // A drawn fault stands for a longer one: its timers are as compressed as its length.
+  std::string text = "{profile: roce, timers: compressed";
   if (sprayed) {
     // By FARE they choose by weight, and no NIC asks them to.
     if (!topology.routing.is_fare()) text += ", adaptive_routing: on";

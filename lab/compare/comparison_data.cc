@@ -93,6 +93,7 @@ Json to_json(const Comparison& comparison, const ComparedRun& run) {
             {"qps_failed", metrics.qps_failed}};
   add_pauses(metrics.pauses, line);
   add_spread(metrics.spread, line);
+  line["depends_on"] = run.verdict.depends_on;
   line["failed_checks"] = failed_checks(run.verdict);
   line["not_asked"] = run.not_asked;
   add_contrast(run, line);
@@ -157,7 +158,7 @@ std::string to_csv(const std::vector<Comparison>& comparisons) {
 }
 
 std::string to_markdown(const std::vector<Comparison>& comparisons) {
-  std::string text = "| incident |", rule = "|---|";
+  std::string text = "| incident |", rule = "|---|", notes;
   for (const ComparedRun& run : comparisons.front().runs) {
     text += " " + run.transport + " |";
     rule += "---|";
@@ -172,11 +173,17 @@ std::string to_markdown(const std::vector<Comparison>& comparisons) {
           &run != &comparison.runs.front() ? share ? fmt::format("{:.0f} %", *share) : "not done"
           : metrics.completed              ? to_string(*metrics.completed)
                                            : fmt::format("{:.0f} Gb/s", metrics.goodput_bps / 1e9);
-      text += fmt::format(" {}, {} |", outcome, checks_met(run));
+      const auto& depends_on = run.verdict.depends_on;
+      text +=
+          fmt::format(" {}{}, {} |", outcome, depends_on.empty() ? "" : " \\*", checks_met(run));
+      for (const std::string& what : depends_on) {
+        notes +=
+            fmt::format("- `{}`, {}: depends on {}\n", comparison.scenario, run.transport, what);
+      }
     }
     text += "\n";
   }
-  return text;
+  return notes.empty() ? text : text + "\n\\* depends on more than the transport:\n\n" + notes;
 }
 
 }  // namespace mrclab::lab

@@ -23,7 +23,7 @@ namespace mrclab::lab {
 ///     paused_ports, paused_longest_ps, paused_longest_port, first_pauser      (PauseUse)
 ///     flows, flows_one_path, flows_sharing, uplinks_shared, flows_most, uplinks, uplinks_used, busiest,
 ///     busiest_to_mean                                                         (FlowSpread)
-///     failed_checks, not_asked   lists of sentences
+///     depends_on, failed_checks, not_asked   lists of sentences
 ///     contrast                   pass or fail, by the scenario's contrast for the transport; null: none
 ///     contrast_checks            sentences with what was measured
 ///     history_sha256, folder
@@ -35,7 +35,8 @@ std::string to_csv(const std::vector<Comparison>& comparisons);
 
 /// A table in Markdown, as topologies/README.md has it: a line for each scenario, a column for each transport of the
 /// first one. The first has its goodput or completion time, the others theirs in percent of it; behind it how many of
-/// the scenario's checks passed.
+/// the scenario's checks passed. A star marks what depends on compressed timers, or on a run shorter than a control loop;
+/// what is below the table.
 std::string to_markdown(const std::vector<Comparison>& comparisons);
 
 }  // namespace mrclab::lab

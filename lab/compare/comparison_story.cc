@@ -182,6 +182,8 @@ std::vector<std::string> story_of(const Comparison& comparison, const ComparedRu
   if (metrics.qps_failed > 0) {
     story.push_back(counted_noun(metrics.qps_failed, "queue pair") + " failed.");
   }
+  for (const std::string& what : run.verdict.depends_on)
+    story.push_back("Depends on " + what + ".");
   add_checks(run, story);
   return story;
 }

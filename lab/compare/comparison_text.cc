@@ -92,8 +92,9 @@ Columns columns_of(const Comparison& comparison, const Headline& headline) {
   columns.add("transport", [](const ComparedRun& run) { return run.transport; });
   columns.add(headline.times ? "completion" : "goodput", [&](const ComparedRun& run) {
     const analysis::Metrics& metrics = run.verdict.metrics;
-    if (!headline.times) return fmt::format("{:.2f} Gb/s", metrics.goodput_bps / 1e9);
-    return metrics.completed ? to_string(*metrics.completed) : std::string("not done");
+    const std::string star = run.verdict.depends_on.empty() ? "" : " *";
+    if (!headline.times) return fmt::format("{:.2f} Gb/s", metrics.goodput_bps / 1e9) + star;
+    return (metrics.completed ? to_string(*metrics.completed) : std::string("not done")) + star;
   });
   columns.add(headline.unit_of_first, [&](const ComparedRun& run) {
     const std::optional<double> share = share_of_first(first, run);

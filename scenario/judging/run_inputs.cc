@@ -6,7 +6,9 @@
 #include "console/version.h"
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
+#include "endpoint/roce/rc_timers.h"
 #include "faults/fault.h"
+#include "scenario/judging/dependences.h"
 #include "scenario/judging/twin_run.h"
 #include "scenario/spec/connections.h"
 #include "scenario/spec/queue_pairs.h"
@@ -37,14 +39,11 @@ bool work_ends(const Scenario& scenario) {
          std::all_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends);
 }
 
-/// The span of an RC queue pair (endpoint/roce/rc_requester.h): every timeout is as long as the first; those of
-/// a ConnectX-6 are eight times as long, after a first phase of less than seven.
+/// The span of an RC queue pair: zero where there is none.
 FabricTime rc_retry_span(const Scenario& scenario) {
   if (!uses_roce(scenario)) return FabricTime::zero();
   const auto profile = endpoint::make_profile(scenario.transport, scenario.topology);
-  const int64_t retries = profile.rc_retries;
-  const bool adapts = profile.rc_timer == endpoint::RcTimer::kConnectX;
-  return profile.rc_ack_timeout * (adapts ? 8 * retries + 7 : retries + 1);
+  return endpoint::rc_times(profile).until_failure(profile.rc_retries);
 }
 
 std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
@@ -120,6 +119,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,
           .twin = twin_of(scenario, std::move(interrupted)),
+          .dependences = dependences_of(scenario),
           .side_by_side = on_all_cores()};
 }
 

@@ -48,7 +48,9 @@ struct Scenario {
       without;  ///< mechanisms that are switched off (scenario/spec/mechanism.h)
   std::vector<std::string> fails_without;  ///< each of them alone makes an expectation fail
   FabricShape fabric;                      ///< as in the fabric file
-  Topology topology;                       ///< built from it
+  /// What the fabric states, before the transport (fit_fabric_to_transport) has put its own in place.
+  std::optional<std::pair<RedProfile, SwitchAsic>> stated_switches;
+  Topology topology;  ///< built from it
   uint64_t seed = 1;
   endpoint::TransportChoice transport;
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto

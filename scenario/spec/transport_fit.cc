@@ -7,8 +7,25 @@
 #include "endpoint/options/profile_maker.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/topology_builder.h"
 
 namespace mrclab::lab {
+namespace {
+
+/// HPCC's tuning was made for its switches; what a fabric or an option states goes before. The fabric's statement is kept,
+/// because the scenario may be run under another transport after this one.
+void fit_switches(const endpoint::TransportProfile& profile, bool roce, Scenario& scenario) {
+  LosslessProfile& lossless = scenario.fabric.lossless;
+  if (!scenario.stated_switches) scenario.stated_switches = {lossless.red, lossless.asic};
+  const auto [red, asic] = *scenario.stated_switches;
+  const bool hpcc = roce && profile.dcqcn == endpoint::DcqcnChoice::kHpcc;
+  const auto red_default = hpcc && red == RedProfile::kFabric ? RedProfile::kHpcc : red;
+  const auto asic_default = hpcc && asic == SwitchAsic::kScaled ? SwitchAsic::kHpcc : asic;
+  lossless.red = profile.red.value_or(red_default);
+  lossless.asic = profile.asic.value_or(asic_default);
+}
+
+}  // namespace
 
 bool has_carrier_routes_alone(const Topology& topology) {
   return topology.has_forwarding(Forwarding::kKernel) || topology.has_forwarding(Forwarding::kBpf);
@@ -45,12 +62,13 @@ void fit_fabric_to_transport(Scenario& scenario) {
   LosslessProfile& lossless = scenario.fabric.lossless;
   lossless.pfc = roce && profile.pfc;
   lossless.adaptive = roce && profile.adaptive_routing;
+  fit_switches(profile, roce, scenario);
   // A transport must not make a fabric that no fabric file may hold: the run could not read its own scenario.
   if (const auto misfit = forwarding_misfit(scenario.fabric)) {
     throw InputError(
         fmt::format("{}: found {}: expected {}", scenario.name, misfit->found, misfit->expected));
   }
-  scenario.topology.lossless = lossless;
+  derive_queues(scenario.fabric, scenario.topology);
 }
 
 }  // namespace mrclab::lab

@@ -32,7 +32,7 @@ class RcPair {
   static RcParameters parameters() {
     RcParameters p;
     p.pmtu = kPmtu;
-    p.ack_timeout = us(100);
+    p.times.regular = us(100);
     p.line = BitRate{100'000'000'000};
     p.cnp_interval = us(4);
     return p;

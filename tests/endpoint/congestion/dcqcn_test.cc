@@ -235,3 +235,27 @@ TEST_CASE("the more aggressive the tuning, the longer a rate takes to come back"
     last = at;
   }
 }
+
+TEST_CASE("single numbers replace those of a tuning, in this fabric's own units, and no other") {
+  TransportProfile profile;
+  const DcqcnPlace place{{400'000'000'000}, us(6)};
+  const DcqcnParameters plain = *dcqcn_parameters(profile, place);
+  CHECK(plain.increase_period == us(150));
+  profile.dcqcn_g = 32;
+  profile.dcqcn_increase_period = us(40);
+  profile.dcqcn_additive = {1'000'000'000};
+  const DcqcnParameters p = *dcqcn_parameters(profile, place);
+  CHECK(p.alpha_keep == 992);
+  CHECK(p.increase_period == us(40));
+  CHECK(mbps(p.additive) == 1'000);
+  CHECK(p.hyper == plain.hyper);
+  CHECK(p.cut_period == plain.cut_period);
+  profile.dcqcn = DcqcnChoice::kOff;
+  CHECK_FALSE(dcqcn_parameters(profile, place));
+}
+
+TEST_CASE("the control loop's time is five increases by timer, or 1/g updates of alpha") {
+  CHECK(dcqcn_loop_time(*dcqcn_parameters(DcqcnChoice::kFirmware, {})) == us(1'500));
+  CHECK(dcqcn_loop_time(*dcqcn_parameters(DcqcnChoice::kMostAggressive, {})) == us(12'000));
+  CHECK(dcqcn_loop_time(*dcqcn_parameters(DcqcnChoice::kPaper, {})) == us(256 * 55));
+}

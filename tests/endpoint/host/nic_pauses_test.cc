@@ -52,6 +52,7 @@ class LoneHost {
     HostConfig config;
     config.transport = make_profile("roce", topology_);
     config.transport.rc_window = 1'000;
+    config.transport.timers = RcTimers::kCompressed;
     config.transport.rc_ack_timeout = us(100'000);
     config.workloads.emplace_back(roce_write(64 << 20, planes, planes));
     host_ = std::make_unique<HostNode>(NodeEnvironment{topology_, NodeId{0}, 1, frames_, observer_},

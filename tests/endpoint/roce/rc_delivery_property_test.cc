@@ -53,7 +53,7 @@ rc::Gen<RcTransfer> rc_transfers() {
     rc.reorder = in(0, 2) == 0 ? 0 : in(0, 64);
     rc.window = *rc::gen::element(1u, 2u, 16u, 128u, 200u);
     rc.ack_every = std::min(in(1, 33), rc.window);
-    rc.ack_timeout = us(200);
+    rc.times.regular = us(200);
     t.receives_late = in(0, 4) == 0;
     for (uint32_t messages = in(1, 6); messages > 0; --messages) {
       t.sizes.push_back(std::max(1u, in(0, 60) * RcPair::kPmtu + in(0, RcPair::kPmtu)));

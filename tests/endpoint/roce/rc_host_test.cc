@@ -40,6 +40,7 @@ WriteSpec roce_writes(uint32_t from, uint32_t to, uint32_t count, uint32_t qps) 
 SimFabric::Options roce_options(const Topology& topology, std::vector<WorkloadSpec> workloads) {
   SimFabric::Options options;
   options.profile = make_profile("roce", topology);
+  options.profile->timers = RcTimers::kCompressed;
   options.workloads = std::move(workloads);
   return options;
 }
@@ -140,39 +141,56 @@ TEST_CASE("a flap that is shorter than the retries costs time, not the queue pai
   CHECK(fabric.stats(2).bytes_verified == uint64_t{40} * 256 * 1024);
 }
 
-TEST_CASE("marks become CNPs at most once in the interval, and rates fall where queues are long") {
+TEST_CASE("marks become CNPs at most once in the interval, of a queue pair, a host or a port") {
   const Topology topology = roce_fabric(1);
-  // Both hosts of one row to one of the other: two to one.
-  SimFabric::Options options =
-      roce_options(topology, {roce_writes(0, 2, 60, 1), roce_writes(1, 2, 60, 1)});
-  SimFabric fabric(topology, options);
-  std::map<uint32_t, std::vector<FabricTime>> cnps;  // by queue pair
-  fabric.observer(2).on_packet = [&](const PacketRecord& r) {
-    MrcPacket packet;
-    if (r.direction != Direction::kEgress ||
-        parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone ||
-        packet.bth.opcode != Opcode::kCongestionNotification) {
-      return;
-    }
-    CHECK(r.queue == QueueClass::kControl);
-    CHECK(packet.inner.ecn() == kEcnEct0);
-    CHECK(packet.bth.psn == Psn{0});
-    CHECK(packet.bth.variant_reserved == kBecn);
-    cnps[packet.bth.destination_qp.value].push_back(r.t);
+  struct Row {
+    CnpScope scope;
+    size_t limiters;
+    uint32_t (*limiter_of)(uint32_t host, uint32_t qp);
   };
-  fabric.run_until(us(30'000));
-  CHECK(fabric.stats(2).cnps_sent > 10);
-  CHECK(cnps.size() == 2);
-  for (const auto& [qpn, times] : cnps) {
-    for (size_t i = 1; i < times.size(); ++i) {
-      // They may wait for the port behind an ACK.
-      CHECK(times[i] - times[i - 1] > options.profile->cnp_interval - test::ns(100));
+  // Two queue pairs of each of two hosts send to one: two to one, by four queue pairs.
+  const Row rows[] = {
+      {CnpScope::kQueuePair, 4, [](uint32_t host, uint32_t qp) { return host << 24 | qp; }},
+      {CnpScope::kDestination, 2, [](uint32_t host, uint32_t) { return host; }},
+      {CnpScope::kPort, 1, [](uint32_t, uint32_t) { return 0u; }}};
+  uint64_t sent_before = UINT64_MAX;
+  for (const Row& row : rows) {
+    CAPTURE(row.limiters);
+    SimFabric::Options options =
+        roce_options(topology, {roce_writes(0, 2, 60, 2), roce_writes(1, 2, 60, 2)});
+    options.profile->cnp_scope = row.scope;
+    SimFabric fabric(topology, options);
+    std::map<uint32_t, std::vector<FabricTime>> cnps;  // by limiter
+    fabric.observer(2).on_packet = [&](const PacketRecord& r) {
+      MrcPacket packet;
+      if (r.direction != Direction::kEgress ||
+          parse_mrc_frame(r.frame.bytes(), packet) != ParseError::kNone ||
+          packet.bth.opcode != Opcode::kCongestionNotification) {
+        return;
+      }
+      CHECK(r.queue == QueueClass::kControl);
+      CHECK(packet.inner.ecn() == kEcnEct0);
+      CHECK(packet.bth.psn == Psn{0});
+      CHECK(packet.bth.variant_reserved == kBecn);
+      const uint32_t host = packet.inner.destination == host_address(topology, 0) ? 0 : 1;
+      cnps[row.limiter_of(host, packet.bth.destination_qp.value)].push_back(r.t);
+    };
+    fabric.run_until(us(30'000));
+    CHECK(fabric.stats(2).cnps_sent > 10);
+    CHECK(fabric.stats(2).cnps_sent < sent_before);
+    sent_before = fabric.stats(2).cnps_sent;
+    CHECK(cnps.size() == row.limiters);
+    for (const auto& [limiter, times] : cnps) {
+      for (size_t i = 1; i < times.size(); ++i) {
+        // They may wait for the port behind an ACK.
+        CHECK(times[i] - times[i - 1] > options.profile->cnp_interval - test::ns(100));
+      }
     }
+    CHECK(fabric.stats(0).cnps_received + fabric.stats(1).cnps_received == sent_before);
+    CHECK(fabric.stats(2).ce_marks_seen > sent_before);
+    CHECK(fabric.stats(0).writes_completed == 60);
+    CHECK(fabric.stats(1).writes_completed == 60);
   }
-  CHECK(fabric.stats(0).cnps_received + fabric.stats(1).cnps_received == fabric.stats(2).cnps_sent);
-  CHECK(fabric.stats(2).ce_marks_seen > fabric.stats(2).cnps_sent);
-  CHECK(fabric.stats(0).writes_completed == 60);
-  CHECK(fabric.stats(1).writes_completed == 60);
 }
 
 TEST_CASE("MRC and RC side by side: each queue pair speaks its own, and all bytes arrive") {

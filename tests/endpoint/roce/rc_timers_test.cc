@@ -54,8 +54,7 @@ TEST_CASE("a timeout goes back to the oldest packet; after so many in a row the 
 
 TEST_CASE("a ConnectX's timer: six steps that grow, all for one retry, then the regular time") {
   RcParameters parameters = RcPair::parameters();
-  parameters.ack_timeout = us(80);
-  parameters.timer = RcTimer::kConnectX;
+  parameters.times = {us(10), us(640)};
   parameters.retries = 3;
   RcSender bench(parameters);
   bench.post(1, 1);
@@ -68,6 +67,51 @@ TEST_CASE("a ConnectX's timer: six steps that grow, all for one retry, then the 
     bench.send();
   }
   CHECK(bench.failure == "Retry Counter Exceeded");
+}
+
+TEST_CASE(
+    "real timers: a ConnectX has a floor of T = 16 and an adaptive phase, others have neither") {
+  TransportProfile profile;
+  const auto ms = [](FabricTime time) { return static_cast<double>(time.ps()) / 1e9; };
+  const auto near = [](double value) { return doctest::Approx(value).epsilon(0.03); };
+  SUBCASE("as it was measured: 8.6 16.6 33.7 67 101 201 and 537 ms; T = 20 and 7 retries 59.8 s") {
+    for (const uint32_t exponent : {1u, 10u, 16u}) {
+      const RcTimes times = rc_times(profile, exponent);
+      uint32_t timeouts = 0;
+      for (const double step : {8.6, 16.6, 33.7, 67.0, 101.0, 201.0, 537.0, 537.0}) {
+        CHECK(ms(times.after(timeouts++)) == near(step));
+      }
+    }
+    CHECK(rc_times(profile).first() == rc_times(profile, 1).first());  // T = 20
+    CHECK(ms(rc_times(profile).until_failure(7)) == near(59'800));
+    CHECK(ms(rc_times(profile, 17).regular) == near(2 * 537));
+  }
+  SUBCASE("without its floor, and exactly: 4.096 us x 2^T, each time") {
+    for (const RcTimers timers : {RcTimers::kConnectXNoFloor, RcTimers::kExact}) {
+      profile.timers = timers;
+      const RcTimes times = rc_times(profile, 10);
+      CHECK(times.first() == FabricTime::from_ns(4'194'304));
+      CHECK(times.until_failure(7) == FabricTime::from_ns(4'194'304) * 8);
+    }
+  }
+  SUBCASE("T = 0 is no timer") {
+    CHECK(rc_times(profile, 0).first() == FabricTime::never());
+    CHECK(rc_times(profile, 0).until_failure(7) == FabricTime::never());
+    RcParameters parameters = RcPair::parameters();
+    parameters.times = rc_times(profile, 0);
+    RcSender bench(parameters);
+    bench.post(1, 1);
+    bench.send();
+    CHECK(bench.requester.deadline(bench.now) == FabricTime::never());
+  }
+  SUBCASE("compressed timers are what the profile says") {
+    profile.timers = RcTimers::kCompressed;
+    profile.rc_ack_timeout = us(80);
+    CHECK(rc_times(profile).until_failure(3) == us(320));
+    profile.rc_timer = RcTimer::kConnectX;
+    CHECK(rc_times(profile).first() == us(10));
+    CHECK(rc_times(profile).regular == us(640));
+  }
 }
 
 TEST_CASE("the timer runs from the oldest packet's last transmission or the last progress") {

@@ -20,10 +20,18 @@ using mrclab::test::us;
 namespace {
 
 /// Programs at both ends of a queue pair between two hosts on one T0.
+/// ACK timers as InfiniBand has them, without a NIC's floor.
+test::SimFabric::Options exact_timers() {
+  test::SimFabric::Options options;
+  options.profile = make_profile("lab", test::pair());
+  options.profile->timers = RcTimers::kExact;
+  return options;
+}
+
 class RcPrograms {
  public:
   explicit RcPrograms(const ReadyToSendAttributes& sending = {})
-      : fabric(test::pair(), {}), inbox(100'000) {
+      : fabric(test::pair(), exact_timers()), inbox(100'000) {
     fabric.stop_when_finished = false;
     for (uint32_t h = 0; h < 2; ++h) {
       cqs[h] = device(h).create_completion_queue(64);
