@@ -85,6 +85,7 @@ inline HostileSetup read_hostile_setup(ProgramBytes& in) {
   if ((transport >> 4 & 1) != 0) profile.max_psn_range = 128;
   if (rc) {
     profile.transport = endpoint::TransportKind::kRoce;
+    profile.timers = endpoint::RcTimers::kCompressed;
     if ((transport >> 5 & 1) != 0) profile.recovery = endpoint::RcRecovery::kSelective;
     if ((transport >> 4 & 1) != 0) profile.reorder = 8;
     // An attacker who can forge CNPs can make a rate as low as it gets.

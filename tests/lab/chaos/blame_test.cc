@@ -37,12 +37,13 @@ constexpr uint64_t kInClass = 32;
 Scenario one_fault(FaultKind kind, const std::string& body) {
   const bool storm =
       kind == FaultKind::kPauseStorm;  // only RoCE's data heeds it, and it takes 4 RTT
-  const std::string text = std::string("name: one\nfabric: octet\nseed: 1\n") +
-                           (storm ? "transport: {profile: roce, qps: 8}\n" : "") +
-                           "workload:\n  - all_to_all: {hosts: all, size: 1MiB, until: end}\n"
-                           "faults:\n  - {at: 60us, " +
-                           std::string(faults::info(kind).name) + ": " + body +
-                           "}\nend: " + (storm ? "400us" : "160us") + "\n";
+  const std::string text =
+      std::string("name: one\nfabric: octet\nseed: 1\n") +
+      (storm ? "transport: {profile: roce, timers: compressed, qps: 8}\n" : "") +
+      "workload:\n  - all_to_all: {hosts: all, size: 1MiB, until: end}\n"
+      "faults:\n  - {at: 60us, " +
+      std::string(faults::info(kind).name) + ": " + body +
+      "}\nend: " + (storm ? "400us" : "160us") + "\n";
   return parse_scenario(read_yaml_text(text, "one_fault"));
 }
 

@@ -32,7 +32,8 @@ constexpr const char* kSilentDown = "blackhole: {wire: \"p1.t1-2:d0->p1.t0-0:u2\
 
 Scenario scenario_of(const ChosenWay& row, const std::string& captures) {
   const Scenario given = parse_scenario(read_yaml_text(
-      std::string("name: chosen\nfabric: ") + row.fabric + "\nseed: 3\ncaptures: " + captures +
+      std::string("name: chosen\nfabric: ") + row.fabric +
+          "\nseed: 3\ntransport: {timers: compressed}\ncaptures: " + captures +
           "\nworkload:\n  - permutation: {hosts: all, load: 60%, message: 64KiB, shift: 4, qps: "
           "8}\n"
           "faults:\n  - {at: 200us, " +

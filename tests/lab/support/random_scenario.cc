@@ -166,7 +166,8 @@ Transports draw_transports(Numbers& n, const std::string& mrc, const Shape& shap
                   .value,
               "", ""};
     case 1:
-    case 2: return {"{profile: roce" + roce_options(n) + "}", roce_fabric(n), ""};
+    case 2:
+      return {"{profile: roce, timers: compressed" + roce_options(n) + "}", roce_fabric(n), ""};
     case 3: {
       const std::string choice = "{profile: lab" + roce_options(n) + "}";
       const std::string fabric = roce_fabric(n);

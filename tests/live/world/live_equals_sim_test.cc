@@ -119,25 +119,26 @@ struct RoceCase {
   bool (*happened)(const analysis::Metrics& metrics);  ///< what the case is about
 };
 constexpr RoceCase kRoceCases[] = {
-    {"one queue pair that goes back", "alpha: 0.5", "{profile: roce, pfc: off}",
+    {"one queue pair that goes back", "alpha: 0.5", "{profile: roce, timers: compressed, pfc: off}",
      R"(  - permutation: {hosts: all, load: 90%, message: 16KiB, shift: 2}
 faults:
   - {at: 10us, wire_loss: {link: "h0:p0", direction: up, every: 20, for: 20us}}
 )",
      [](const auto& m) { return m.lost > 0 && m.retransmitted > 4 * m.lost; }},
-    {"sixteen queue pairs that pause each other", "alpha: 0.125", "{profile: roce, qps: 16}",
+    {"sixteen queue pairs that pause each other", "alpha: 0.125",
+     "{profile: roce, timers: compressed, qps: 16}",
      R"(  - incast: {from: "h[1-3]", to: h0, load: 60%, message: 8KiB}
 )",
      [](const auto& m) { return m.pauses && m.lost == 0; }},
     {"a receiver that keeps what is ahead", "alpha: 0.5",
-     "{profile: roce, recovery: selective, reorder: 16, qps: 4, pfc: off}",
+     "{profile: roce, timers: compressed, recovery: selective, reorder: 16, qps: 4, pfc: off}",
      R"(  - permutation: {hosts: all, load: 90%, message: 16KiB, shift: 2}
 faults:
   - {at: 10us, wire_loss: {link: "h2:p0", direction: both, loss: 5%, for: 20us}}
 )",
      [](const auto& m) { return m.lost > 0 && m.naks > 0; }},
     {"switches that spray RC", "alpha: 0.125",
-     "{profile: roce, recovery: selective, reorder: 63, adaptive_routing: on, dcqcn: off}",
+     "{profile: roce, timers: compressed, recovery: selective, reorder: 63, adaptive_routing: on, dcqcn: off}",
      R"(  - all_to_all: {hosts: all, size: 128KiB, until: end}
 )",
      [](const auto& m) { return m.delivered > 200; }},
@@ -147,7 +148,7 @@ faults:
 )",
      [](const auto& m) { return m.pauses && m.delivered > 500; }},
     {"a storm that the watchdog ends", "watchdog: {detect: 8us, restore: 6us}",
-     "{profile: roce, dcqcn: off}",
+     "{profile: roce, timers: compressed, dcqcn: off}",
      R"(  - permutation: {hosts: all, load: 80%, message: 32KiB, shift: 2}
 faults:
   - {at: 10us, pause_storm: {host: h2, for: 30us}}
