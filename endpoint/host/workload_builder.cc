@@ -8,6 +8,7 @@
 
 #include "endpoint/workload/collective.h"
 #include "endpoint/workload/ping_pong.h"
+#include "endpoint/workload/slotted_collective.h"
 #include "endpoint/workload/stream.h"
 #include "fabric/base/random.h"
 
@@ -72,6 +73,7 @@ Memory WorkloadBuilder::region(const RegionPlan& plan) {
 void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpec& spec) {
   const auto me = std::find(spec.hosts.begin(), spec.hosts.end(), host_.self);
   if (me == spec.hosts.end()) return;
+  if (spec.slots) return add_slotted(context, spec);
   Collective::Config c(CollectiveSchedule(spec.kind, spec.size, spec.hosts.size(), spec.qps));
   c.rank = static_cast<size_t>(me - spec.hosts.begin());
   c.iterations = spec.iterations;
@@ -102,6 +104,49 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
     }
   }
   add_application(std::make_unique<Collective>(std::move(c)), qps, context.start);
+}
+
+void WorkloadBuilder::add_slotted(const Context& context, const CollectiveSpec& spec) {
+  const auto rank_of = [&](uint32_t host) {
+    return static_cast<size_t>(std::find(spec.hosts.begin(), spec.hosts.end(), host) -
+                               spec.hosts.begin());
+  };
+  SlottedCollective::Config c(
+      SlotProgram(spec.kind, spec.size, spec.hosts.size(), *spec.slots));
+  c.rank = rank_of(host_.self);
+  c.iterations = spec.iterations;
+  c.end = context.end;
+  c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
+  c.report = context.report(host_.self, host_.self, 0, spec.size);
+  c.credit = send_buffer(SlottedCollective::kCreditBytes);
+  c.links.resize(c.program.links());
+  for (SlottedCollective::Link& link : c.links) {
+    link.outgoing = send_buffer(c.program.inbox_size().value);
+  }
+  std::vector<QpHandle> qps;
+  for (const ConnectionPlan& connection : context.plan) {
+    if (connection.workload != context.workload) continue;
+    const size_t number = c.program.link_between(rank_of(connection.initiator.host),
+                                                 rank_of(connection.acceptor.host));
+    SlottedCollective::Link& link = c.links[number];
+    if (connection.initiator.host == host_.self) {
+      link.out.push_back(qps.emplace_back(handle_of(connection.initiator)));
+      if (connection.queue == 0) {
+        link.remote_va = connection.region.va;
+        link.remote_rkey = connection.region.rkey;
+        region(*connection.way_back);
+      }
+    }
+    if (connection.acceptor.host == host_.self) {
+      link.in.push_back(qps.emplace_back(handle_of(connection.acceptor)));
+      if (connection.queue == 0) {
+        link.inbox = region(connection.region);
+        link.credit_va = connection.way_back->va;
+        link.credit_rkey = connection.way_back->rkey;
+      }
+    }
+  }
+  add_application(std::make_unique<SlottedCollective>(std::move(c)), qps, context.start);
 }
 
 void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& streams) {

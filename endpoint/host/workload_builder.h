@@ -43,6 +43,7 @@ class WorkloadBuilder {
     bool poisson = false;
   };
   void add_collective(const Context& context, const CollectiveSpec& spec);
+  void add_slotted(const Context& context, const CollectiveSpec& spec);
   void add_streams(const Context& context, const StreamPlan& streams);
   void add_ping_pong(const Context& context, const PingPongSpec& spec);
   QpHandle handle_of(const EndPlan& end) const;

@@ -7,6 +7,7 @@
 #include "endpoint/base/identity.h"
 #include "endpoint/workload/collective_schedule.h"
 #include "endpoint/workload/ping_pong.h"
+#include "endpoint/workload/slotted_collective.h"
 #include "endpoint/workload/stream_layout.h"
 
 namespace mrclab::endpoint {
@@ -66,6 +67,7 @@ class Planner {
   void operator()(const CollectiveSpec& spec) {
     const size_t hosts = spec.hosts.size();
     if (hosts < 2) throw std::invalid_argument("a collective needs two hosts");
+    if (spec.slots) return slotted(spec);
     const CollectiveSchedule schedule(spec.kind, spec.size, hosts, spec.qps);
     for (size_t rank = 0; rank < hosts; ++rank) {
       for (size_t link = 0; link < schedule.links(); ++link) {
@@ -101,6 +103,19 @@ class Planner {
   std::optional<TransportKind> transport;
 
  private:
+  /// Slots at the end of each link, and at its beginning the memory that credits are written to.
+  void slotted(const CollectiveSpec& spec) {
+    const SlotProgram program(spec.kind, spec.size, spec.hosts.size(), *spec.slots);
+    for (size_t rank = 0; rank < program.hosts(); ++rank) {
+      for (size_t link = 0; link < program.links(); ++link) {
+        const uint32_t from = spec.hosts[rank], to = spec.hosts[program.to_rank(rank, link)];
+        connect(from, to, program.inbox_size(), 0);
+        plan.back().way_back =
+            ids_.region(from, {program.channels() * SlottedCollective::kCreditBytes});
+        for (uint32_t queue = 1; queue < spec.qps; ++queue) connect_ends(from, to, queue);
+      }
+    }
+  }
   void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
     const Bytes region = StreamLayout(message, in_flight_).region_size();
     for (uint32_t queue = 0; queue < qps; ++queue) connect(from, to, region, queue);

@@ -4,8 +4,6 @@
 #include <cassert>
 #include <utility>
 
-#include "fabric/base/random.h"
-
 namespace mrclab::endpoint {
 namespace {
 
@@ -28,20 +26,6 @@ Collective::Collective(Config config)
   assert(config_.schedule.hosts() >= 2 && config_.rank < config_.schedule.hosts());
   assert(config_.links.size() == config_.schedule.links());
   for (Lane& lane : lanes_) lane.received.resize(config_.links.size());
-}
-
-Ramp Collective::input_of(size_t rank, uint32_t iteration) const {
-  const uint64_t random = draw(config_.seed, NodeId{static_cast<uint32_t>(rank)}, PortId{},
-                               DrawPurpose::kWorkload, iteration);
-  return {static_cast<uint32_t>(random), static_cast<uint32_t>(random >> 32) | 1};
-}
-
-Ramp Collective::sum_of(uint32_t iteration) const {
-  Ramp sum;
-  for (size_t rank = 0; rank < config_.schedule.hosts(); ++rank) {
-    sum = sum + input_of(rank, iteration);
-  }
-  return sum;
 }
 
 void Collective::start(Verbs& verbs) {

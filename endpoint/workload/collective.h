@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "endpoint/base/application.h"
+#include "endpoint/workload/collective_data.h"
 #include "endpoint/workload/collective_schedule.h"
-#include "endpoint/workload/ramp.h"
 
 namespace mrclab::endpoint {
 
@@ -63,10 +63,11 @@ class Collective : public Application {
   }
   const WorkReport* work() const override { return &config_.report; }
 
-  Ramp input_of(size_t rank, uint32_t iteration) const;
-  Ramp sum_of(uint32_t iteration) const;
+  Ramp input_of(size_t rank, uint32_t iteration) const { return data().input_of(rank, iteration); }
+  Ramp sum_of(uint32_t iteration) const { return data().sum_of(iteration); }
 
  private:
+  CollectiveData data() const { return {config_.seed, config_.schedule.hosts()}; }
   struct Lane {
     uint32_t iteration = 0;  ///< the newest one started
     uint32_t finished = 0;   ///< iterations

@@ -44,7 +44,11 @@ bool check_repeats(const YamlValue& body, std::string_view how_often) {
 }
 
 /// What no single key says.
-void check_whole(const YamlValue& body, CollectiveSpec&) {
+void check_whole(const YamlValue& body, CollectiveSpec& spec) {
+  if (!spec.slots && spec.size > kMaxReduceBytes) {
+    body.require("size").fail_expecting("at most " + exact(kMaxReduceBytes) +
+                                        ", or \"slots\", which need no vectors in memory");
+  }
   if (!check_repeats(body, "iterations")) {
     body.fail("no \"until\"", "\"until: end\" or \"iterations: ...\"");
   }

@@ -13,7 +13,10 @@ using Row = KeyRow<Spec, NameResolver>;
 template <class Spec>
 using Rows = std::vector<Row<Spec>>;
 
-constexpr uint64_t kMaxReduceBytes = 256u << 20;
+constexpr uint64_t kMaxSlottedBytes = uint64_t{64} << 30;
+constexpr uint64_t kLeastStepBytes = 4096;
+constexpr int64_t kMaxSlotSteps = 64;
+constexpr int64_t kMaxChannels = 32;  ///< our choice; NCCL: 64 of all NICs of a GPU
 constexpr uint64_t kMaxMessageBytes = 256u << 20;
 constexpr int64_t kMaxRepeats = 1'000'000;
 
@@ -131,12 +134,49 @@ Rows<Spec> with_start(Rows<Spec> rows) {
 
 // --- rows of one kind ----------------------------------------------------------------------------
 
+/// `nccl`, or a map that changes something of it.
+Row<CollectiveSpec> slots_row() {
+  using R = KeyRow<SlotSpec>;
+  static const KeyTable<SlotSpec> kKeys(
+      {R::of("buffer", &SlotSpec::buffer, size_kind(64 << 20), "of a channel (NCCL_BUFFSIZE: 4MiB)",
+             kIfUnusual),
+       R::of("steps", &SlotSpec::steps, integer_kind(4, kMaxSlotSteps),
+             "that a buffer is cut into, a multiple of 4 (NCCL_STEPS: 8)", kIfUnusual),
+       R::of("channels", &SlotSpec::channels, integer_kind(1, kMaxChannels),
+             "of each link, each with a buffer of its own", kIfUnusual)});
+  const auto read = [](const YamlValue& value, CollectiveSpec& spec, NameResolver&) {
+    spec.slots.emplace();
+    if (value.is_scalar()) {
+      value.as_word({"nccl"});
+      return;
+    }
+    SlotSpec& slots = *spec.slots;
+    kKeys.read(value, slots);
+    if (slots.steps % 4 != 0) value.require("steps").fail_expecting("a multiple of 4");
+    const uint64_t unit = uint64_t{slots.steps} * kLeastStepBytes;
+    if (slots.buffer.value % unit != 0) {
+      value.require(value.get("buffer") ? "buffer" : "steps")
+          .fail("a buffer of " + exact(slots.buffer),
+                "a multiple of " + exact(Bytes{unit}) + ", " + exact(Bytes{kLeastStepBytes}) +
+                    " for each step");
+    }
+  };
+  return {"slots", Form::either({Form::word({"nccl"}), kKeys.form()}),
+          "data goes through slots, with credits, as in NCCL; else in whole chunks", read,
+          [](const CollectiveSpec& spec) {
+            if (!spec.slots) return std::string();
+            return *spec.slots == SlotSpec{} ? "nccl" : kKeys.written(*spec.slots);
+          }};
+}
+
 Rows<CollectiveSpec> rows_of(const CollectiveSpec&) {
   using S = CollectiveSpec;
   using R = Row<S>;
   return {R::of("hosts", &S::hosts, ranks_kind(), "its ranks", kRequiredKey),
-          R::of("size", &S::size, size_kind(kMaxReduceBytes, kReduceElementBytes),
-                "as nccl-tests mean it; a multiple of 4B", kRequiredKey),
+          R::of("size", &S::size, size_kind(kMaxSlottedBytes, kReduceElementBytes),
+                "as nccl-tests mean it; a multiple of 4B, without slots at most 256MiB",
+                kRequiredKey),
+          slots_row(),
           until_row(&S::iterations),
           repeats_row("iterations", &S::iterations, "how often, in place of until")};
 }

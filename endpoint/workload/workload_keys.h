@@ -7,6 +7,9 @@
 
 namespace mrclab::endpoint {
 
+/// Size of a collective that has its vectors in memory: one without slots.
+inline constexpr Bytes kMaxReduceBytes{256u << 20};
+
 /// What the body of such a workload may hold.
 ValueForm keys_form(const WorkloadSpec& spec);
 /// Reads the keys of a body that has this form. Throws InputError with the position.

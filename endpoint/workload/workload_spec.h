@@ -9,7 +9,9 @@
 //     - incast: {from: "h[1-7]", to: h0, load: 100%, message: 64KiB, victim: {from: h8, to: h1}}
 //     - ping_pong: {from: h0, to: h4, size: 2B, count: 1000}
 //
-// all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. Every entry may
+// all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. With `slots: nccl`, or
+// `slots: {buffer: 4MiB, steps: 8, channels: 2}`, their data goes through slots, for which the receiver gives credits
+// (slotted_collective.h). Every entry may
 // have `qps: N` (queue pairs per connection, which share the window of their destination; data is
 // striped over them; not for ping_pong), `at:` (when it starts; by default at 0, by FARE when
 // the fabric is ready: fabric/topology/fare.h), `routing: srv6`, `ecmp` or `fare` (where that is not the
@@ -52,6 +54,14 @@ constexpr std::string_view name_of(CollectiveKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
+/// The slots of a collective that runs as NCCL does (slot_program.h), by NCCL's defaults.
+struct SlotSpec {
+  Bytes buffer{4 << 20};  ///< of a channel at the receiver (NCCL_BUFFSIZE)
+  uint32_t steps = 8;     ///< that it is cut into (NCCL_STEPS)
+  uint32_t channels = 1;  ///< of each link, each with a buffer of its own
+  bool operator==(const SlotSpec&) const = default;
+};
+
 /// A collective over 32-bit elements: rank i is hosts[i]; rings send to hosts[i + 1]. `size` is
 /// what nccl-tests means by it: the vector that is reduced, all that is gathered, all that a host
 /// has for the others, what goes to the neighbour. A multiple of 4.
@@ -64,6 +74,7 @@ struct CollectiveSpec {
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
   std::optional<TransportKind> transport = std::nullopt;
+  std::optional<SlotSpec> slots = std::nullopt;  ///< empty: whole chunks, as memory bounds them
   bool operator==(const CollectiveSpec&) const = default;
 };
 

@@ -21,8 +21,12 @@ struct Name {
 
 struct Sentence {
   std::string operator()(const CollectiveSpec& spec) const {
-    return " of " + exact(spec.size) + " over " + std::to_string(spec.hosts.size()) + " hosts, " +
-           times_text(spec.iterations);
+    const std::string slots =
+        spec.slots ? " in slots of " + std::to_string(spec.slots->channels) + " x " +
+                         exact(spec.slots->buffer)
+                   : "";
+    return " of " + exact(spec.size) + " over " + std::to_string(spec.hosts.size()) + " hosts" +
+           slots + ", " + times_text(spec.iterations);
   }
   std::string operator()(const PermutationSpec& spec) const {
     return " by " + std::to_string(spec.shift) + " of " + std::to_string(spec.hosts.size()) +
