@@ -330,6 +330,10 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   for (const Dependence& dependence : in.dependences) {
     if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);
   }
+  const Metrics& metrics = verdict.metrics;
+  if (metrics.lost + metrics.retransmitted + metrics.qps_failed > 0) {
+    verdict.loss_timers = in.loss_timers;
+  }
   return analysis;
 }
 

@@ -38,6 +38,7 @@ struct RunInputs {
   FabricTime base_rtt = {};               ///< zero: the topology's
   std::string history_sha256 = {};        ///< from the nodes
   uint32_t history_version = 0;           ///< mrclab::history_version() of the nodes' streams
+  std::string loss_timers = {};           ///< by what endpoints find losses (Verdict)
   bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;

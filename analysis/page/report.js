@@ -37,6 +37,7 @@ function headline(run) {
       tile(field(v, "/metrics/lost"), "lost"),
       tile(field(v, "/metrics/trimmed"), "trimmed"),
       tile(field(v, "/metrics/retransmitted"), "retransmitted")));
+  if (v.loss_timers) page.append(el("p", {}, "Losses were found by ", field(v, "/loss_timers", prose), "."));
   notPassed(run);
 }
 

@@ -215,6 +215,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
                " lost, " + std::to_string(m.trimmed) + " trimmed, " +
                std::to_string(m.retransmitted) + " retransmitted");
   }
+  if (!verdict.loss_timers.empty()) table.line("losses     found by " + verdict.loss_timers);
   timing_part(verdict, table);
   taps_part(verdict, table);
   if (!m.history_sha256.empty()) table.line("history    " + m.history_sha256);

@@ -217,6 +217,8 @@ const ValueForm& verdict_form() {
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
+       {"loss_timers", kText,
+        "where packets were lost: the NIC's and the transport's profile, and their times"},
        {"cost", cost_form(), "of the faults, against the same run without them"},
        {"taps", taps_form(), "what libpcap cost"},
        {"depends_on", texts(), "compressed timers, a run shorter than a control loop"},

@@ -276,6 +276,7 @@ std::string to_json(const Verdict& verdict) {
   if (!verdict.no_blame.empty()) json["no_blame"] = verdict.no_blame;
   if (!verdict.losses_not_told.empty()) json["losses_not_told"] = verdict.losses_not_told;
   json["metrics"] = metrics_json(verdict.metrics);
+  if (!verdict.loss_timers.empty()) json["loss_timers"] = verdict.loss_timers;
   if (verdict.cost) json["cost"] = cost_json(*verdict.cost);
   if (verdict.taps) json["taps"] = taps_json(*verdict.taps);
   if (!verdict.depends_on.empty()) json["depends_on"] = verdict.depends_on;

@@ -103,6 +103,8 @@ struct Verdict {
   std::string
       losses_not_told;  ///< losses without a known place (analysis/blame/blame.h); empty: there are none
   Metrics metrics;
+  std::string
+      loss_timers;  ///< by what endpoints found losses; empty: nothing was lost, or not known
   std::optional<IncidentCost> cost = std::nullopt;  ///< of the faults; empty: none, or not known
   std::optional<TapCost> taps;
   /// What the figures depend on that hardware has otherwise, or that takes longer than the run.

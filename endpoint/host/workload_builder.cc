@@ -111,8 +111,7 @@ void WorkloadBuilder::add_slotted(const Context& context, const CollectiveSpec& 
     return static_cast<size_t>(std::find(spec.hosts.begin(), spec.hosts.end(), host) -
                                spec.hosts.begin());
   };
-  SlottedCollective::Config c(
-      SlotProgram(spec.kind, spec.size, spec.hosts.size(), *spec.slots));
+  SlottedCollective::Config c(SlotProgram(spec.kind, spec.size, spec.hosts.size(), *spec.slots));
   c.rank = rank_of(host_.self);
   c.iterations = spec.iterations;
   c.end = context.end;

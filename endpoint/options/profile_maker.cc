@@ -65,9 +65,16 @@ void make_production(TransportProfile& p) {
   p.reverse_probe_interval = p.base_rtt;
 }
 
-}  // namespace
+/// A NIC finds losses no faster than the transport's profile has it.
+void apply_nic(TransportProfile& p, const NicLosses& nic) {
+  p.reorder_window = std::max(p.reorder_window, nic.reorder_window);
+  p.reorder_window_max = std::max(p.reorder_window_max, p.reorder_window);
+  p.tail_probe = std::max(p.tail_probe, nic.tail_probe);
+  p.ack_timeout = std::max(p.ack_timeout, nic.ack_timeout);
+  p.exponential_retries = std::max(p.exponential_retries, nic.exponential_retries);
+}
 
-TransportProfile make_profile(std::string_view name, const Topology& topology) {
+TransportProfile without_nic(std::string_view name, const Topology& topology) {
   TransportProfile p;
   p.name = name;
   p.base_rtt = topology.base_rtt;
@@ -106,6 +113,14 @@ TransportProfile make_profile(std::string_view name, const Topology& topology) {
                                 "\" is not known; there are lab, production and roce");
   }
   make_production(p);
+  return p;
+}
+
+}  // namespace
+
+TransportProfile make_profile(std::string_view name, const Topology& topology) {
+  TransportProfile p = without_nic(name, topology);
+  apply_nic(p, topology.nic.losses);
   return p;
 }
 

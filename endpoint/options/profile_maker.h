@@ -8,7 +8,8 @@
 
 namespace mrclab::endpoint {
 
-/// "lab": timers are multiples of the base RTT. "production": wall-clock sized timers of products.
+/// "lab": timers are multiples of the base RTT. "production": wall-clock sized timers of products. What finds losses is
+/// at least as slow as the fabric's NIC (NicLosses).
 /// Throws std::invalid_argument for another name.
 TransportProfile make_profile(std::string_view name, const Topology& topology);
 

@@ -185,4 +185,17 @@ TransportProfile make_profile(const TransportChoice& choice, const Topology& top
   return profile;
 }
 
+std::string loss_timers_text(const TransportChoice& choice, const Topology& topology, bool mrc,
+                             bool rc) {
+  const TransportProfile profile = make_profile(choice, topology);
+  std::string text = "NIC " + topology.nic.name + ", transport " + profile.name + ": ";
+  if (mrc) {
+    text += "reorder window " + to_string(profile.reorder_window) + ", tail probe " +
+            to_string(profile.tail_probe) + ", ACK timeout " + to_string(profile.ack_timeout);
+  }
+  return text + (rc ? std::string(mrc ? "; " : "") + "RC's ACK timeout " +
+                          to_string(profile.rc_ack_timeout)
+                    : "");
+}
+
 }  // namespace mrclab::endpoint

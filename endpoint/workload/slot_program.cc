@@ -7,7 +7,8 @@ namespace {
 
 constexpr uint64_t kPeerMessage = 128 * 1024;  ///< NCCL_P2P_NET_CHUNKSIZE
 constexpr uint32_t kSlicesOfChunk = 2;
-constexpr uint64_t kShortestSlice = 32;  ///< a slice's part that is not cut any more (NCCL's primitives)
+constexpr uint64_t kShortestSlice =
+    32;  ///< a slice's part that is not cut any more (NCCL's primitives)
 
 constexpr uint64_t pieces_of(uint64_t length, uint64_t most) {
   return std::max<uint64_t>((length + most - 1) / most, 1);

@@ -63,13 +63,17 @@ bool SlottedCollective::ended(const Lane& lane) const {
 void SlottedCollective::go_on(Verbs& verbs, Lane& lane) {
   if (dead_ || ended(lane)) return;
   if (config_.program.is_ring()) {
-    while (!dead_ && ring_step(verbs, lane)) {}
+    while (!dead_ && ring_step(verbs, lane)) {
+    }
   } else {
-    while (!dead_ && peer_receive(verbs, lane)) {}
-    while (!dead_ && peer_send(verbs, lane)) {}
+    while (!dead_ && peer_receive(verbs, lane)) {
+    }
+    while (!dead_ && peer_send(verbs, lane)) {
+    }
   }
   if (dead_) return;
-  if (!std::all_of(lanes_.begin(), lanes_.end(), [this](const Lane& l) { return ended(l); })) return;
+  if (!std::all_of(lanes_.begin(), lanes_.end(), [this](const Lane& l) { return ended(l); }))
+    return;
   config_.report.record_piece(begun_, verbs.now());
   verbs.report_collective_done(iteration_++, verbs.now() - begun_);
   if (config_.iterations != 0 ? iteration_ < config_.iterations : verbs.now() < config_.end) {
@@ -152,10 +156,10 @@ bool SlottedCollective::peer_send(Verbs& verbs, Lane& lane) {
   return true;
 }
 
-void SlottedCollective::verify(Verbs& verbs, Memory bytes, const ReduceChunk& piece, Ramp expected) {
+void SlottedCollective::verify(Verbs& verbs, Memory bytes, const ReduceChunk& piece,
+                               Ramp expected) {
   verbs.report_verified(
-      bytes.size(),
-      count_mismatched_bytes(bytes, piece.offset / kReduceElementBytes, expected));
+      bytes.size(), count_mismatched_bytes(bytes, piece.offset / kReduceElementBytes, expected));
 }
 
 void SlottedCollective::post(Verbs& verbs, Lane& lane, Memory piece) {
@@ -191,8 +195,7 @@ void SlottedCollective::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t
     const bool data = has(config_.links[link].in, qp);
     if (!data && !has(config_.links[link].out, qp)) continue;
     // A peer that counts right sends no more.
-    if (data ? lane.arrived == lane.granted
-             : lane.credits == lane.sent + config_.program.slots()) {
+    if (data ? lane.arrived == lane.granted : lane.credits == lane.sent + config_.program.slots()) {
       return;
     }
     ++(data ? lane.arrived : lane.credits);

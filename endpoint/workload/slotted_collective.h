@@ -68,8 +68,8 @@ class SlottedCollective : public Application {
     size_t link = 0;
     uint32_t channel = 0;
     size_t chunk_out = 0, chunk_in = 0;  ///< of a peer's messages
-    Place next;       ///< of a ring: the next operation; else the next receive
-    Place next_send;  ///< of a peer's messages
+    Place next;                          ///< of a ring: the next operation; else the next receive
+    Place next_send;                     ///< of a peer's messages
     // Messages since the beginning:
     uint64_t sent = 0, acknowledged = 0, credits = 0;
     uint64_t arrived = 0, used = 0, expected = 0, granted = 0;

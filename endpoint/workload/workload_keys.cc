@@ -156,9 +156,9 @@ Row<CollectiveSpec> slots_row() {
     const uint64_t unit = uint64_t{slots.steps} * kLeastStepBytes;
     if (slots.buffer.value % unit != 0) {
       value.require(value.get("buffer") ? "buffer" : "steps")
-          .fail("a buffer of " + exact(slots.buffer),
-                "a multiple of " + exact(Bytes{unit}) + ", " + exact(Bytes{kLeastStepBytes}) +
-                    " for each step");
+          .fail("a buffer of " + exact(slots.buffer), "a multiple of " + exact(Bytes{unit}) + ", " +
+                                                          exact(Bytes{kLeastStepBytes}) +
+                                                          " for each step");
     }
   };
   return {"slots", Form::either({Form::word({"nccl"}), kKeys.form()}),
@@ -172,13 +172,12 @@ Row<CollectiveSpec> slots_row() {
 Rows<CollectiveSpec> rows_of(const CollectiveSpec&) {
   using S = CollectiveSpec;
   using R = Row<S>;
-  return {R::of("hosts", &S::hosts, ranks_kind(), "its ranks", kRequiredKey),
-          R::of("size", &S::size, size_kind(kMaxSlottedBytes, kReduceElementBytes),
-                "as nccl-tests mean it; a multiple of 4B, without slots at most 256MiB",
-                kRequiredKey),
-          slots_row(),
-          until_row(&S::iterations),
-          repeats_row("iterations", &S::iterations, "how often, in place of until")};
+  return {
+      R::of("hosts", &S::hosts, ranks_kind(), "its ranks", kRequiredKey),
+      R::of("size", &S::size, size_kind(kMaxSlottedBytes, kReduceElementBytes),
+            "as nccl-tests mean it; a multiple of 4B, without slots at most 256MiB", kRequiredKey),
+      slots_row(), until_row(&S::iterations),
+      repeats_row("iterations", &S::iterations, "how often, in place of until")};
 }
 
 Rows<PermutationSpec> rows_of(const PermutationSpec&) {

@@ -21,10 +21,9 @@ struct Name {
 
 struct Sentence {
   std::string operator()(const CollectiveSpec& spec) const {
-    const std::string slots =
-        spec.slots ? " in slots of " + std::to_string(spec.slots->channels) + " x " +
-                         exact(spec.slots->buffer)
-                   : "";
+    const std::string slots = spec.slots ? " in slots of " + std::to_string(spec.slots->channels) +
+                                               " x " + exact(spec.slots->buffer)
+                                         : "";
     return " of " + exact(spec.size) + " over " + std::to_string(spec.hosts.size()) + " hosts" +
            slots + ", " + times_text(spec.iterations);
   }

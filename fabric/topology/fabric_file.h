@@ -33,9 +33,9 @@
 //     # how switches treat RoCE's data (LosslessProfile): multiples of the plane BDP but for alpha, the share
 //     # of the free buffer that one port may take; red: hpcc, simai or paper; asic: tomahawk5, spectrum4 or hpcc: in bytes
 //     # (fabric/asic); mrc_buffer: shared. watchdog: {detect: 200us, restore: 200us, action: drop}
-//   nic: ideal                 # cx8, {profile: cx8, compress: 2000} (all its times divided), or
+//   nic: ideal                 # cx8, pollara, {profile: cx8, compress: 2000} (all its times divided), or
 //     # {name: slow, port_down_delay: 10us, port_up_delay: 10us, remap_down: [1us, 5us],
-//     #  remap_up: 1us}
+//     #  remap_up: 1us, reorder_window: 100us, tail_probe: 200us, ack_timeout: 1ms}: the last three at least
 
 #include <filesystem>
 #include <string>

@@ -238,11 +238,17 @@ R link_rates_row() {
           "links with other rates; the last entry that names a link counts", read, write};
 }
 
+enum class NicModel : uint8_t { kIdeal, kCx8, kPollara };
+
 /// A profile alone, a profile with its times divided, or a NIC of one's own.
 R nic_row() {
   using N = NicProfile;
   using NR = KeyRow<N>;
-  const auto profile = word_kind<bool>({"ideal", "cx8"});
+  using L = NicLosses;
+  const auto profile = word_kind<NicModel>({"ideal", "cx8", "pollara"});
+  const auto of_losses = [](auto member) {
+    return [member](auto& nic) -> auto& { return nic.losses.*member; };
+  };
   const auto compress = integer_kind(1, kMostCompressed);
   const KeyTable<N> keys(
       {NR{"profile", profile.form, "times of a NIC's model", {}},
@@ -252,14 +258,25 @@ R nic_row() {
        NR::of("port_up_delay", &N::port_up_delay, "until a port that is back is noticed"),
        NR::of("remap_down", &N::remap_down, range_kind(),
               "until paths avoid a dead port: [shortest, longest]"),
-       NR::of("remap_up", &N::remap_up, range_kind(), "until paths use a port again")});
+       NR::of("remap_up", &N::remap_up, range_kind(), "until paths use a port again"),
+       NR::of("reorder_window", of_losses(&L::reorder_window),
+              "at least this instead of the transport's", kIfUnusual),
+       NR::of("tail_probe", of_losses(&L::tail_probe), "likewise", kIfUnusual),
+       NR::of("ack_timeout", of_losses(&L::ack_timeout), "likewise", kIfUnusual),
+       NR::of("exponential_retries", of_losses(&L::exponential_retries), integer_kind(0, 25),
+              "likewise", kIfUnusual)});
   const auto read = [=](const YamlValue& value, S& shape) {
     const auto known = value.is_scalar() ? value : value.get("profile");
     if (known) {
       if (value.is_map()) value.only_keys({"profile", "compress"});
       const auto by = value.is_map() ? value.get("compress") : std::nullopt;
       const int64_t divisor = by ? compress.read(*by) : 1;
-      shape.nic = profile.read(*known) ? cx8_profile(static_cast<uint32_t>(divisor)) : N{};
+      const auto by_this = static_cast<uint32_t>(divisor);
+      switch (profile.read(*known)) {
+        case NicModel::kIdeal: shape.nic = N{}; break;
+        case NicModel::kCx8: shape.nic = cx8_profile(by_this); break;
+        case NicModel::kPollara: shape.nic = pollara_profile(by_this); break;
+      }
       return;
     }
     std::vector<std::string_view> own;
@@ -270,10 +287,12 @@ R nic_row() {
     value.require("name");
     keys.read(value, shape.nic);
   };
-  return {"nic", Form::either({profile.form, keys.form()}),
-          "how long a NIC takes to notice a port and to avoid it", read, [=](const S& shape) {
-            return shape.nic.name == "ideal" ? shape.nic.name : keys.written(shape.nic);
-          }};
+  return {
+      "nic", Form::either({profile.form, keys.form()}),
+      "how long a NIC takes to notice a port and to avoid it, and to find out that a packet was lost",
+      read, [=](const S& shape) {
+        return shape.nic.name == "ideal" ? shape.nic.name : keys.written(shape.nic);
+      }};
 }
 
 std::vector<R> all_rows() {

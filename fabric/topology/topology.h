@@ -139,7 +139,16 @@ struct LosslessProfile {
   bool operator==(const LosslessProfile&) const = default;
 };
 
-/// How a NIC behaves around its ports.
+/// How a NIC finds out that a packet was lost. It is never faster than the transport's own profile; zero: as that one.
+struct NicLosses {
+  FabricTime reorder_window;         ///< a packet is lost when one sent so much later has arrived
+  FabricTime tail_probe;             ///< silence after which a probe asks
+  FabricTime ack_timeout;            ///< of a packet
+  uint32_t exponential_retries = 0;  ///< timeouts, each twice as long, before a queue pair fails
+  bool operator==(const NicLosses&) const = default;
+};
+
+/// How a NIC behaves around its ports, and with losses.
 struct NicProfile {
   std::string name = "ideal";
   FabricTime port_down_delay;  ///< from carrier loss to the NIC avoiding the port
@@ -151,13 +160,19 @@ struct NicProfile {
   };
   Range remap_down;
   Range remap_up;
+  NicLosses losses;
 };
 
 /// A NIC as slow as ConnectX-8 was seen to be, each time divided by `compress`: no data for 0.2 to
 /// 1.6 s when a port goes down, for 0.2 to 0.5 s when it comes back (MRC paper §5.2.2, figure 9a).
 /// It loses what it gives to the dead port until it notices; how long that takes is not published,
-/// 10 ms here (our choice).
+/// 10 ms here (our choice). No figure of its losses is published: it finds them as pollara_profile() does.
 NicProfile cx8_profile(uint32_t compress);
+
+/// A NIC that finds losses as those of the MRC paper's cluster C (Pollara 400G) were seen to: random loss under a
+/// ring all-reduce of 64 GPUs (section 5.3, figure 16), to which tests/bench/bench_nic_losses fitted the times. What it does
+/// about its ports is not published: at once.
+NicProfile pollara_profile(uint32_t compress);
 
 class Topology {
  public:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "analysis/report/summary.h"
@@ -183,6 +184,13 @@ std::string to_markdown(const std::vector<Comparison>& comparisons) {
     }
     text += "\n";
   }
+  // One line for each way in which losses were found.
+  std::set<std::string> timers;
+  for (const Comparison& comparison : comparisons) {
+    for (const ComparedRun& run : comparison.runs) timers.insert(run.verdict.loss_timers);
+  }
+  timers.erase("");
+  for (const std::string& each : timers) text += "\nLosses were found by " + each + ".\n";
   return notes.empty() ? text : text + "\n\\* depends on more than the transport:\n\n" + notes;
 }
 

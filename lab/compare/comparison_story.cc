@@ -66,7 +66,8 @@ std::string pauses(const ComparedRun& run, FabricTime end) {
                      pauses->longest_port, share, pauses->first_pauser);
 }
 
-std::string losses(const analysis::Metrics& m) {
+std::string losses(const analysis::Verdict& verdict) {
+  const analysis::Metrics& m = verdict.metrics;
   if (m.lost == 0 && m.retransmitted == 0 && m.trimmed == 0) return "";
   std::string text = fmt::format("{} lost", counted_noun(m.lost, "packet"));
   if (m.trimmed > 0) text += fmt::format(", {} trimmed", m.trimmed);
@@ -77,7 +78,9 @@ std::string losses(const analysis::Metrics& m) {
                         static_cast<double>(m.retransmitted) / static_cast<double>(missing),
                         m.trimmed > 0 ? " or trimmed" : "");
   }
-  return text + ".";
+  return text + (verdict.loss_timers.empty()
+                     ? "."
+                     : ". Losses were found by " + verdict.loss_timers + ".");
 }
 
 /// Why there is no time of recovery. Where switches find their routes again, losses are shown in its place.
@@ -176,7 +179,7 @@ std::vector<std::string> story_of(const Comparison& comparison, const ComparedRu
   std::vector<std::string> story;
   for (std::string sentence :
        {outcome(comparison.runs.front(), run), collisions(metrics), pauses(run, comparison.end),
-        queues(metrics), losses(metrics), no_recovery(run.verdict), answers(metrics)}) {
+        queues(metrics), losses(run.verdict), no_recovery(run.verdict), answers(metrics)}) {
     if (!sentence.empty()) story.push_back(std::move(sentence));
   }
   if (metrics.qps_failed > 0) {

@@ -46,6 +46,15 @@ FabricTime rc_retry_span(const Scenario& scenario) {
   return endpoint::rc_times(profile).until_failure(profile.rc_retries);
 }
 
+std::string loss_timers(const Scenario& scenario) {
+  bool mrc = false, rc = false;
+  for (const QueuePairEnd& end : queue_pairs(scenario)) {
+    (end.transport == endpoint::TransportKind::kRoce ? rc : mrc) = true;
+  }
+  if (!mrc && !rc) return "";
+  return endpoint::loss_timers_text(scenario.transport, scenario.topology, mrc, rc);
+}
+
 std::vector<analysis::MemoryRegion> regions_of(const Scenario& scenario) {
   std::vector<analysis::MemoryRegion> regions;
   const auto add = [&](uint32_t host, const endpoint::RegionPlan& region) {
@@ -110,6 +119,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .base_rtt = scenario.topology.base_rtt,
           .history_sha256 = history_sha256(outcome.history),
           .history_version = history_version(outcome.history),
+          .loss_timers = loss_timers(scenario),
           .work_ends = work_ends(scenario),
           .early_end = std::move(early_end),
           .schedule = scenario.schedule,

@@ -273,6 +273,26 @@ TEST_CASE("junit.xml is what CI systems read: counts that add up, cases of their
             .ends_with("where: 3us to 5us, h0 to h1 QP 7, frame 12 of sim.pcapng"));
 }
 
+TEST_CASE(
+    "a run in which packets were lost names the profiles that found them, any other does not") {
+  const Topology topology = test::quad();
+  AnalyzedRun lossy(topology, "optic-glitch");
+  lossy.inputs.loss_timers = "NIC old, transport lab: tail probe 1ms";
+  const Verdict v = sample(lossy).verdict;
+  REQUIRE(v.metrics.lost > 0);
+  CHECK(v.loss_timers == lossy.inputs.loss_timers);
+  CHECK(to_table(v).find("losses     found by NIC old, transport lab: tail probe 1ms\n") !=
+        std::string::npos);
+  CHECK(nlohmann::json::parse(to_json(v))["loss_timers"] == v.loss_timers);
+  AnalyzedRun calm(topology, "calm");
+  calm.inputs.loss_timers = lossy.inputs.loss_timers;
+  ScriptedTraffic().write(calm.run);
+  const Verdict none = calm.analyze().verdict;
+  REQUIRE(none.metrics.data_packets > 0);
+  CHECK(none.loss_timers.empty());
+  CHECK(to_table(none).find("losses ") == std::string::npos);
+}
+
 TEST_CASE("what the taps cost is in the table and in verdict.json") {
   Verdict v;
   CHECK(to_table(v).find("taps") == std::string::npos);

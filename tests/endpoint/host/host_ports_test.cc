@@ -218,3 +218,20 @@ TEST_CASE("a cx8 NIC sends nothing for just as long as its profile says, at fail
   CHECK(fabric.stats(1).losses_detected > 0);
   check_clean(fabric);
 }
+
+TEST_CASE(
+    "a queue pair outlives 5 ms of silence with a pollara NIC, and dies of it with the lab's times") {
+  for (const bool slow : {false, true}) {
+    CAPTURE(slow);
+    Topology fabric_of = pair();
+    if (slow) fabric_of.nic = pollara_profile(1);
+    SimFabric fabric(fabric_of, side_by_side({endless(0, 1)}));
+    for (const char* port : {"h0:p0", "h0:p1"}) {
+      fabric.set_wires(us(100), fabric.link_of(port), false);
+      fabric.set_wires(us(5100), fabric.link_of(port), true);
+    }
+    fabric.run_until(us(9000));
+    CHECK(fabric.stats(0).qps_in_error == (slow ? 0 : 1));
+    if (slow) CHECK(fabric.stats(1).bytes_verified > 10 << 20);
+  }
+}

@@ -59,6 +59,39 @@ TEST_CASE(
   CHECK(span < FabricTime::from_ms(8000));  // figure 6
 }
 
+TEST_CASE("a NIC finds losses no sooner than its profile says, unless an option does") {
+  const Topology ideal = test::octet();
+  Topology slow = ideal;
+  slow.nic = pollara_profile(1);
+  const TransportProfile lab = make_profile("lab", ideal), nic = make_profile("lab", slow);
+  CHECK(nic.tail_probe == slow.nic.losses.tail_probe);
+  CHECK(nic.reorder_window == slow.nic.losses.reorder_window);
+  CHECK(nic.reorder_window_max >= nic.reorder_window);
+  CHECK(nic.ack_timeout == slow.nic.losses.ack_timeout);
+  CHECK(nic.exponential_retries == slow.nic.losses.exponential_retries);
+  CHECK(nic.probe_interval == lab.probe_interval);
+  CHECK(make_profile(choice_in("{tail_probe: 1us}"), slow).tail_probe == FabricTime::from_us(1));
+  // Divided so far that it would be faster than the transport, it is as fast as that.
+  slow.nic = pollara_profile(1'000'000);
+  CHECK(make_profile("lab", slow).tail_probe == lab.tail_probe);
+  CHECK(make_profile("lab", slow).ack_timeout == lab.ack_timeout);
+}
+
+TEST_CASE("by what losses are found is written with the NIC's and the transport's profile") {
+  Topology t = test::octet();
+  CHECK(loss_timers_text(choice_in("lab"), t, true, false) ==
+        "NIC ideal, transport lab: reorder window " +
+            to_string(make_profile("lab", t).reorder_window) + ", tail probe " +
+            to_string(make_profile("lab", t).tail_probe) + ", ACK timeout " +
+            to_string(make_profile("lab", t).ack_timeout));
+  t.nic = cx8_profile(1);
+  const std::string both = loss_timers_text(choice_in("{rc_ack_timeout: 16ms}"), t, true, true);
+  CHECK(both.find("NIC cx8, transport lab: reorder window ") == 0);
+  CHECK(both.find("; RC's ACK timeout 16ms") != std::string::npos);
+  CHECK(loss_timers_text(choice_in("{rc_ack_timeout: 16ms}"), t, false, true) ==
+        "NIC cx8, transport lab: RC's ACK timeout 16ms");
+}
+
 TEST_CASE("a choice written as text reads back as the same choice") {
   for (const char* text : {"lab", "production", "{profile: lab}",
                            "{active_evs: 16, window_percent: 90, ack_timeout: 3rtt, icrc: on}",

@@ -50,7 +50,8 @@ TEST_CASE("a permutation and a write are read with their defaults") {
 
 TEST_CASE("every key of every kind of workload is written as it was read") {
   const std::string start = "qps: 2, at: 5us, routing: ecmp, transport: roce}";
-  std::vector<std::string> bodies(5, "{hosts: [h0, h1], size: 8B, iterations: 3, " + start);
+  std::vector<std::string> bodies(
+      5, "{hosts: [h0, h1], size: 8B, slots: nccl, iterations: 3, " + start);
   bodies.push_back("{hosts: [h0, h1, h2], load: 9%, message: 8B, shift: 2, " + start);
   bodies.push_back(
       "{from: h0, to: h1, size: 8B, rate: 2Gb/s, arrivals: poisson, count: 3, depth: 4, " + start);
@@ -99,20 +100,24 @@ TEST_CASE("the chunks of a ring cover the vector without gap, and differ by at m
 }
 
 TEST_CASE("a workload written as text reads back as the same workload") {
-  for (const char* text : {"all_reduce: {hosts: all, size: 8MiB, until: end}",
-                           "all_reduce: {hosts: \"random(3, h*)\", size: 1000B, iterations: 2}",
-                           "permutation: {hosts: all, load: 12.5%, message: 256KiB, shift: 4}",
-                           "write: {from: h0, to: h7, size: 3B, count: 9}",
-                           "write: {from: h0, to: h7, size: 3B, until: end, qps: 4, depth: 128}",
-                           "all_gather: {hosts: all, size: 8KiB, until: end, qps: 2, at: 5us}",
-                           "reduce_scatter: {hosts: all, size: 4B, iterations: 1}",
-                           "all_to_all: {hosts: [h0, h3], size: 4B, iterations: 1}",
-                           "sendrecv: {hosts: all, size: 1MiB, iterations: 1}",
-                           "incast: {from: \"h[1-7]\", to: h0, load: 100%, message: 64KiB}",
-                           "incast: {from: [h1], to: h0, victim: {from: h1, to: h2}, load: 1%, "
-                           "message: 1B, qps: 3, at: 1ms}",
-                           "ping_pong: {from: h0, to: h4, size: 2B, until: end}",
-                           "ping_pong: {from: h0, to: h4, size: 2B, count: 7, at: 1us}"}) {
+  for (const char* text :
+       {"all_reduce: {hosts: all, size: 8MiB, until: end}",
+        "all_reduce: {hosts: \"random(3, h*)\", size: 1000B, iterations: 2}",
+        "all_reduce: {hosts: all, size: 64GiB, slots: nccl, iterations: 2}",
+        "all_to_all: {hosts: all, size: 8MiB, slots: {buffer: 256KiB, steps: 16, "
+        "channels: 3}, iterations: 2}",
+        "permutation: {hosts: all, load: 12.5%, message: 256KiB, shift: 4}",
+        "write: {from: h0, to: h7, size: 3B, count: 9}",
+        "write: {from: h0, to: h7, size: 3B, until: end, qps: 4, depth: 128}",
+        "all_gather: {hosts: all, size: 8KiB, until: end, qps: 2, at: 5us}",
+        "reduce_scatter: {hosts: all, size: 4B, iterations: 1}",
+        "all_to_all: {hosts: [h0, h3], size: 4B, iterations: 1}",
+        "sendrecv: {hosts: all, size: 1MiB, iterations: 1}",
+        "incast: {from: \"h[1-7]\", to: h0, load: 100%, message: 64KiB}",
+        "incast: {from: [h1], to: h0, victim: {from: h1, to: h2}, load: 1%, "
+        "message: 1B, qps: 3, at: 1ms}",
+        "ping_pong: {from: h0, to: h4, size: 2B, until: end}",
+        "ping_pong: {from: h0, to: h4, size: 2B, count: 7, at: 1us}"}) {
     const WorkloadSpec spec = workload_in(text);
     CHECK(workload_in(to_yaml(spec)) == spec);
   }
@@ -173,4 +178,26 @@ TEST_CASE("bad workloads get an exact error") {
        }) {
     CHECK(workload_error(row.text) == row.expected);
   }
+}
+
+TEST_CASE("slots are NCCL's unless they are changed, and let a collective be larger than memory") {
+  const auto slots_in = [](const std::string& slots) {
+    return std::get<CollectiveSpec>(workload_in("all_reduce: {hosts: all, size: 1GiB, slots: " +
+                                                slots + ", iterations: 1}"))
+        .slots;
+  };
+  CHECK(slots_in("nccl") == SlotSpec{Bytes{4u << 20}, 8, 1});
+  CHECK(slots_in("{channels: 8, buffer: 1MiB}") == SlotSpec{Bytes{1u << 20}, 8, 8});
+  CHECK(describe(workload_in("all_reduce: {hosts: all, size: 1GiB, slots: nccl, iterations: 1}")) ==
+        "all_reduce of 1GiB over 8 hosts in slots of 1 x 4MiB, 1 times");
+  const auto refused = [](const std::string& slots) {
+    return workload_error("all_reduce: {hosts: all, size: 1GiB, iterations: 1" + slots + "}");
+  };
+  CHECK(refused("").find("found \"1GiB\": expected at most 256MiB, or \"slots\"") !=
+        std::string::npos);
+  CHECK(refused(", slots: mpi").find("found \"mpi\": expected \"nccl\"") != std::string::npos);
+  CHECK(refused(", slots: {steps: 6}").find("expected a multiple of 4") != std::string::npos);
+  CHECK(refused(", slots: {buffer: 33KiB}").find("expected a multiple of 32KiB") !=
+        std::string::npos);
+  CHECK(refused(", slots: {channels: 33}").find("from 1 to 32") != std::string::npos);
 }

@@ -84,14 +84,18 @@ void make_lossy(SimFabric& fabric, uint32_t host) {
 TEST_CASE("every collective verifies every byte on the octet while wires lose and reorder") {
   for (const CollectiveKind kind : kCollectiveKinds) {
     for (const uint32_t qps : {1u, 4u}) {
-      CAPTURE(name_of(kind));
-      CAPTURE(qps);
-      const CollectiveSpec spec = collective(kind, test::octet(), 512 << 10, qps);
-      SimFabric fabric(test::octet(), ending(spec));
-      make_lossy(fabric, 2);
-      make_lossy(fabric, 5);
-      fabric.run_until(us(20'000));
-      check_collective(fabric, spec);
+      for (const bool slotted : {false, true}) {
+        CAPTURE(name_of(kind));
+        CAPTURE(qps);
+        CAPTURE(slotted);
+        CollectiveSpec spec = collective(kind, test::octet(), 512 << 10, qps);
+        if (slotted) spec.slots = SlotSpec{{32 << 10}, 8, 3};
+        SimFabric fabric(test::octet(), ending(spec));
+        make_lossy(fabric, 2);
+        make_lossy(fabric, 5);
+        fabric.run_until(us(20'000));
+        check_collective(fabric, spec);
+      }
     }
   }
 }
@@ -100,13 +104,17 @@ TEST_CASE("every collective is right over three hosts with sizes that three does
   const Topology three = build_topology(test::shape_of("three", 2, 1, 0, 3));
   for (const CollectiveKind kind : kCollectiveKinds) {
     for (const uint64_t elements : {4u, 10'001u, 100'003u}) {
-      CAPTURE(name_of(kind));
-      CAPTURE(elements);
-      const CollectiveSpec spec = collective(kind, three, 4 * elements, 1);
-      SimFabric fabric(three, ending(spec));
-      make_lossy(fabric, 1);
-      fabric.run_until(us(20'000));
-      check_collective(fabric, spec);
+      for (const bool slotted : {false, true}) {
+        CAPTURE(name_of(kind));
+        CAPTURE(elements);
+        CAPTURE(slotted);
+        CollectiveSpec spec = collective(kind, three, 4 * elements, 1);
+        if (slotted) spec.slots = SlotSpec{{64 << 10}, 4, 2};
+        SimFabric fabric(three, ending(spec));
+        make_lossy(fabric, 1);
+        fabric.run_until(us(20'000));
+        check_collective(fabric, spec);
+      }
     }
   }
 }
@@ -114,11 +122,15 @@ TEST_CASE("every collective is right over three hosts with sizes that three does
 TEST_CASE("a vector of one element is padded to one for each host") {
   for (const CollectiveKind kind : kCollectiveKinds) {
     CAPTURE(name_of(kind));
-    CollectiveSpec spec = collective(kind, test::octet(), 4, 4);
-    SimFabric fabric(test::octet(), ending(spec));
-    fabric.run_until(us(2000));
-    if (kind != CollectiveKind::kSendRecv) spec.size = {4 * 8};
-    check_collective(fabric, spec);
+    for (const bool slotted : {false, true}) {
+      CAPTURE(slotted);
+      CollectiveSpec spec = collective(kind, test::octet(), 4, 4);
+      if (slotted) spec.slots = SlotSpec{{32 << 10}, 8, 4};
+      SimFabric fabric(test::octet(), ending(spec));
+      fabric.run_until(us(2000));
+      if (kind != CollectiveKind::kSendRecv) spec.size = {4 * 8};
+      check_collective(fabric, spec);
+    }
   }
 }
 

@@ -123,12 +123,31 @@ TEST_CASE("a cx8 NIC has the times that were seen, each divided by the compressi
   CHECK(shape_in(kSmall).nic.remap_down.max == FabricTime::zero());
 }
 
+TEST_CASE("a NIC has a way of its own to find losses, by its model or by keys") {
+  CHECK(shape_in(kSmall).nic.losses == NicLosses{});
+  const NicProfile pollara = shape_in(kSmall + "nic: pollara\n").nic;
+  CHECK(pollara.name == "pollara");
+  CHECK(pollara.port_down_delay == FabricTime::zero());
+  CHECK(pollara.losses.tail_probe > FabricTime::from_us(100));
+  CHECK(pollara.losses == shape_in(kSmall + "nic: cx8\n").nic.losses);
+  CHECK(shape_in(kSmall + "nic: {profile: pollara, compress: 4}\n").nic.losses.tail_probe ==
+        pollara.losses.tail_probe / 4);
+  const NicProfile own =
+      shape_in(kSmall +
+               "nic: {name: own, reorder_window: 9us, tail_probe: 1ms, ack_timeout: 2ms, "
+               "exponential_retries: 5}\n")
+          .nic;
+  CHECK(own.losses ==
+        NicLosses{FabricTime::from_us(9), FabricTime::from_ms(1), FabricTime::from_ms(2), 5});
+}
+
 TEST_CASE("a shape written as text reads back as the same shape") {
   for (const char* more :
        {"", "ecn: off\ntrim: off\noptics: off\n", "wires: fast\n", "forwarding: kernel\n",
         "forwarding: {all: ovs, p0: kernel, \"p*.t0-*\": switchd}\n",
         "ecn: {min: 0.123, max: 1}\nnic: {name: slow, port_down_delay: 1us}\npmtu: 257\n",
-        "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n",
+        "address_plan: full\n", "nic: {profile: cx8, compress: 3}\n", "nic: pollara\n",
+        "nic: {name: y, tail_probe: 7us, exponential_retries: 2}\n",
         "nic: {name: x, remap_down: [1us, 2us]}\n", "dscp: {trimmed: 20, control: 48}\n"}) {
     const std::string text = to_yaml(shape_in(kSmall + more));
     CHECK(to_yaml(shape_in(text)) == text);
