@@ -5,6 +5,7 @@
 #include "endpoint/congestion/dcqcn_choice.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/paths/ev_profile_values.h"
+#include "endpoint/roce/rc_timers.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -193,9 +194,11 @@ std::string loss_timers_text(const TransportChoice& choice, const Topology& topo
     text += "reorder window " + to_string(profile.reorder_window) + ", tail probe " +
             to_string(profile.tail_probe) + ", ACK timeout " + to_string(profile.ack_timeout);
   }
-  return text + (rc ? std::string(mrc ? "; " : "") + "RC's ACK timeout " +
-                          to_string(profile.rc_ack_timeout)
-                    : "");
+  if (!rc) return text;
+  const RcTimes times = rc_times(profile);
+  text += (mrc ? "; " : "") + ("RC's ACK timeout " + to_string(times.first()));
+  if (times.regular != times.first()) text += " and then up to " + to_string(times.regular);
+  return text;
 }
 
 }  // namespace mrclab::endpoint
