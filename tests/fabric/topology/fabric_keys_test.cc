@@ -35,7 +35,7 @@ ecn: {min: 0.300, max: 0.900}
 trim: {threshold: 1.100, last_hop: 1.600}
 queues: {control: 1.100, trimmed: 1.200, tail_drop: 2.200}
 dscp: {no_trim: 1, trimmable: 5, trimmable_retx: 9, trimmed: 13, trimmed_last_hop: 17, control: 47, lossless: 27, cnp: 49}
-roce: {pfc: on, adaptive_routing: off, red: {min: 0.500, max: 1.500, most: 30%}, tail_drop: 3.500, buffer: 2.500, alpha: 0.250, watchdog: {detect: 200us, restore: 300us, action: forward}}
+roce: {pfc: on, adaptive_routing: off, red: {min: 0.500, max: 1.500, most: 30%}, tail_drop: 3.500, asic: tomahawk5, buffer: 2.500, alpha: 0.250, mrc_buffer: shared, watchdog: {detect: 200us, restore: 300us, action: forward}}
 nic: {name: slow, port_down_delay: 10us, port_up_delay: 11us, remap_down: [1us, 5us], remap_up: [1us, 2us]}
 )";
 constexpr const char* kListed =

@@ -279,4 +279,8 @@ TEST_CASE("a table in Markdown has a line for each scenario, and shares of the f
         "| incident | mrc | roce |\n|---|---|---|\n| `x` | 200us, 0 of 0 | 250 %, 0 of 0 |\n");
   comparison.runs[1].verdict.metrics.completed.reset();
   CHECK(to_markdown({comparison}).find("| not done, 0 of 0 |") != std::string::npos);
+  comparison.runs[1].verdict.depends_on = {"compressed timers"};
+  const std::string starred = to_markdown({comparison});
+  CHECK(starred.find("| not done \\*, 0 of 0 |") != std::string::npos);
+  CHECK(starred.ends_with("- `x`, roce: depends on compressed timers\n"));
 }

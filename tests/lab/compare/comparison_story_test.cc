@@ -233,3 +233,11 @@ TEST_CASE("the headline says by what the runs are compared") {
   CHECK(headline.times);
   CHECK(headline.said.starts_with("completion: "));
 }
+
+TEST_CASE("what the figures depend on besides the transport is told behind them") {
+  Told told;
+  told.second.naks = 1;
+  told.comparison.runs[1].verdict.depends_on = {"compressed timers", "a window of 1ms"};
+  CHECK(told.rest() ==
+        "1 NAK to go back.|Depends on compressed timers.|Depends on a window of 1ms.");
+}
