@@ -24,8 +24,7 @@ std::optional<uint32_t> FareSpeaker::silent_host_at(PortId port) const {
 
 void FareSpeaker::originate(PortId port, FabricTime now) {
   const auto host = host_at(port);
-  live_speaker().originate(routing::Prefix::host(host_address(environment().topology, *host)), now,
-                           rate(port));
+  live_speaker().originate(routing::Prefix::host(host_address(environment().topology, *host)), now);
 }
 
 void FareSpeaker::start(const std::vector<bool>& carrier, FabricTime now) {
@@ -52,12 +51,8 @@ void FareSpeaker::set_carrier(PortId port, bool up, FabricTime now) {
 
 void FareSpeaker::set_rate(PortId port, BitRate rate, FabricTime now) {
   note_rate(port, rate);
-  if (!silent_host_at(port)) return live_speaker().set_rate(port, rate, now);
-  const routing::Prefix prefix =
-      routing::Prefix::host(host_address(environment().topology, *host_at(port)));
-  const auto& routes = speaker().table().routes();
-  const auto own = routes.find(prefix);
-  if (own != routes.end() && own->second.path_of(routing::kOwn)) originate(port, now);
+  // The rate of a silent host's link is in no announcement: the leaf is the originator.
+  if (!silent_host_at(port)) live_speaker().set_rate(port, rate, now);
 }
 
 FabricTime FareSpeaker::deadline() const {

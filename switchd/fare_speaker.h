@@ -1,8 +1,10 @@
 #pragma once
 // The BGP speaker of a switch that routes by itself (routing/node/node_speaker.h). What it decides it writes into the
 // forwarding table, after the delay that its profile models. Where NICs do not speak BGP (nic_routes of
-// fabric/topology/fare.h), a T0 originates the routes to its own hosts with the rate of their links, as long as those
-// have carrier. A route to a T0's row stands for all hosts of that row for which there is no other.
+// fabric/topology/fare.h), a T0 originates the routes to its own hosts as long as their links have carrier, and
+// announces on each uplink the rate of that uplink, whatever the rate of the hosts (white paper "Fully Adaptive Routing
+// Ethernet", 2.2.1: the line rate of the outgoing interface). A route to a T0's row stands for all hosts of that row
+// for which there is no other.
 
 #include <deque>
 #include <vector>

@@ -22,8 +22,11 @@ SpeakerPlan speaker_plan(const Topology& topology, NodeId node) {
     const NodeSite& peer = topology.node(port.peer.node);
     const BitRate rate = topology.wire(port.out).rate;
     if (peer.role == NodeRole::kHost) {
-      plan.origins.push_back({routing::Prefix::host(host_address(topology, peer.index)), rate,
-                              device_of(topology, {node, PortId{i}}), other_end()});
+      // Without a rate: each neighbour is announced that of its own link.
+      plan.origins.push_back({routing::Prefix::host(host_address(topology, peer.index)),
+                              {},
+                              device_of(topology, {node, PortId{i}}),
+                              other_end()});
       continue;
     }
     SpeakerPlan::Neighbour neighbour;

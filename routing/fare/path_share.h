@@ -2,7 +2,8 @@
 // How path bandwidth goes from node to node (draft-xu-idr-fare; white paper "Fully Adaptive Routing
 // Ethernet" 2.2.1):
 //
-//   the originator advertises the rate of the link that it advertises on
+//   the originator advertises the rate of the link that it advertises on (a leaf for its silent hosts; a NIC that
+//   speaks BGP is the originator itself, and its leaf a node on the way)
 //   a node on the way sums what it receives for a prefix, divides by N, the number of its ways out, and
 //   advertises no more than the rate of the link that it advertises on
 //   the edge spreads in proportion
@@ -16,6 +17,10 @@
 //   2. A way out that is gone makes N smaller: a spine that lost an unrelated leaf advertises more to the others
 //      than the other spines do, though all reach the destination alike. That is the rule's intent ("fair share",
 //      not capacity), and it is left so.
+//
+// And a limit where NICs speak (draft-xu-idr-fare-in-mpson): the leaf divides the rate of one NIC port by its uplinks.
+// Where that is less than every uplink has, no min() takes effect, and an uplink at half its rate weighs like the
+// others: 100 Gb/s by four uplinks are 25 on each, also on one of 50 Gb/s.
 
 #include <cstdint>
 #include <optional>

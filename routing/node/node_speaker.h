@@ -48,7 +48,6 @@ class NodeSpeaker : protected SpeakerEvents {
   Speaker& live_speaker() { return *speaker_; }
   const NodeEnvironment& environment() const { return environment_; }
   uint32_t next_boot() { return boots_++; }
-  BitRate rate(PortId port) const { return rates_[port.value]; }
   void note_rate(PortId port, BitRate rate) { rates_[port.value] = rate; }
   size_t ports() const { return rates_.size(); }
   /// The host has other next hops from now on; passed on by report_changes().

@@ -59,8 +59,9 @@ class Speaker {
   bool receive(PortId port, OctetView packet, FabricTime now);
   void set_carrier(PortId port, bool up, FabricTime now);
   void set_rate(PortId port, BitRate rate, FabricTime now);
-  /// A prefix of this node itself, or of one behind it that does not speak BGP and whose link has this rate: it is
-  /// advertised as if that node had announced it.
+  /// A prefix of this node itself, which is the originator: it advertises the rate of the link that it advertises on.
+  /// `behind`: the node behind it whose link has this rate is the originator, and what is advertised is as if that
+  /// node had announced it (our option of mrc-bgpd).
   void originate(const Prefix& prefix, FabricTime now, std::optional<BitRate> behind = {});
   void retract(const Prefix& prefix, FabricTime now);
   /// The prefixes that neighbours shall advertise to us (SpeakerParameters::wanted).

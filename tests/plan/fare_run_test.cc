@@ -219,6 +219,36 @@ TEST_CASE("trace fare says who sends which share where, and why") {
 }
 
 TEST_CASE(
+    "an uplink at half its rate weighs half where the leaf is the originator, whatever its hosts "
+    "have; where NICs are, 100 by four uplinks is less than it has") {
+  const auto shares = [](const std::string& host_rate, const std::string& nics) {
+    const Topology t = build_topology(parse_fabric(read_yaml_text(
+        "{name: f, planes: 1, t0: 2, t1: 4, hosts_per_t0: 4, host_rate: " + host_rate +
+            ", fabric_rate: 100Gb/s, link_rates: [{links: \"p0.t0-1:u0\", rate: 50Gb/s}], "
+            "routing: {default: fare, nics: " +
+            nics + "}}",
+        "f.yaml")));
+    const auto fare = explain_fare(t, {"h0", "h5", {}});
+    std::vector<double> found;
+    for (const char* port : {"u0", "u1", "u2", "u3"}) {
+      found.push_back(hop_of(fare, 0, port).at("share").get<double>());
+    }
+    return found;
+  };
+  const double seventh = 100.0 / 7;
+  for (const char* host_rate : {"25Gb/s", "100Gb/s", "400Gb/s"}) {
+    CAPTURE(host_rate);
+    const auto found = shares(host_rate, "off");
+    CHECK(found[0] == doctest::Approx(seventh));
+    for (const size_t i : {1, 2, 3}) CHECK(found[i] == doctest::Approx(2 * seventh));
+  }
+  for (const double share : shares("100Gb/s", "all")) CHECK(share == doctest::Approx(25));
+  const auto wide = shares("400Gb/s", "all");
+  CHECK(wide[0] == doctest::Approx(seventh));
+  CHECK(wide[3] == doctest::Approx(2 * seventh));
+}
+
+TEST_CASE(
     "inspect shows the sessions of such a switch, what it has heard and told, and its weights") {
   const Scenario scenario = fare_scenario();
   test::NoObserver none;
