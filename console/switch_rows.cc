@@ -5,6 +5,7 @@
 #include <map>
 
 #include "console/terminal.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::lab {
 
@@ -112,7 +113,9 @@ json table_of_rows(const NodeSite& site, json rows) {
 
 json table_of_switch(const NodeSite& site, const json& said) {
   json made = table_of_rows(site, rows_of_switch(site, said));
-  if (said.contains("speaker")) made["speaker"] = said.at("speaker");
+  for (const char* key : {"speaker", "fast_reroute"}) {
+    if (said.contains(key)) made[key] = said.at(key);
+  }
   return made;
 }
 
@@ -178,6 +181,21 @@ std::string speaker_text(const json& speaker) {
   return text + table(rows);
 }
 
+std::string reroute_text(const json& reroute) {
+  std::string dead, lost;
+  for (const json& port : reroute.at("dead")) dead += " " + port.get<std::string>();
+  for (const auto& [port, hosts] : reroute.at("lost_behind").items()) {
+    lost += fmt::format(" {} {}", port, counted_noun(hosts.get<uint32_t>(), "host"));
+  }
+  return fmt::format(
+      "\nFast reroute: {}; ports left out:{}; reported as lost behind:{}\n"
+      "     {} notices came, {} went, {} malformed, {} refused\n",
+      reroute.at("scope").get<std::string>(), dead.empty() ? " none" : dead,
+      lost.empty() ? " none" : lost, reroute.at("notices_in").get<uint64_t>(),
+      reroute.at("notices_out").get<uint64_t>(), reroute.at("malformed").get<uint64_t>(),
+      reroute.at("refused").get<uint64_t>());
+}
+
 }  // namespace
 
 std::string switch_table_text(const json& switch_json) {
@@ -192,6 +210,7 @@ std::string switch_table_text(const json& switch_json) {
   const auto by = switch_json.at("forwarding").get<std::string>();
   std::string text =
       switch_json.at("node").get<std::string>() + ": forwarded by " + by + "\n" + table(rows);
+  if (switch_json.contains("fast_reroute")) text += reroute_text(switch_json.at("fast_reroute"));
   if (switch_json.contains("speaker")) text += speaker_text(switch_json.at("speaker"));
   return text;
 }

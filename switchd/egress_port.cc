@@ -216,7 +216,8 @@ bool EgressPort::draws_mark(QueueClass queue) {
 
 bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
   const bool marks =
-      queue == QueueClass::kLossless || (queue == QueueClass::kData && !host_facing_);
+      queue == QueueClass::kLossless ||
+      (queue == QueueClass::kData && (!host_facing_ || rules_->limits().ecn_last_hop));
   return marks && rules_->limits().ecn && is_ect(frame.bytes()) &&
          (rules_->always_marks() || draws_mark(queue));
 }

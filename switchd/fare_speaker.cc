@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/packet/headers.h"
 #include "fabric/topology/fare.h"
 #include "fabric/topology/path.h"
 
@@ -10,7 +11,10 @@ namespace mrclab::switchd {
 FareSpeaker::FareSpeaker(const NodeEnvironment& environment, FareTable& table)
     : NodeSpeaker(environment),
       table_(table),
-      nics_speak_(nic_routes(environment.topology) != NicRoutes::kOff) {}
+      nics_speak_(nic_routes(environment.topology) != NicRoutes::kOff) {
+  const RerouteScope scope = environment.topology.routing.fare.fast_reroute;
+  if (scope != RerouteScope::kOff) reroute_.emplace(this->environment(), table);
+}
 
 std::optional<uint32_t> FareSpeaker::host_at(PortId port) const {
   const Topology& topology = environment().topology;
@@ -30,6 +34,7 @@ void FareSpeaker::originate(PortId port, FabricTime now) {
 void FareSpeaker::start(const std::vector<bool>& carrier, FabricTime now) {
   table_.clear();
   lost_hosts_.clear();
+  if (reroute_) reroute_->start(carrier);
   begin_anew(routing::speaker_parameters(environment().topology, environment().self,
                                          environment().seed, next_boot()));
   for (uint32_t i = 0; i < carrier.size(); ++i) {
@@ -42,7 +47,24 @@ void FareSpeaker::start(const std::vector<bool>& carrier, FabricTime now) {
   live_speaker().start(now);
 }
 
+bool FareSpeaker::receive(PortId port, std::span<const uint8_t> frame, FabricTime now) {
+  const bool notice = reroute_ && routing::is_to_link(frame) &&
+                      reroute_->receive(port, frame.subspan(kOuterOffset), now);
+  return notice || NodeSpeaker::receive(port, frame, now);
+}
+
+void FareSpeaker::session_up(PortId port, FabricTime now) {
+  NodeSpeaker::session_up(port, now);
+  if (reroute_) reroute_->set_session(port, true, now);
+}
+
+void FareSpeaker::session_down(PortId port, const std::string& reason, FabricTime now) {
+  NodeSpeaker::session_down(port, reason, now);
+  if (reroute_) reroute_->set_session(port, false, now);
+}
+
 void FareSpeaker::set_carrier(PortId port, bool up, FabricTime now) {
+  if (reroute_) reroute_->set_carrier(port, up, now);
   if (!silent_host_at(port)) return live_speaker().set_carrier(port, up, now);
   std::erase_if(lost_hosts_, [port](const LostHost& lost) { return lost.port == port; });
   if (up) return originate(port, now);
@@ -57,7 +79,8 @@ void FareSpeaker::set_rate(PortId port, BitRate rate, FabricTime now) {
 
 FabricTime FareSpeaker::deadline() const {
   const FabricTime lost = lost_hosts_.empty() ? FabricTime::never() : lost_hosts_.front().at;
-  return std::min(lost, speaker().deadline());
+  const FabricTime reroute = reroute_ ? reroute_->deadline() : FabricTime::never();
+  return std::min({lost, reroute, speaker().deadline()});
 }
 
 void FareSpeaker::run(FabricTime now) {
@@ -67,6 +90,11 @@ void FareSpeaker::run(FabricTime now) {
     lost_hosts_.pop_front();
   }
   live_speaker().run(now);
+  if (reroute_) {
+    reroute_->run(now);
+    for (auto& [port, packet] : reroute_->take_packets()) send(port, std::move(packet), now);
+    for (const auto& [host, hops] : reroute_->take_changes()) note_change(host, hops);
+  }
   report_changes(now);
 }
 
@@ -94,6 +122,7 @@ void FareSpeaker::set_hops(uint32_t host, const routing::FibEntry& entry) {
   for (uint32_t i = 0; i < ports(); ++i) {
     if (host_at(PortId{i}) == host) return;
   }
+  if (reroute_) return reroute_->set_routed(host, entry.hops);
   table_.set_hops(host, entry.hops);
   note_change(host, entry.hops);
 }

@@ -7,10 +7,12 @@
 // for which there is no other.
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "routing/node/node_speaker.h"
 #include "switchd/fare_table.h"
+#include "switchd/fast_reroute.h"
 
 namespace mrclab::switchd {
 
@@ -22,13 +24,19 @@ class FareSpeaker : public routing::NodeSpeaker {
   /// Begins anew, as after a loss of power: no sessions, no routes. `carrier`: by port.
   void start(const std::vector<bool>& carrier, FabricTime now);
 
+  /// Is the frame a packet for this switch itself? It is taken then.
+  bool receive(PortId port, std::span<const uint8_t> frame, FabricTime now);
   void set_carrier(PortId port, bool up, FabricTime now);
   void set_rate(PortId port, BitRate rate, FabricTime now);
 
   FabricTime deadline() const;
   void run(FabricTime now);
+  /// Null where there is none.
+  const FastReroute* fast_reroute() const { return reroute_ ? &*reroute_ : nullptr; }
 
  private:
+  void session_up(PortId port, FabricTime now) override;
+  void session_down(PortId port, const std::string& reason, FabricTime now) override;
   void fib_changed(const routing::Prefix& prefix, const routing::FibEntry& entry,
                    FabricTime now) override;
   void set_hops(uint32_t host, const routing::FibEntry& entry);
@@ -38,6 +46,7 @@ class FareSpeaker : public routing::NodeSpeaker {
   std::optional<uint32_t> silent_host_at(PortId port) const;
 
   FareTable& table_;
+  std::optional<FastReroute> reroute_;
   bool nics_speak_;
   struct LostHost {
     FabricTime at;  ///< when that is noticed

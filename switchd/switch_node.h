@@ -96,6 +96,8 @@ class SwitchNode : public Node {
   NodeId self() const { return environment_.self; }
   /// Null unless switches route by themselves.
   const routing::Speaker* speaker() const { return fare_ ? &fare_->speaker() : nullptr; }
+  /// Null unless their groups are protected before routing has decided.
+  const FastReroute* fast_reroute() const { return fare_ ? fare_->fast_reroute() : nullptr; }
   /// Counters by uSID, for uSIDs that were seen: an own one counts what it shifted, another one
   /// what was sent by its route. Packets without a route count for the uSID 0.
   const UsidCounts& usid_counts() const { return usids_; }

@@ -6,6 +6,28 @@ namespace mrclab::switchd {
 
 using nlohmann::json;
 
+namespace {
+
+json reroute_json(const SwitchNode& node) {
+  const FastReroute& reroute = *node.fast_reroute();
+  const NodeSite& site = node.topology().node(node.self());
+  json dead = json::array(), lost = json::object();
+  for (uint32_t i = 0; i < site.ports.size(); ++i) {
+    if (reroute.is_dead(PortId{i})) dead.push_back(site.ports[i].name);
+    if (const uint32_t hosts = reroute.lost_behind(PortId{i})) lost[site.ports[i].name] = hosts;
+  }
+  const RerouteCounters& counters = reroute.counters();
+  return {{"scope", name_of(node.topology().routing.fare.fast_reroute)},
+          {"dead", std::move(dead)},
+          {"lost_behind", std::move(lost)},
+          {"notices_out", counters.notices_out},
+          {"notices_in", counters.notices_in},
+          {"malformed", counters.malformed},
+          {"refused", counters.refused}};
+}
+
+}  // namespace
+
 nlohmann::json table_json(const SwitchNode& node) {
   nlohmann::json rows = nlohmann::json::array();
   node.usid_counts().for_each([&](uint16_t usid, const UsidCounters& counters) {
@@ -36,6 +58,7 @@ nlohmann::json table_json(const SwitchNode& node) {
       weights.push_back(std::move(list));
     }
     said["weights"] = std::move(weights);
+    if (node.fast_reroute() != nullptr) said["fast_reroute"] = reroute_json(node);
     said["speaker"] = routing::speaker_json(node.topology(), node.self(), *speaker);
   }
   return said;

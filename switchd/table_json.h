@@ -14,7 +14,8 @@ namespace mrclab::switchd {
 ///             "sessions": [{"port", "with", "as", "state": up, down or dark, "bfd"?, "routes"}],
 ///             "routes": [{"to": host, "own", "heard": [{"port", "mbps"}], "told": [{"port", "mbps"}]}]}
 /// with ports by name; null mbps: no bandwidth was announced. "heard": what each neighbour that is used has announced
-/// for the host; "told": what was announced to each neighbour.
+/// for the host; "told": what was announced to each neighbour. With fast reroute also "fast_reroute": {"scope", "dead":
+/// [port], "lost_behind": {port: hosts}, "notices_out", "notices_in", "malformed", "refused"} (fast_reroute.h).
 nlohmann::json table_json(const SwitchNode& node);
 
 }  // namespace mrclab::switchd

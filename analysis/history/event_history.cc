@@ -17,7 +17,8 @@ namespace {
 /// Checks need these events of hosts, and these of switches.
 constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
                                   event_kind::kCollectiveDone};
-constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib};
+constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib,
+                                     event_kind::kProtected};
 
 bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
@@ -69,7 +70,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     return;
   }
   if (!host_says) {
-    routing_.push_back({record.t, node, record.kind == event_kind::kBgpDown});
+    routing_.push_back({record.t, node, record.kind != event_kind::kFib});
     return;
   }
   const uint32_t host = topology_.node(node).index;

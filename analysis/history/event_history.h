@@ -53,11 +53,12 @@ struct PathNews {
   bool local = false;  ///< for a plane: by the host's own port, not by its peer's report
 };
 
-/// The routing of a switch (routing: fare) lost a session with a neighbour, or wrote other next hops into its table.
+/// The routing of a switch (routing: fare) lost a session with a neighbour, or its fast reroute a port, or other next
+/// hops were written into its table.
 struct RoutingNews {
   FabricTime t;
   NodeId node;
-  bool session_lost = false;  ///< else: its table changed
+  bool session_lost = false;  ///< or a port; else: its table changed
 };
 
 /// A host finished an iteration of a collective.

@@ -32,6 +32,8 @@ inline constexpr std::string_view kBgpDown = "bgp_down";
 inline constexpr std::string_view kBgpFault = "bgp_fault";
 inline constexpr std::string_view kBgpLimit = "bgp_limit";
 inline constexpr std::string_view kFib = "fib";
+inline constexpr std::string_view kProtected = "protected";
+inline constexpr std::string_view kNotified = "notified";
 // The lab.
 inline constexpr std::string_view kLinkMirroredDown = "link_mirrored_down";
 inline constexpr std::string_view kLinkMirroredUp = "link_mirrored_up";
@@ -90,6 +92,10 @@ inline constexpr std::array kEventKinds{
     EventKindInfo{event_kind::kBgpFault, "speaker", "a neighbour's message breaks a rule"},
     EventKindInfo{event_kind::kBgpLimit, "speaker", "a bound was reached: what is left out"},
     EventKindInfo{event_kind::kFib, "speaker", "the table of next hops changed"},
+    EventKindInfo{event_kind::kProtected, "switch",
+                  "fast reroute: a port is in no group until it is back, whatever routing says"},
+    EventKindInfo{event_kind::kNotified, "switch",
+                  "fast reroute: the neighbour at this port has lost hosts, or has them back"},
     EventKindInfo{event_kind::kLinkMirroredDown, "lab",
                   "the kernel's link was set down, as the fault has it"},
     EventKindInfo{event_kind::kLinkMirroredUp, "lab", "the kernel's link was set up again"},

@@ -349,7 +349,10 @@ std::vector<R> all_rows() {
                 map_row("ecn", &S::queues,
                         KeyTable<QueueShape>(
                             {queue_row("min", &Q::ecn_min, "no mark below"),
-                             queue_row("max", &Q::ecn_max, "every packet marked from here on")}),
+                             queue_row("max", &Q::ecn_max, "every packet marked from here on"),
+                             KeyRow<QueueShape>::of(
+                                 "last_hop", &Q::ecn_last_hop,
+                                 "switches mark towards hosts, too (htsim; UEC and MRC: off)")}),
                         "marks by the length of the queue",
                         [](const YamlValue& value, const S& shape) {
                           require_below(value, shape.queues.ecn_min, shape.queues.ecn_max);

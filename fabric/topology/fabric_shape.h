@@ -20,6 +20,7 @@ struct QueueShape {
   bool trim = true;
   uint32_t ecn_min = 200;
   uint32_t ecn_max = 800;
+  bool ecn_last_hop = false;
   uint32_t trim_threshold = 1000;
   uint32_t trim_threshold_last_hop = 1500;
   uint32_t control_limit = 1000;

@@ -181,6 +181,23 @@ FabricTime read_ready(const YamlValue& value) {
   return ready;
 }
 
+/// More than a switch may take for fast reroute; our choice.
+constexpr FabricTime kMostDelay = FabricTime::from_ms(100);
+FabricTime read_delay(const YamlValue& value) {
+  const FabricTime delay = value.as_time();
+  if (delay > kMostDelay) value.fail_expecting("at most " + exact(kMostDelay));
+  return delay;
+}
+
+/// Written where there is fast reroute.
+RoutingRow only_if_protected(const RoutingRow& row) {
+  RoutingRow result = row;
+  result.write = [=](const RoutingChoice& choice) {
+    return choice.fare.fast_reroute == RerouteScope::kOff ? "" : row.write(choice);
+  };
+  return result;
+}
+
 /// The keys that only FARE has.
 std::vector<RoutingRow> fare_rows() {
   using F = FareChoice;
@@ -188,26 +205,42 @@ std::vector<RoutingRow> fare_rows() {
     return [=](auto& choice) -> auto& { return choice.fare.*member; };
   };
   const ValueForm time = ValueForm::of(ValueForm::Kind::kTime);
-  const auto or_zero = [](const char* zero) {
-    return [=](FabricTime in) { return in == FabricTime::zero() ? zero : exact(in); };
+  const auto delay = [](FabricTime in) { return exact(in); };
+  const auto ready = [](FabricTime in) { return in == FabricTime::zero() ? "" : exact(in); };
+  const auto bfd = [](const std::optional<FabricTime>& in) {
+    return !in ? "" : *in == FabricTime::zero() ? "off" : exact(*in);
   };
-  return {RoutingRow::of(
-              "spray", fare(&F::spray), word_kind<Spray>({"packet", "flow"}),
-              "fare: each packet the next member of a weighted group, or each flow one by its "
-              "hash"),
-          RoutingRow::of(
-              "delays", fare(&F::delays), word_kind<FareDelays>({"ideal", "frr", "hardware"}),
-              "fare: what a switch takes to notice, decide and write its table: nothing, FRR 8.4 "
-              "as measured, or our guess of an ASIC's, of which nobody has published a figure"),
-          RoutingRow::of("bfd", fare(&F::bfd),
-                         ValueKind{ValueForm::either({ValueForm::word({"off"}), time}), read_bfd,
-                                   or_zero("off")},
-                         "fare: between BFD packets, whole microseconds from 10us"),
-          RoutingRow::of("nics", fare(&F::nics),
-                         word_kind<NicRoutes>({"off", "all", "aggregates", "wanted"}),
-                         "fare: which routes NICs get; off: they do not speak BGP"),
-          RoutingRow::of("ready", fare(&F::ready), ValueKind{time, read_ready, or_zero("")},
-                         "fare: when workloads begin that do not set it")};
+  return {
+      RoutingRow::of(
+          "spray", fare(&F::spray), word_kind<Spray>({"packet", "flow"}),
+          "fare: each packet the next member of a weighted group, or each flow one by its "
+          "hash"),
+      RoutingRow::of(
+          "delays", fare(&F::delays), word_kind<FareDelays>({"ideal", "frr", "hardware"}),
+          "fare: what a switch takes to notice, decide and write its table: nothing, FRR 8.4 "
+          "as measured, or our guess of an ASIC's, of which nobody has published a figure "
+          "(then with bfd: 3300us, RFC 7419)"),
+      RoutingRow::of("bfd", fare(&F::bfd),
+                     ValueKind{ValueForm::either({ValueForm::word({"off"}), time}), read_bfd, bfd},
+                     "fare: between BFD packets, whole microseconds from 10us; three missing "
+                     "ones are death"),
+      RoutingRow::of("nics", fare(&F::nics),
+                     word_kind<NicRoutes>({"off", "all", "aggregates", "wanted"}),
+                     "fare: which routes NICs get; off: they do not speak BGP"),
+      RoutingRow::of("ready", fare(&F::ready), ValueKind{time, read_ready, ready},
+                     "fare: when workloads begin that do not set it"),
+      only_if_protected(RoutingRow::of(
+          "fast_reroute", fare(&F::fast_reroute),
+          word_kind<RerouteScope>({"off", "local", "remote"}),
+          "fare: before routing has decided a dead port leaves its switch's groups, and "
+          "neighbours are notified where there is no other way "
+          "(draft-clad-rtgwg-ipfrr-aiml-00, FANN)")),
+      only_if_protected(
+          RoutingRow::of("detect", fare(&F::detect), ValueKind{time, read_delay, delay},
+                         "fast_reroute: from the loss of light to that (our choice: 10us)")),
+      only_if_protected(RoutingRow::of(
+          "react", fare(&F::react), ValueKind{time, read_delay, delay},
+          "fast_reroute: from a notification's arrival to that (our choice: 10us)"))};
 }
 
 const KeyTable<RoutingChoice>& routing_keys() {
@@ -262,6 +295,10 @@ RoutingChoice read_routing(const YamlValue& value) {
     }
   }
   routing_keys().read_pass(1, value, choice);
+  for (const char* key : {"detect", "react"}) {
+    if (!value.get(key) || choice.fare.fast_reroute != RerouteScope::kOff) continue;
+    value.fail_at_key(key, in_quotes(key), "\"fast_reroute: local\" or remote beside it");
+  }
   return choice;
 }
 
@@ -317,6 +354,11 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
                    graph.switches[link.upper].name + ", on which no hosts hang",
                "links to switches with hosts: all others are one AS, whose members do not speak "
                "to each other"}};
+    }
+    if (shape.routing.fare.fast_reroute != RerouteScope::kOff &&
+        has_forwarding(shape, Forwarding::kKernel)) {
+      return {{"routing", "fast_reroute, beside \"forwarding: kernel\"",
+               "off: the kernel's routes are those of its speaker alone"}};
     }
     if (shape.lossless.adaptive) {
       return {{"roce", "adaptive_routing, beside \"routing: fare\"",

@@ -52,14 +52,39 @@ constexpr std::string_view name_of(NicRoutes routes) {
                                                      {NicRoutes::kWanted, "wanted"}});
   return kNames[static_cast<size_t>(routes)];
 }
+/// What switches do about a failure before their routing has decided (switchd/fast_reroute.h).
+enum class RerouteScope : uint8_t {
+  kOff,     ///< nothing
+  kLocal,   ///< a dead port leaves the groups of its own switch
+  kRemote,  ///< and a switch without another way notifies its neighbours, which send by others
+};
+constexpr std::string_view name_of(RerouteScope scope) {
+  constexpr auto kNames = words_by_value<RerouteScope>({{RerouteScope::kOff, "off"},
+                                                        {RerouteScope::kLocal, "local"},
+                                                        {RerouteScope::kRemote, "remote"}});
+  return kNames[static_cast<size_t>(scope)];
+}
+
+/// The shortest of the intervals that implementations of BFD have in common, those in hardware among them (RFC 7419),
+/// and what `delays: hardware` has unless the fabric names another.
+inline constexpr FabricTime kHardwareBfd = FabricTime::from_us(3'300);
+
 struct FareChoice {
   Spray spray = Spray::kPacket;
   FareDelays delays = FareDelays::kIdeal;
-  FabricTime
-      bfd{};  ///< between BFD packets; zero: no BFD, so a silent link is noticed by BGP's hold timer
+  /// Between BFD packets; none given: bfd_interval().
+  std::optional<FabricTime> bfd = std::nullopt;
   std::optional<NicRoutes> nics =
       std::nullopt;    ///< none given: all where there are several planes, else off
   FabricTime ready{};  ///< when workloads begin that do not set it; zero: fabric/topology/fare.h
+  RerouteScope fast_reroute = RerouteScope::kOff;
+  /// From the loss of light to the end of a port's use, and from the arrival of a neighbour's notification to that.
+  /// FANN's charter has "microseconds to sub-millisecond" for detection; both figures are our choice.
+  FabricTime detect = FabricTime::from_us(10), react = FabricTime::from_us(10);
+  /// Zero: no BFD, so a silent link is noticed by BGP's hold timer.
+  constexpr FabricTime bfd_interval() const {
+    return bfd.value_or(delays == FareDelays::kHardware ? kHardwareBfd : FabricTime::zero());
+  }
   bool operator==(const FareChoice&) const = default;
 };
 

@@ -105,6 +105,7 @@ struct QueueProfile {
   bool trim = true;
   Bytes ecn_min;                  ///< 0.2 Plane_BDP
   Bytes ecn_max;                  ///< 0.8 Plane_BDP
+  bool ecn_last_hop = false;      ///< host-facing ports mark MRC's data, too
   Bytes trim_threshold;           ///< 1.0 Plane_BDP
   Bytes trim_threshold_last_hop;  ///< 1.5 Plane_BDP, on host-facing ports
   Bytes control_limit;            ///< 1.0 Plane_BDP, of SACKs, NACKs and ACKs

@@ -22,6 +22,7 @@ QueueProfile queue_profile(const FabricShape& fabric, BitRate rate, FabricTime b
   q.trim = shape.trim;
   q.ecn_min = times(shape.ecn_min);
   q.ecn_max = times(shape.ecn_max);
+  q.ecn_last_hop = shape.ecn_last_hop;
   q.trim_threshold = times(shape.trim_threshold);
   q.trim_threshold_last_hop = times(shape.trim_threshold_last_hop);
   q.control_limit = times(shape.control_limit);

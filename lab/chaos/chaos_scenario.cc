@@ -49,7 +49,7 @@ FabricTime routed_within(const Topology& topology) {
 bool leaves_half_a_session(const Scenario& scenario) {
   const Topology& topology = scenario.topology;
   if (topology.routing.by_default != Routing::kFare ||
-      topology.routing.fare.bfd != FabricTime::zero()) {
+      topology.routing.fare.bfd_interval() != FabricTime::zero()) {
     return false;
   }
   std::set<std::pair<FabricTime, PortRef>> lost;

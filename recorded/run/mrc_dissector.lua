@@ -6,6 +6,7 @@
 --            to Wireshark's own RoCEv2 dissector
 --   mrctime  the Ethernet trailer that carries fabric time, and the void frames (ethertype 0x88B5)
 --            that stand for lost ones
+--   mrcnotice  UDP port 51073: notices of failures between switches (routing/notice/failure_notice.h)
 
 --@TABLES@
 
@@ -555,3 +556,45 @@ function void.dissector(tvb, pinfo, root)
 end
 
 DissectorTable.get("ethertype"):add(0x88B5, void)
+
+--- A switch reports to its neighbours which prefixes it has lost all ways to, or has back.
+local notice = Proto("mrcnotice", "MRC lab failure notice")
+local kNoticePort, kNoticeHead, kPrefixBytes, kMostPrefixes = 51073, 9, 17, 32
+local notice_types = { [3] = "failure detected", [4] = "failure eliminated" }
+local notice_fields = {
+  type = ProtoField.uint8("mrcnotice.type", "Type", base.DEC, notice_types),
+  version = ProtoField.uint8("mrcnotice.version", "Version", base.DEC, nil, 0xf0),
+  metric = ProtoField.uint8("mrcnotice.metric", "Metric", base.DEC, nil, nil, "255: all is lost"),
+  parameters = ProtoField.uint8("mrcnotice.parameters", "Parameters", base.HEX, nil, nil, "0x80: prefixes"),
+  sequence = ProtoField.uint32("mrcnotice.sequence", "Sequence number", base.DEC),
+  count = ProtoField.uint8("mrcnotice.count", "Prefixes", base.DEC),
+  length = ProtoField.uint8("mrcnotice.prefix_length", "Prefix length", base.DEC),
+  prefix = ProtoField.ipv6("mrcnotice.prefix", "Prefix"),
+}
+local all_notice = {}
+for _, field in pairs(notice_fields) do all_notice[#all_notice + 1] = field end
+notice.fields = all_notice
+
+function notice.dissector(tvb, pinfo, root)
+  if tvb:len() < kNoticeHead then return 0 end
+  pinfo.cols.protocol = "MRC notice"
+  local tree = root:add(notice, tvb())
+  tree:add(notice_fields.type, tvb(0, 1))
+  tree:add(notice_fields.version, tvb(1, 1))
+  tree:add(notice_fields.metric, tvb(2, 1))
+  tree:add(notice_fields.parameters, tvb(3, 1))
+  tree:add(notice_fields.sequence, tvb(4, 4))
+  tree:add(notice_fields.count, tvb(8, 1))
+  local text = notice_types[tvb(0, 1):uint()] or "unknown"
+  local offset = kNoticeHead
+  for _ = 1, math.min(tvb(8, 1):uint(), kMostPrefixes) do
+    if tvb:len() < offset + kPrefixBytes then break end
+    tree:add(notice_fields.length, tvb(offset, 1))
+    tree:add(notice_fields.prefix, tvb(offset + 1, 16))
+    text = string.format("%s %s/%d", text, tostring(tvb(offset + 1, 16):ipv6()), tvb(offset, 1):uint())
+    offset = offset + kPrefixBytes
+  end
+  pinfo.cols.info = text
+end
+
+DissectorTable.get("udp.port"):add(kNoticePort, notice)

@@ -30,18 +30,6 @@ SpeakerTiming timing_of(FareDelays delays) {
   return kIdealTiming;
 }
 
-std::string hosts_text(const std::vector<uint32_t>& hosts) {
-  std::string text;
-  for (size_t first = 0; first < hosts.size();) {
-    size_t last = first;
-    while (last + 1 < hosts.size() && hosts[last + 1] == hosts[last] + 1) ++last;
-    text += (text.empty() ? "h" : ",h") + std::to_string(hosts[first]);
-    if (last > first) text += "-h" + std::to_string(hosts[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
 /// What each kind of node announces and asks for, by the routes that NICs get.
 void add_nic_routes(SpeakerParameters& made, const Topology& topology, const NodeSite& site) {
   const NicRoutes routes = nic_routes(topology);
@@ -57,6 +45,24 @@ void add_nic_routes(SpeakerParameters& made, const Topology& topology, const Nod
 }
 
 }  // namespace
+
+std::string hosts_text(const std::vector<uint32_t>& hosts) {
+  std::string text;
+  for (size_t first = 0; first < hosts.size();) {
+    size_t last = first;
+    while (last + 1 < hosts.size() && hosts[last + 1] == hosts[last] + 1) ++last;
+    text += (text.empty() ? "h" : ",h") + std::to_string(hosts[first]);
+    if (last > first) text += "-h" + std::to_string(hosts[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+bool is_to_link(std::span<const uint8_t> frame) {
+  return frame.size() >= kInnerOffset &&
+         load_be<uint16_t>(&frame[kEthertypeOffset]) == kEthertypeIpv6 &&
+         load_be<uint16_t>(&frame[kDestinationOffset]) == kLinkBlock;
+}
 
 SpeakerParameters speaker_parameters(const Topology& topology, NodeId self, uint64_t seed,
                                      uint32_t boot) {
@@ -86,7 +92,8 @@ SpeakerParameters speaker_parameters(const Topology& topology, NodeId self, uint
     neighbour.is_host = to_host;
     neighbour.takes_filters = to_host && nics == NicRoutes::kWanted;
     neighbour.unreachability = nics == NicRoutes::kAggregates;
-    if (fare.bfd != FabricTime::zero()) neighbour.bfd = BfdParameters{.interval = fare.bfd};
+    const FabricTime bfd = fare.bfd_interval();
+    if (bfd != FabricTime::zero()) neighbour.bfd = BfdParameters{.interval = bfd};
     made.neighbours.push_back(neighbour);
   }
   return made;
@@ -110,10 +117,7 @@ void NodeSpeaker::begin_anew(SpeakerParameters parameters) {
 }
 
 bool NodeSpeaker::receive(PortId port, std::span<const uint8_t> frame, FabricTime now) {
-  const bool to_link = frame.size() >= kInnerOffset &&
-                       load_be<uint16_t>(&frame[kEthertypeOffset]) == kEthertypeIpv6 &&
-                       load_be<uint16_t>(&frame[kDestinationOffset]) == kLinkBlock;
-  return to_link && speaker_->receive(port, frame.subspan(kOuterOffset), now);
+  return is_to_link(frame) && speaker_->receive(port, frame.subspan(kOuterOffset), now);
 }
 
 std::string NodeSpeaker::neighbour_at(PortId port) const {

@@ -28,6 +28,11 @@ namespace mrclab::routing {
 SpeakerParameters speaker_parameters(const Topology& topology, NodeId self, uint64_t seed,
                                      uint32_t boot = 0);
 
+/// "h0-h3,h7", of numbers that ascend.
+std::string hosts_text(const std::vector<uint32_t>& hosts);
+/// Does the frame go to an address of a link (fabric/topology/path.h)? Only a neighbour sends to such a one.
+bool is_to_link(std::span<const uint8_t> frame);
+
 class NodeSpeaker : protected SpeakerEvents {
  public:
   explicit NodeSpeaker(const NodeEnvironment& environment);

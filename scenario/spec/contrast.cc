@@ -69,6 +69,10 @@ Scenario under_transport(const Scenario& scenario, const ContrastName& name) {
   const NamedTransport* const transport = name.transport;
   const Contrast* const contrast = name.contrast;
   if (!transport->routing.empty()) route_as(*transport, result);
+  if (transport->set_queues != nullptr) {
+    transport->set_queues(result.fabric.queues);
+    result.topology = build_topology(result.fabric);
+  }
   if (!transport->options.empty()) {
     const YamlValue options = read_yaml_text(transport->options, "the transport's options");
     const endpoint::TransportChoice choice = endpoint::parse_transport(options, scenario.topology);

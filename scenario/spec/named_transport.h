@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/topology/fabric_shape.h"
+
 namespace mrclab::lab {
 
 /// The properties of a transport on which expectations depend.
@@ -24,6 +26,8 @@ struct NamedTransport {
   std::string_view options;  ///< as in a scenario's `transport:`; empty: nothing is replaced
   TransportFamily family = TransportFamily::kSprays;
   std::string_view routing = {};  ///< as in a fabric's `routing:`; empty: the fabric's own
+  /// Sets the thresholds of switches that the transport is defined with; null: the fabric's own.
+  void (*set_queues)(QueueShape&) = nullptr;
 };
 std::span<const NamedTransport> named_transports();
 /// Behind the name of a transport: on the fat twin of the scenario's fabric (fat_twin.h).

@@ -270,8 +270,8 @@ TEST_CASE(
   CHECK(broken.at("speaker").at("sessions")[1].at("state") == "dark");
   REQUIRE(speaker.at("routes").size() == 3);
   CHECK(speaker.at("routes")[0].at("own") == true);
-  CHECK(speaker.at("routes")[0].at("told")[0].at("mbps") == 50'000);
-  CHECK(speaker.at("routes")[1].at("heard")[0] == nlohmann::json{{"port", "u0"}, {"mbps", 25'000}});
+  CHECK(speaker.at("routes")[0].at("told")[0].at("mbps") == 100'000);
+  CHECK(speaker.at("routes")[1].at("heard")[0] == nlohmann::json{{"port", "u0"}, {"mbps", 50'000}});
   const auto has_row = [](const nlohmann::json& table, const std::string& hosts,
                           const std::string& action, const std::string& port) {
     for (const auto& row : table.at("rows")) {

@@ -22,8 +22,8 @@ struct PortBench {
     s.wire.rate = BitRate::from_gbps(100);
     s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
-    s.queues = {true,    true,      {10'000}, {40'000}, {50'000}, {75'000}, {2'000},
-                {2'000}, {100'000}, {},       {},       {},       {}};
+    s.queues = {true,    true,    {10'000},  {40'000}, false, {50'000}, {75'000},
+                {2'000}, {2'000}, {100'000}, {},       {},    {},       {}};
     return s;
   }
 
@@ -331,7 +331,9 @@ TEST_CASE("between the thresholds the marked fraction is linear in the depth") {
   }
 }
 
-TEST_CASE("only ECN-capable data is marked, only when ECN is on, and never on the last hop") {
+TEST_CASE(
+    "only ECN-capable data is marked, only when ECN is on, and on the last hop only where the fabric "
+    "asks for it") {
   const auto marks = [](const EgressSettings& settings, uint8_t ecn, uint8_t dscp) {
     PortBench bench(settings);
     for (int i = 0; i < 60; ++i) bench.offer(1'000, dscp, ecn);
@@ -343,6 +345,9 @@ TEST_CASE("only ECN-capable data is marked, only when ECN is on, and never on th
   CHECK_FALSE(marks(uplink, kEcnNotEct, kDscpNoTrim));
   CHECK_FALSE(marks(uplink, kEcnCe, kDscpNoTrim));
   CHECK_FALSE(marks(PortBench::settings(true), 2, kDscpNoTrim));
+  EgressSettings marking_last = PortBench::settings(true);
+  marking_last.queues.ecn_last_hop = true;
+  CHECK(marks(marking_last, 2, kDscpNoTrim));
   EgressSettings off = uplink;
   off.queues.ecn = false;
   CHECK_FALSE(marks(off, 2, kDscpNoTrim));

@@ -27,7 +27,7 @@ struct LosslessBench {
     s.wire.rate = BitRate::from_gbps(100);
     s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
-    s.queues = {true,    true,      {10'000}, {40'000}, {50'000},      {75'000}, {2'000},
+    s.queues = {true,    true,      {10'000}, {40'000}, false,         {50'000}, {75'000}, {2'000},
                 {2'000}, {100'000}, {20'000}, {60'000}, {200'000'000}, {30'000}, {}};
     s.lossless.pfc = pfc;
     if (pfc) s.lossless_room = Bytes{1'000'000};

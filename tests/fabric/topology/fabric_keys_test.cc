@@ -31,7 +31,7 @@ forwarding: {all: switchd, "p1": kernel}
 routing: {default: fare, spray: flow, delays: frr, bfd: 50us, nics: wanted, ready: 150us, hash_seed: same}
 speaker: {"p1": frr}
 wires: veth
-ecn: {min: 0.300, max: 0.900}
+ecn: {min: 0.300, max: 0.900, last_hop: on}
 trim: {threshold: 1.100, last_hop: 1.600}
 queues: {control: 1.100, trimmed: 1.200, tail_drop: 2.200}
 dscp: {no_trim: 1, trimmable: 5, trimmable_retx: 9, trimmed: 13, trimmed_last_hop: 17, control: 47, lossless: 27, cnp: 49}

@@ -10,6 +10,7 @@
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
+#include "tests/support/errors.h"
 
 using namespace mrclab;
 
@@ -46,7 +47,15 @@ TEST_CASE("what a file says of FARE is read back as it was") {
               FabricTime::from_ms(3)};
   RoutingChoice some{.by_default = Routing::kFare};
   some.fare.delays = FareDelays::kHardware;
-  for (const RoutingChoice& choice : {RoutingChoice{.by_default = Routing::kFare}, some, all}) {
+  RoutingChoice fast{.by_default = Routing::kFare};
+  fast.fare.fast_reroute = RerouteScope::kRemote;
+  fast.fare.detect = FabricTime::from_us(3);
+  fast.fare.react = FabricTime::zero();
+  RoutingChoice silent{.by_default = Routing::kFare};
+  silent.fare.delays = FareDelays::kHardware;
+  silent.fare.bfd = FabricTime::zero();
+  for (const RoutingChoice& choice :
+       {RoutingChoice{.by_default = Routing::kFare}, some, all, fast, silent}) {
     FabricShape shape = fare_shape();
     shape.routing = choice;
     CHECK(parse_fabric(read_yaml_text(to_yaml(shape), "f.yaml")).routing == choice);
@@ -55,6 +64,34 @@ TEST_CASE("what a file says of FARE is read back as it was") {
       "name: f\nplanes: 1\nt0: 2\nt1: 1\nhosts_per_t0: 1\nrouting: {default: fare, spray: flow, "
       "delays: frr, bfd: 50us, nics: aggregates, ready: 3ms, hash_seed: same}\n";
   CHECK(parse_fabric(read_yaml_text(text, "f.yaml")).routing == all);
+}
+
+TEST_CASE("hardware has the shortest common BFD interval (RFC 7419) unless another is named") {
+  FareChoice fare;
+  CHECK(fare.bfd_interval() == FabricTime::zero());
+  fare.delays = FareDelays::kFrr;
+  CHECK(fare.bfd_interval() == FabricTime::zero());
+  fare.delays = FareDelays::kHardware;
+  CHECK(fare.bfd_interval() == FabricTime::from_us(3'300));
+  fare.bfd = FabricTime::zero();
+  CHECK(fare.bfd_interval() == FabricTime::zero());
+}
+
+TEST_CASE("times of fast reroute need it, are bounded, and need switches of ours") {
+  const auto refused = [](const std::string& rest) {
+    return test::error_of([&] {
+      parse_fabric(
+          read_yaml_text("name: f\nplanes: 1\nt0: 2\nt1: 1\nhosts_per_t0: 1\n" + rest, "f.yaml"));
+    });
+  };
+  CHECK(refused("routing: {default: fare, detect: 5us}").find("found \"detect\"") !=
+        std::string::npos);
+  CHECK(refused("routing: {default: fare, fast_reroute: local, react: 1s}")
+            .find("expected at most 100ms") != std::string::npos);
+  CHECK(refused("routing: {default: ecmp, fast_reroute: local}").find("default: fare") !=
+        std::string::npos);
+  CHECK(refused("forwarding: kernel\nrouting: {default: fare, fast_reroute: local}")
+            .find("fast_reroute, beside \"forwarding: kernel\"") != std::string::npos);
 }
 
 TEST_CASE("every end of a link has an address of its own, which is no host's") {

@@ -257,7 +257,8 @@ TEST_SUITE("root: live = sim") {
   TEST_CASE("switches and NICs that route by themselves have one history, live and simulated") {
     size_t variant = 0;
     for (const char* name :
-         {MRCLAB_SOURCE_DIR "/tests/scenarios/fare-live.yaml", "fare-plane-lost"}) {
+         {MRCLAB_SOURCE_DIR "/tests/scenarios/fare-live.yaml",
+          MRCLAB_SOURCE_DIR "/tests/scenarios/reroute-live.yaml", "fare-plane-lost"}) {
       const test::TemporaryRuns runs;
       CAPTURE(std::string(name));
       const RunResult sim =
