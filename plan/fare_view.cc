@@ -192,6 +192,10 @@ class FareView {
     }
     const routing::RouteEntry* there = entry_at(peer.node);
     if (there == nullptr) return;
+    if (const routing::Path* own = there->path_of(routing::kOwn); own && !own->bandwidth) {
+      hop["why"] = "its own host, at the link's rate";
+      return;
+    }
     hop["why"] = fmt::format("has {} Gb/s, {} out", in_gbps(rounded(there->heard)),
                              counted_noun(there->ways_out, "way"));
   }

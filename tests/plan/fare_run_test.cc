@@ -229,6 +229,8 @@ TEST_CASE(
             nics + "}}",
         "f.yaml")));
     const auto fare = explain_fare(t, {"h0", "h5", {}});
+    const auto why = fare.at("planes")[0].at("switches")[1].at("hops")[0].at("why");
+    CHECK((why == "its own host, at the link's rate") == (nics == "off"));
     std::vector<double> found;
     for (const char* port : {"u0", "u1", "u2", "u3"}) {
       found.push_back(hop_of(fare, 0, port).at("share").get<double>());
