@@ -47,6 +47,9 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     ports_.push_back({.in = IngressWire{topology.wire(site.ports[i].in), latency_},
                       .tally = {},
                       .egress = EgressPort{settings, rules_of(settings)}});
+    if (topology.switching == Switching::kCutThrough) {
+      arrivals_.set_cut_through(PortId{i}, topology.wire(site.ports[i].in).rate);
+    }
   }
   pause_timers_.assign(ports_.size(), FabricTime::never());
   if (topology.lossless.adaptive) {
@@ -118,8 +121,8 @@ void SwitchNode::on_event(FrameSink& out) {
   const auto [key, slot] = events_.pop();
   begin(key.at, key.event_class, key.port);
   switch (key.event_class) {
-    case EventClass::kArrival:
-    case EventClass::kTransmitComplete: break;  // these are in queues of their own
+    case EventClass::kArrival: go_on(key.at, slot, out); break;  // other arrivals have a queue
+    case EventClass::kTransmitComplete: break;                   // these as well
     case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
     case EventClass::kTimer: on_pause_timer(key.at, PortId{key.port}, out); break;
     case EventClass::kApplication:
@@ -131,7 +134,8 @@ void SwitchNode::on_event(FrameSink& out) {
 
 void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out) {
   PortState& state = at(port);
-  const FabricTime arrived = now - latency_;
+  const FabricTime lead = arrivals_.lead_of(port, arrival);
+  const FabricTime arrived = now - latency_ + lead;
   DropCause lost = arrival.lost;
   // A frame check needs a frame; a dark wire delivers none.
   if ((lost == DropCause::kNone || lost == DropCause::kFrameCheck) &&
@@ -156,7 +160,7 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival& arrival, Frame
     return;
   }
   if (pauses) return on_pause_frame(now, port, arrival.frame, out);
-  forward(now, port, std::move(arrival.frame), out);
+  forward(now, port, lead, std::move(arrival.frame), out);
 }
 
 /// What happens to a frame in a faulty switch. kNone: it is forwarded.
@@ -166,7 +170,8 @@ DropCause SwitchNode::loss_inside(FabricTime arrived, Frame& frame) {
   return flips_.pass(frame);
 }
 
-void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out) {
+void SwitchNode::forward(FabricTime now, PortId port, FabricTime lead, Frame&& frame,
+                         FrameSink& out) {
   // The speaker takes all messages of one instant before it decides and announces anything.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
   const UsidCarrier carrier = carrier_of(frame);  // as it came
@@ -177,7 +182,34 @@ void SwitchNode::forward(FabricTime now, PortId port, Frame&& frame, FrameSink& 
     return;
   }
   if (decision.strip) strip_outer(frame);
+  if (lead > FabricTime::zero()) {
+    const Topology& topology = environment_.topology;
+    const std::vector<Port>& ports = topology.node(environment_.self).ports;
+    const BitRate in = topology.wire(ports[port.value].in).rate;
+    if (topology.wire(ports[decision.port.value].out).rate > in) {
+      return store(now, lead, decision, port, std::move(frame));
+    }
+  }
   enqueue(now, decision, port, std::move(frame), out);
+}
+
+/// What goes on faster than it came waits until all of it would have passed the pipeline.
+void SwitchNode::store(FabricTime now, FabricTime lead, const ForwardingDecision& decision,
+                       PortId ingress, Frame&& frame) {
+  events_.push({now + lead, EventClass::kArrival, ingress.value, local_sequence_++},
+               stored_.put({now, decision, ingress, std::move(frame)}));
+}
+
+void SwitchNode::go_on(FabricTime now, uint32_t slot, FrameSink& out) {
+  Stored stored = stored_.take(slot);
+  const bool dark = work_ == SwitchWork::kDown || stored.looked_at < power_lost_;
+  if (dark || work_ == SwitchWork::kHung) {
+    record_drop(now, stored.ingress, Direction::kIngress,
+                dark ? DropCause::kSwitchDown : DropCause::kSwitchHung, QueueClass::kNone,
+                stored.frame);
+    return;
+  }
+  enqueue(now, stored.decision, stored.ingress, std::move(stored.frame), out);
 }
 
 /// The frame's carrier, or one that is not in the block.

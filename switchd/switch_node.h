@@ -15,6 +15,12 @@
 //   kPassed, kTrimmed/kEgress  recorded when transmission starts, with the time of its last bit
 // A late arrival (the world has counted it) is processed as if it had come in just in time.
 //
+// Where the fabric says `switching: cut_through` a frame is looked at when its headers have passed the pipeline
+// (Topology::pipeline_time), so earlier than one ingress latency after its last bit, but never before that bit. If its
+// port is faster than the one that it came in by it is stored until that latency is over. What is lost on the wire, or
+// fails its check, is dropped here and does not travel on: real switches that have begun to send it spoil its check, and
+// the next one that stores it drops it.
+//
 // Faults of the switch itself (fabric/node/effect.h):
 //   hung       its queues are dropped (kSwitchHung, egress), and so is every frame that would have
 //              been forwarded meanwhile (ingress, after its kPassed); a transmission goes on
@@ -124,11 +130,14 @@ class SwitchNode : public Node {
   [[gnu::noinline]] void on_event(FrameSink& out);
   void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
-  void forward(FabricTime now, PortId port, Frame&& frame, FrameSink& out);
+  void forward(FabricTime now, PortId port, FabricTime lead, Frame&& frame, FrameSink& out);
   static UsidCarrier carrier_of(const Frame& frame);
   void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,
                FrameSink& out);
+  [[gnu::noinline]] void store(FabricTime now, FabricTime lead, const ForwardingDecision& decision,
+                               PortId ingress, Frame&& frame);
+  [[gnu::noinline]] void go_on(FabricTime now, uint32_t slot, FrameSink& out);
   [[gnu::noinline]] void enqueue_paused(FabricTime now, const ForwardingDecision& decision,
                                         PortId ingress, Frame&& frame, FrameSink& out);
   bool admit(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame& frame);
@@ -193,6 +202,14 @@ class SwitchNode : public Node {
   SoonestPort ends_;  // when a port that has more to send has sent its frame; never() for others
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect
   Slots<Effect> effects_;
+  /// A frame that was looked at before all of it was in, and goes on faster than it came.
+  struct Stored {
+    FabricTime looked_at;
+    ForwardingDecision decision;
+    PortId ingress;
+    Frame frame;
+  };
+  Slots<Stored> stored_;  // each has an event; as many as come in within a latency
   // run_until() handles an event of this class and port now; its instant is committed_.
   EventClass running_class_{};
   uint32_t running_port_ = 0;

@@ -319,11 +319,15 @@ FabricTime PartJoiner::shortest_way_to(const Sighting& s) const {
   const auto path = built_path(topology_, s.source, s.destination, s.ev);
   FabricTime way;
   if (!path) return way;
-  for (const WireId id : wires_of(topology_, s.source, s.destination, *path)) {
-    const Wire& wire = topology_.wire(id);
-    way += serialization_time(wire_length({s.payload}), wire.rate) + wire.propagation;
+  const std::vector<WireId> wires = wires_of(topology_, s.source, s.destination, *path);
+  const Bytes length = wire_length({s.payload});
+  for (size_t i = 0; i < wires.size(); ++i) {
+    const Wire& wire = topology_.wire(wires[i]);
+    way += serialization_time(length, wire.rate) + wire.propagation;
     if (wire.to.node == s.where.node) return way;
-    way += topology_.switch_latency;
+    if (i + 1 < wires.size()) {
+      way += topology_.pipeline_time(wire, topology_.wire(wires[i + 1]), length);
+    }
   }
   return way;
 }

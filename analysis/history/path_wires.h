@@ -33,10 +33,12 @@ inline std::vector<WireId> wires_of(const Topology& topology, uint32_t source, u
 inline FabricTime idle_transit(const Topology& topology, const std::vector<WireId>& wires,
                                Bytes wire_bytes) {
   FabricTime sum;
-  for (const WireId id : wires) {
-    const Wire& wire = topology.wire(id);
+  for (size_t i = 0; i < wires.size(); ++i) {
+    const Wire& wire = topology.wire(wires[i]);
     sum += serialization_time(wire_bytes, wire.rate) + wire.propagation;
-    if (topology.node(wire.to.node).role != NodeRole::kHost) sum += topology.switch_latency;
+    if (i + 1 < wires.size()) {
+      sum += topology.pipeline_time(wire, topology.wire(wires[i + 1]), wire_bytes);
+    }
   }
   return sum;
 }

@@ -221,12 +221,20 @@ class Walker {
     if (in.where.node != out.where.node || in.side != Direction::kIngress) return std::nullopt;
     const BitRate rate = topology_.link(topology_.port(out.where).link).rate;
     const FabricTime sending = serialization_time({out.wire_bytes}, rate);
-    const FabricTime idle = topology_.ingress_latency(out.where.node) + sending;
+    const FabricTime idle = inside(in, out) + sending;
     // Each instant of a capture was rounded down on its own.
     const bool rounded = !out.from_record || !in.seen->from_record;
     const FabricTime wait = out.t - in.seen->t - idle;
     const FabricTime noise = rounded ? FabricTime::from_ns(1) : FabricTime::zero();
     return wait <= noise ? FabricTime::zero() : wait;
+  }
+
+  /// How long the ingress pipeline keeps a frame.
+  FabricTime inside(const Hop& in, const LifeSighting& out) const {
+    if (topology_.node(out.where.node).role == NodeRole::kHost) return topology_.host_latency;
+    return topology_.pipeline_time(topology_.wire(topology_.port(in.where).in),
+                                   topology_.wire(topology_.port(out.where).out),
+                                   {in.seen->wire_bytes});
   }
 
   static void number(std::vector<LifeAttempt>& attempts) {

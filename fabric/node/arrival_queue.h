@@ -4,6 +4,10 @@
 // A wire hands its frames over in the order in which they were sent, but for a few that faults let overtake. So each
 // port has a queue of its own, to whose end nearly every frame goes, and only the first ones compete. Sorting all
 // arrivals of a node took more instructions, and a processor could not guess its jumps (tests/bench/README.md).
+//
+// Where switches cut through a long frame is taken in sooner after its last bit than a short one. That keeps the order
+// of a port's frames, because it keeps that of their first bits: each is due when the first kLookupLength of it have
+// come and passed the pipeline, or, where that takes longer than the pipeline, when its last bit comes.
 
 #include <algorithm>
 #include <cstdint>
@@ -29,25 +33,32 @@ class ArrivalQueue {
   }
 
   size_t ports() const { return lines_.size(); }
+  /// What comes in at this port, over a wire of this rate, is cut through (fabric/topology/topology.h).
+  void set_cut_through(PortId port, BitRate rate) { lines_[port.value].cut_through = rate; }
+  /// How much earlier than the latency after its last bit the node takes this arrival in. What is lost on the wire has
+  /// nothing to look at ahead of time.
+  FabricTime lead_of(PortId port, const Arrival& arrival) const {
+    return lead(lines_[port.value], arrival.frame, arrival.lost);
+  }
   /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
   /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
   /// Returns when the node takes it in.
   FabricTime push(PortId port, Arrival&& arrival) {
-    auto& [line, newest] = lines_[port.value];
-    const FabricTime last_bit = arrival.arrival;
-    if (line.empty()) {
-      soonest_.set(port.value, time_of(last_bit));
-      newest = last_bit;
-      line.emplace(std::move(arrival));
-      return time_of(last_bit);
+    Line& line = lines_[port.value];
+    const FabricTime due = arrival.arrival + latency_ - lead_of(port, arrival);
+    if (line.frames.empty()) {
+      soonest_.set(port.value, std::max(due, floor_));
+      line.newest = due;
+      line.frames.emplace(std::move(arrival));
+      return std::max(due, floor_);
     }
     // Nearly every frame comes behind all others of its port. Where some come at one instant, or late, their sequence
     // decides.
-    const bool behind = last_bit > newest && last_bit + latency_ > floor_;
-    newest = std::max(newest, last_bit);
-    line.emplace(std::move(arrival));
+    const bool behind = due > line.newest && due > floor_;
+    line.newest = std::max(line.newest, due);
+    line.frames.emplace(std::move(arrival));
     if (!behind) bring_forward(port.value);
-    return time_of(last_bit);
+    return std::max(due, floor_);
   }
   // A caller with many arrivals for many queues calls these three ahead of each push, in this order, and each one when
   // what the one before loads has come: the queue itself, what it keeps of the port, the place of the arrival.
@@ -89,7 +100,7 @@ class ArrivalQueue {
     } else {
       line.fetch(kInCacheLine);
       line.front().frame.fetch(frame_bytes_);
-      soonest_.set(port, time_of(line.front().last_bit));
+      soonest_.set(port, time_of(lines_[port], line.front()));
     }
     return std::move(kept).arrival();
   }
@@ -108,10 +119,9 @@ class ArrivalQueue {
           rest(a.sequence << 16 | uint64_t{static_cast<uint8_t>(a.lost)} << 8 |
                (a.foreign ? 1 : 0)) {}
     uint64_t sequence() const { return rest >> 16; }
+    DropCause lost() const { return static_cast<DropCause>(rest >> 8 & 0xFF); }
     Arrival arrival() && {
-      return {
-          std::move(frame), start, last_bit, sequence(), static_cast<DropCause>(rest >> 8 & 0xFF),
-          (rest & 1) != 0};
+      return {std::move(frame), start, last_bit, sequence(), lost(), (rest & 1) != 0};
     }
 
     Frame frame;
@@ -122,23 +132,31 @@ class ArrivalQueue {
   static constexpr uint32_t kInCacheLine = kCacheLine / sizeof(Kept);  ///< arrivals
   struct Line {
     Fifo<Kept> frames{kMostFrames};
-    FabricTime newest;  ///< the latest last bit of those that came in since there was none
+    FabricTime
+        newest;  ///< when the last one of those that came in since there was none is taken in
+    BitRate cut_through = {};  ///< of the wire; zero: frames are stored first
   };
 
-  FabricTime time_of(FabricTime last_bit) const { return std::max(last_bit + latency_, floor_); }
+  FabricTime lead(const Line& line, const Frame& frame, DropCause lost) const {
+    if (line.cut_through.bps == 0 || lost != DropCause::kNone || !frame) return {};
+    return cut_through_lead(line.cut_through, latency_, frame.wire_length());
+  }
+  FabricTime time_of(const Line& line, const Kept& kept) const {
+    return std::max(kept.last_bit + latency_ - lead(line, kept.frame, kept.lost()), floor_);
+  }
   /// Comes the item of this number in a line before the one in front of it?
-  bool overtakes(Fifo<Kept>& line, size_t number) const {
-    const Kept &it = line[number], &other = line[number - 1];
-    const FabricTime at = time_of(it.last_bit), other_at = time_of(other.last_bit);
+  bool overtakes(Line& line, size_t number) const {
+    const Kept &it = line.frames[number], &other = line.frames[number - 1];
+    const FabricTime at = time_of(line, it), other_at = time_of(line, other);
     return at != other_at ? at < other_at : it.sequence() < other.sequence();
   }
   /// Moves the newest arrival at a port to where it belongs.
   [[gnu::noinline]] void bring_forward(uint32_t port) {
-    Fifo<Kept>& line = lines_[port].frames;
-    for (size_t i = line.size() - 1; i > 0 && overtakes(line, i); --i) {
-      std::swap(line[i], line[i - 1]);
+    Line& line = lines_[port];
+    for (size_t i = line.frames.size() - 1; i > 0 && overtakes(line, i); --i) {
+      std::swap(line.frames[i], line.frames[i - 1]);
     }
-    soonest_.set(port, time_of(line.front().last_bit));
+    soonest_.set(port, time_of(line, line.frames.front()));
   }
 
   FabricTime latency_;

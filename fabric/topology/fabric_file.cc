@@ -84,6 +84,28 @@ void require_lookahead(const YamlValue& file, const FabricShape& shape) {
   }
 }
 
+/// Each rail has a T0 row of its own in every plane; a listed fabric has whole nodes, and no switch with a node's or a
+/// rail's name.
+void require_whole_nodes(const YamlValue& value, const FabricShape& shape) {
+  const uint32_t nics = shape.nics_per_node;
+  if (shape.graph.empty()) {
+    if (shape.t0 % nics == 0) return;
+    value.fail(std::to_string(nics) + " NICs in a node and " + std::to_string(shape.t0) + " T0s",
+               "a divisor of t0: each NIC of a node hangs on a row of T0s of its own");
+  }
+  if (shape.graph.hosts.size() % nics != 0) {
+    value.fail(std::to_string(nics) + " NICs in a node and " +
+                   std::to_string(shape.graph.hosts.size()) + " hosts",
+               "a divisor of the number of hosts");
+  }
+  for (uint32_t n = 0; nics > 1 && n < shape.graph.hosts.size(); ++n) {
+    for (const GraphShape::Switch& site : shape.graph.switches) {
+      if (site.name != node_name(n) && site.name != rail_name(n)) continue;
+      value.fail("a switch called " + site.name, "another name: so are nodes and rails of NICs");
+    }
+  }
+}
+
 /// A number of hosts: planes state them by T0, a listed fabric names the switches of each.
 void refuse_host_count(const YamlValue& document) {
   if (!document.is_map()) return;
@@ -124,6 +146,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   }
   fabric_keys().read_pass(1, document, shape);
   require_lookahead(document, shape);
+  if (const auto nics = document.get("nics_per_node")) require_whole_nodes(*nics, shape);
   if (const auto misfit = forwarding_misfit(shape)) {
     document.require(misfit->key).fail(misfit->found, misfit->expected);
   }

@@ -36,6 +36,10 @@ struct QueueShape {
 /// "p2", which the names of its switches begin with.
 inline std::string plane_name(uint32_t plane) { return "p" + std::to_string(plane); }
 
+/// What the NICs of one node are called together, and those of one rail.
+inline std::string node_name(uint32_t node) { return "n" + std::to_string(node); }
+inline std::string rail_name(uint32_t rail) { return "rail-" + std::to_string(rail); }
+
 /// Switches, hosts and links one by one, for a fabric that is no regular planes.
 struct GraphShape {
   struct Switch {
@@ -95,6 +99,7 @@ struct FabricShape {
   FabricTime switch_latency = FabricTime::from_ns(700);
   FabricTime host_latency = FabricTime::from_ns(700);
   uint32_t pmtu = 4096;
+  uint32_t nics_per_node = 1;      ///< hosts are NICs, of which so many are in one node
   uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   uint32_t uplinks_per_optic = 0;  ///< the same of uplinks; 0: each has its own
   uint32_t line_card_ports = 4;    ///< ports of a switch on one line card; our choice
@@ -103,6 +108,7 @@ struct FabricShape {
   SpeakerChoice speaker = {};
   RoutingChoice routing = {};
   WireMode wires = WireMode::kVeth;
+  Switching switching = Switching::kStoreAndForward;
   AddressPlan address_plan = AddressPlan::kLab;
   Decap decap = Decap::kNic;
   Segments segments = Segments::kNode;

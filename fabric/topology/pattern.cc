@@ -6,14 +6,16 @@
 #include <numeric>
 
 #include "fabric/base/random.h"
+#include "fabric/topology/fabric_shape.h"
 
 namespace mrclab {
 namespace {
 
-/// Something that can be named. Links and wires have two ends.
+/// Something that can be named. Links and wires have two ends; a NIC is one of its node and of its rail.
 struct Candidate {
   std::string first;
   std::string second;
+  std::vector<std::string> groups = {};  ///< names that others have as well
 };
 
 /// All things of one kind, in id order, and how their two ends are joined in a name.
@@ -33,6 +35,7 @@ struct Population {
   void put_names(const Candidate& c, bool joined, std::vector<std::string>& names) const {
     if (joined || joint.empty()) {
       names.push_back(full_name(c));
+      names.insert(names.end(), c.groups.begin(), c.groups.end());
       if (either_end) names.push_back(c.second + std::string(joint) + c.first);
     } else if (either_end) {
       names.push_back(c.first);
@@ -155,6 +158,9 @@ Population node_population(const Topology& topology, std::string_view kind, bool
     if (!(site.role == NodeRole::kHost ? hosts : switches)) continue;
     result.candidates.push_back({site.name, ""});
     ids.push_back(site.id);
+    if (site.role != NodeRole::kHost || topology.nics_per_node == 1) continue;
+    const Topology::NicPlace at = topology.nic_place(site.index);
+    result.candidates.back().groups = {node_name(at.node), rail_name(at.rail)};
   }
   return result;
 }

@@ -15,10 +15,21 @@ NodeId Topology::t1(uint32_t plane, uint32_t index) const {
   return NodeId{t0(plane, t0_per_plane).value + index};
 }
 
+FabricTime cut_through_lead(BitRate in, FabricTime latency, Bytes length) {
+  if (length <= kLookupLength) return {};
+  return std::min(serialization_time({length.value - kLookupLength.value}, in), latency);
+}
+
 FabricTime Topology::lookahead(WireId id) const {
   const Wire& w = wire(id);
   const Bytes smallest = mrclab::wire_length({0});
   return serialization_time(smallest, w.rate) + w.propagation + ingress_latency(w.to.node);
+}
+
+Topology::NicPlace Topology::nic_place(uint32_t host) const {
+  if (hosts_per_t0 == 0) return {host / nics_per_node, host % nics_per_node};
+  const uint32_t row = host_row(host);
+  return {row / nics_per_node * hosts_per_t0 + host_downlink(host), row % nics_per_node};
 }
 
 std::string Topology::line_card_name(PortRef ref) const {

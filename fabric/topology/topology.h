@@ -85,6 +85,16 @@ struct Wire {
   FabricTime propagation;
 };
 
+/// When a switch looks at a frame: once its last bit is in, or once what a lookup needs is.
+enum class Switching : uint8_t { kStoreAndForward, kCutThrough };
+/// What a lookup needs of a frame: the preamble and 128 bytes, as much as is left of a trimmed one (our choice; the
+/// headers of MRC up to the carrier are 54).
+inline constexpr Bytes kLookupLength{8 + 128};
+/// By how much earlier than `latency` after its last bit a switch that cuts through has looked at a frame of this
+/// wire length. Never before that bit: of a frame that takes longer than the pipeline only `latency` is saved. So what
+/// the frame check finds, and what a dark wire cut, is known by then, and goes no further.
+FabricTime cut_through_lead(BitRate in, FabricTime latency, Bytes length);
+
 /// A transceiver: the links that share its fate. "p2.t0-1:o0" towards hosts, "p2.t0-1:uo0" towards T1s.
 struct Optic {
   OpticId id;
@@ -184,6 +194,7 @@ class Topology {
   uint32_t t0_per_plane = 0;
   uint32_t t1_per_plane = 0;
   uint32_t hosts_per_t0 = 0;
+  uint32_t nics_per_node = 1;  ///< hosts here are NICs, of which so many are in one node
   uint32_t pmtu = 4096;        ///< MRC payload bytes per packet
   FabricTime switch_latency;   ///< ingress pipeline of a switch
   FabricTime host_latency;     ///< ingress pipeline of a NIC
@@ -196,6 +207,7 @@ class Topology {
   LosslessProfile lossless;
   NicProfile nic;
   WireMode wires = WireMode::kVeth;
+  Switching switching = Switching::kStoreAndForward;
   RoutingChoice routing;
   Decap decap = Decap::kNic;
   Segments segments = Segments::kNode;
@@ -234,8 +246,29 @@ class Topology {
   uint32_t host_row(uint32_t host) const { return host / hosts_per_t0; }
   uint32_t host_downlink(uint32_t host) const { return host % hosts_per_t0; }
 
+  /// Where a host is that is one of several NICs of a node: NIC k of each node hangs on rail k. In regular planes the
+  /// T0s of `nics_per_node` neighbouring rows are the rails of the nodes below them, one NIC of each node on every row;
+  /// in a listed fabric neighbouring hosts are a node, and its file lists what they hang on.
+  struct NicPlace {
+    uint32_t node, rail;
+  };
+  NicPlace nic_place(uint32_t host) const;
+
   FabricTime ingress_latency(NodeId id) const {
     return node(id).role == NodeRole::kHost ? host_latency : switch_latency;
+  }
+  /// How much earlier than ingress_latency() after its last bit the frame that `in` brings is looked at. Zero where
+  /// switches store and forward, at hosts, and of frames that are no longer than what a lookup needs.
+  FabricTime lookup_lead(const Wire& in, Bytes length) const {
+    if (switching == Switching::kStoreAndForward || node(in.to.node).role == NodeRole::kHost) {
+      return {};
+    }
+    return cut_through_lead(in.rate, switch_latency, length);
+  }
+  /// From the last bit of a frame that comes to a switch over `in` to its being in the queue of `out`. What goes on
+  /// faster than it came is stored first, as built, whatever faults make of the rates.
+  FabricTime pipeline_time(const Wire& in, const Wire& out, Bytes length) const {
+    return switch_latency - (out.rate > in.rate ? FabricTime{} : lookup_lead(in, length));
   }
   /// The thresholds of a switch port, which follow from the rate of its own link.
   const QueueProfile& queues_of(const Wire& out) const {
@@ -243,7 +276,9 @@ class Topology {
   }
   /// The lookahead of a wire, the least time from a frame's start to its effect on the receiver:
   /// serialization of the smallest packet + propagation + ingress pipeline of the receiver. Always
-  /// positive in a valid topology.
+  /// positive in a valid topology. A switch that cuts through keeps it: it looks at a frame when the
+  /// first kLookupLength have come and passed the pipeline, or later, and that is more than the
+  /// smallest packet.
   FabricTime lookahead(WireId id) const;
 
   /// The line card of a switch's port: "p2.t1-0:c1"; and all ports that it has.

@@ -47,10 +47,20 @@ void derive_timing(const FabricShape& shape, uint32_t switches, Topology& topolo
   const Bytes data = wire_length({kEthernetHeader + kOuterAndMrcHeaders + shape.pmtu});
   const Bytes sack = wire_length({kSackFrame});
   const int64_t between = switches - 1;
+  const auto saved = [&](Bytes size) {
+    FabricTime sum;
+    for (uint32_t i = 0; i < switches; ++i) {
+      const BitRate in = i == 0 ? shape.host_rate : shape.fabric_rate;
+      const BitRate out = i + 1 == switches ? shape.host_rate : shape.fabric_rate;
+      if (out <= in) sum += cut_through_lead(in, shape.switch_latency, size);
+    }
+    return sum;
+  };
   const auto crossing = [&](Bytes size) {
     FabricTime t = serialization_time(size, shape.host_rate) * 2 +
                    serialization_time(size, shape.fabric_rate) * between;
     t += shape.propagation * (switches + 1) + shape.switch_latency * switches;
+    if (shape.switching == Switching::kCutThrough) t -= saved(size);
     return t + shape.host_latency;
   };
   topology.longest_path = switches;
@@ -69,10 +79,12 @@ Topology common_outline(const FabricShape& shape) {
   topology.usids = UsidLayout::of(shape.address_plan);
   topology.name = shape.name;
   topology.pmtu = shape.pmtu;
+  topology.nics_per_node = shape.nics_per_node;
   topology.switch_latency = shape.switch_latency;
   topology.host_latency = shape.host_latency;
   topology.host_rate = shape.host_rate;
   topology.wires = shape.wires;
+  topology.switching = shape.switching;
   topology.routing = shape.routing;
   topology.decap = shape.decap;
   topology.segments = shape.segments;
@@ -187,14 +199,27 @@ void TopologyBuilder::add_power_zones() {
       for (const NodeId node : names.nodes(pattern)) zones.back().nodes.push_back(node);
     }
   }
-  if (!zones.empty() || !shape_.graph.empty()) return;
+  if (!zones.empty()) return;
+  const bool several = shape_.nics_per_node > 1;
+  if (several) {  // a node has one feed, whatever its NICs hang on
+    for (uint32_t n = 0; n < topology_.hosts / shape_.nics_per_node; ++n) {
+      zones.push_back({node_name(n), {}});
+    }
+    for (uint32_t h = 0; h < topology_.hosts; ++h) {
+      zones[topology_.nic_place(h).node].nodes.push_back(NodeId{h});
+    }
+  }
+  if (!shape_.graph.empty()) return;
+  const size_t racks = zones.size();
   for (uint32_t row = 0; row < shape_.t0; ++row)
     zones.push_back({"rack-" + std::to_string(row), {}});
   for (uint32_t i = 0; i < shape_.t1; ++i) zones.push_back({"spine-" + std::to_string(i), {}});
   for (const NodeSite& site : topology_.nodes) {
     const uint32_t rack =
         site.role == NodeRole::kHost ? topology_.host_row(site.index) : site.index;
-    zones[site.role == NodeRole::kT1 ? shape_.t0 + site.index : rack].nodes.push_back(site.id);
+    if (several && site.role == NodeRole::kHost) continue;
+    const size_t zone = site.role == NodeRole::kT1 ? shape_.t0 + site.index : rack;
+    zones[racks + zone].nodes.push_back(site.id);
   }
 }
 

@@ -9,11 +9,12 @@ namespace mrclab::lab {
 namespace {
 
 constexpr std::string_view kPrefix = "mrclab-";
-constexpr std::array<std::string_view, 23> kKeys{
-    "address_plan", "decap",          "segments",     "host_rate",  "fabric_rate", "link_rates",
-    "propagation",  "switch_latency", "host_latency", "pmtu",       "optics",      "forwarding",
-    "routing",      "speaker",        "wires",        "ecn",        "trim",        "queues",
-    "dscp",         "roce",           "nic",          "line_cards", "power_zones"};
+constexpr std::array<std::string_view, 25> kKeys{
+    "address_plan", "decap",       "segments",       "host_rate",    "fabric_rate",
+    "link_rates",   "propagation", "switch_latency", "host_latency", "pmtu",
+    "optics",       "forwarding",  "routing",        "speaker",      "wires",
+    "ecn",          "trim",        "queues",         "dscp",         "roce",
+    "nic",          "line_cards",  "power_zones",    "switching",    "nics_per_node"};
 
 /// "key: value" for each line of the file.
 std::vector<std::pair<std::string, std::string>> lines_of(const FabricShape& shape) {

@@ -62,7 +62,10 @@ std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTraile
   }
   arrival.frame.set_modelled_size({trailer.modelled_size});
   arrival.frame.set_damage(trailer.damage);
-  const FabricTime need = arrival.arrival + topology_.ingress_latency(node);
+  FabricTime need = arrival.arrival + topology_.ingress_latency(node);
+  if (arrival.lost == DropCause::kNone) {
+    need -= topology_.lookup_lead(topology_.wire(trailer.wire), arrival.frame.wire_length());
+  }
   if (need <= committed_) {
     ++counts_.late;
     slot_.late_frames.fetch_add(1, std::memory_order_relaxed);

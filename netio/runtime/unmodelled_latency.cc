@@ -26,7 +26,12 @@ FabricTime UnmodelledLatency::latency_of(const Port& port, std::span<const uint8
   if (port.plane >= foreign_planes_.size() || !foreign_planes_[port.plane]) return {};
   const int64_t switches = switches_crossed(frame);
   if (switches < 1 || switches > kMostSwitches) return {};
-  return topology_.switch_latency * switches + topology_.wire(port.in).propagation * (switches + 1);
+  const Wire& wire = topology_.wire(port.in);
+  FabricTime pipeline = topology_.switch_latency;
+  if (topology_.switching == Switching::kCutThrough) {
+    pipeline -= cut_through_lead(wire.rate, pipeline, wire_length({frame.size()}));
+  }
+  return pipeline * switches + wire.propagation * (switches + 1);
 }
 
 /// The number of switches that the frame crossed, by its hop limit; 0: unknown.

@@ -104,7 +104,8 @@ void Recording::add_arrival(const ArrivedPacket& packet) {
     if (packet.frame == 0) return;
     auto& inside = inside_[packet.at.node.value];
     if (inside.size() >= kMaxInside) inside.clear();
-    inside[packet.frame] = {packet.t + topology_.switch_latency, is_marked(packet.traffic_class)};
+    inside[packet.frame] = {packet.t, packet.at.port, packet.wire_length,
+                            is_marked(packet.traffic_class)};
     return;
   }
   const bool is_data = carries_data(static_cast<Opcode>(packet.opcode)) && packet.qp.value != 0;
@@ -121,8 +122,11 @@ void Recording::add_stay(SeenPacket& packet, NodeId node, FrameKey frame) {
   if (packet.event == PacketEvent::kDropped) return;
   const Wire& wire = topology_.wire(packet.wire);
   const FabricTime start = packet.t - serialization_time(Bytes{packet.wire_length}, wire.rate);
-  if (start > inside.ready) {
-    const FabricTime waited = start - inside.ready;
+  const Wire& in = topology_.wire(topology_.node(node).ports[inside.port.value].in);
+  const FabricTime ready =
+      inside.came + topology_.pipeline_time(in, wire, Bytes{inside.wire_length});
+  if (start > ready) {
+    const FabricTime waited = start - ready;
     packet.waited_ns = static_cast<uint32_t>(std::min<int64_t>(waited.ns(), UINT32_MAX));
     WireSums& sums = sums_of(bin_of(packet.t), packet.wire);
     const uint64_t queue = bytes_in(wire.rate, waited).value;

@@ -96,7 +96,9 @@ class Recording {
 
  private:
   struct Inside {
-    FabricTime ready;  ///< has passed the pipeline
+    FabricTime came;  ///< its last bit
+    PortId port;
+    uint32_t wire_length = 0;
     bool marked = false;
   };
   /// What a switch did to it: how long it waited, and whether the mark is new.

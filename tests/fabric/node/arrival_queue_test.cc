@@ -135,3 +135,36 @@ TEST_CASE(
   }
   for (const uint64_t sequence : {5, 6, 7}) CHECK(queue.pop().sequence == sequence);
 }
+
+TEST_CASE(
+    "frames that are cut through come out by when they are taken in, long and short, early and late") {
+  FramePool pool;
+  ArrivalQueue queue(4, kLatency, kSwitchedBytes);
+  const BitRate rate = BitRate::from_gbps(800);
+  for (const uint32_t port : {0u, 1u}) queue.set_cut_through(PortId{port}, rate);  // not 2 and 3
+  std::vector<EventKey> waiting;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    const uint64_t random = mix64(i);
+    const auto port = static_cast<uint32_t>(below(random, 4));
+    Arrival arrival;
+    arrival.frame = pool.make(60);
+    arrival.frame.set_modelled_size({60 + below(mix64(random), 700)});
+    arrival.arrival = FabricTime::from_ps(static_cast<int64_t>(below(mix64(random + 1), 100'000)));
+    arrival.sequence = i;
+    if (i % 5 == 0) arrival.lost = DropCause::kFrameCheck;
+    const bool cut = port < 2 && arrival.lost == DropCause::kNone;
+    const Bytes length = arrival.frame.wire_length();
+    const FabricTime at = arrival.arrival + kLatency -
+                          (cut ? cut_through_lead(rate, kLatency, length) : FabricTime::zero());
+    CHECK(at >= arrival.arrival);
+    CHECK(queue.push(PortId{port}, std::move(arrival)) == at);
+    waiting.push_back({at, EventClass::kArrival, port, i});
+  }
+  std::sort(waiting.begin(), waiting.end());
+  for (const EventKey& key : waiting) {
+    CHECK(queue.next_time() == key.at);
+    CHECK(queue.next_port() == PortId{key.port});
+    CHECK(queue.pop().sequence == key.sequence);
+  }
+  CHECK(queue.empty());
+}
