@@ -23,6 +23,7 @@ Form parameter_form(const ParameterInfo& parameter) {
     case Quantity::kBytes: return Form::of(Kind::kBytes);
     case Quantity::kCount: return Form::integer(parameter.min, parameter.max);
     case Quantity::kCarrierWord: return Form::word(carrier_words());
+    case Quantity::kFecWord: return Form::word(fec_words());
   }
   return {};
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "fabric/node/effect.h"
+#include "fabric/node/effect_fields.h"
 
 namespace mrclab::faults {
 namespace {
@@ -20,8 +20,8 @@ constexpr std::array kParameterTable{
     ParameterInfo{"gap", Quantity::kCount, 1, kMillion, "mean frames between bad stretches"},
     ParameterInfo{"every", Quantity::kCount, 1, 1'000 * kMillion, "each n-th frame"},
     ParameterInfo{"carrier", Quantity::kCarrierWord, 0, 1, "keep, or lost at the receiving port"},
-    ParameterInfo{"rate", Quantity::kErrorRate, 1, int64_t{BitErrorRate::kOne} / 1'000,
-                  "errors per bit, such as 1e-6"},
+    ParameterInfo{"rate", Quantity::kErrorRate, 1, int64_t{BitErrorRate::kOne} / 20,
+                  "errors per bit, such as 1e-6; with fec before the correction"},
     ParameterInfo{"by", Quantity::kTime, 1, kMaxWireDelay.ps() / 2, "how much longer"},
     ParameterInfo{"up_to", Quantity::kTime, 1, kMaxWireDelay.ps() / 2, "uniform from 0 to this"},
     ParameterInfo{"share", Quantity::kShare, 1, kOne,
@@ -35,6 +35,14 @@ constexpr std::array kParameterTable{
     ParameterInfo{"lost", Quantity::kShare, 1, kOne, "share of the buffer"},
     ParameterInfo{"size", Quantity::kBytes, 64, int64_t{kMaxBurst.value}, "bytes of each sender"},
     ParameterInfo{"seed", Quantity::kCount, 0, 999'999'999'999'999'999, "of the fault's own draws"},
+    ParameterInfo{"fec", Quantity::kFecWord, 0, 3,
+                  "the wire's code: kp4 RS(544,514), kr4 RS(528,514), ll RS(272,257)"},
+    ParameterInfo{"dfe", Quantity::kShare, 1, kOne * 9 / 10,
+                  "errors of the line that an equalizer makes another one of"},
+    ParameterInfo{"retrain", Quantity::kTime, 1'000, kHour,
+                  "how long the link is down when too many codewords are lost"},
+    ParameterInfo{"limit", Quantity::kCount, 1, 64,
+                  "codewords lost in a row, after which it is trained anew; absent: 3"},
 };
 static_assert(kParameterTable.size() == kParameters);
 
@@ -44,7 +52,9 @@ constexpr ParameterUse optional(P parameter) { return {parameter, false}; }
 constexpr std::array kJustFor{optional(P::kFor)};
 constexpr std::array kWireLoss{optional(P::kLoss),  optional(P::kBurst),   optional(P::kGap),
                                optional(P::kEvery), optional(P::kCarrier), optional(P::kFor)};
-constexpr std::array kBitErrors{required(P::kErrorRate), optional(P::kFor)};
+constexpr std::array kBitErrors{required(P::kErrorRate), optional(P::kFec),   optional(P::kDfe),
+                                optional(P::kRetrain),   optional(P::kLimit), optional(P::kSeed),
+                                optional(P::kFor)};
 constexpr std::array kDelay{required(P::kBy), optional(P::kUpTo), optional(P::kFor)};
 constexpr std::array kJitter{required(P::kUpTo), optional(P::kFor)};
 constexpr std::array kReorder{required(P::kShare), required(P::kBy), optional(P::kFor)};
@@ -231,6 +241,12 @@ std::span<const std::string_view> keys_of(TargetForm form) {
 
 const std::vector<std::string>& carrier_words() {
   static const std::vector<std::string> kWords{"keep", "lost"};
+  return kWords;
+}
+
+const std::vector<std::string>& fec_words() {
+  static const std::vector<std::string> kWords(effect_table::kFecWords.begin(),
+                                               effect_table::kFecWords.end());
   return kWords;
 }
 

@@ -93,8 +93,12 @@ enum class Parameter : uint8_t {
   kLost,       ///< share of the buffer
   kSize,       ///< bytes of each sender
   kSeed,       ///< seed of the draws that make the schedule; absent: from the scenario's seed
+  kFec,        ///< word: the code that corrects the wire's errors
+  kDfe,        ///< share of the line's errors that are followed by another
+  kRetrain,    ///< how long a link is down that is trained anew
+  kLimit,      ///< codewords lost in a row, after which it is
 };
-inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kSeed) + 1;
+inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kLimit) + 1;
 
 /// How a parameter is written, and what its int64 counts.
 enum class Quantity : uint8_t {
@@ -105,6 +109,7 @@ enum class Quantity : uint8_t {
   kBytes,
   kCount,
   kCarrierWord,  ///< 0 keep, 1 lost
+  kFecWord,      ///< FecCode
 };
 
 struct ParameterInfo {
@@ -139,6 +144,8 @@ std::span<const std::string_view> keys_of(TargetForm form);
 
 /// The words of Quantity::kCarrierWord, by number.
 const std::vector<std::string>& carrier_words();
+/// Those of Quantity::kFecWord.
+const std::vector<std::string>& fec_words();
 /// Which wires of a link are meant: both, that from the host towards the T1, the other.
 const std::vector<std::string>& direction_words();
 

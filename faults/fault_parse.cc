@@ -163,6 +163,7 @@ int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
                     exact(Bytes{static_cast<uint64_t>(max)}));
     case Quantity::kCount: return value.as_integer(min, max);
     case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word(carrier_words()));
+    case Quantity::kFecWord: return static_cast<int64_t>(value.as_word(fec_words()));
   }
   return 0;
 }
@@ -177,8 +178,37 @@ void read_until(const YamlValue& body, FabricTime at, Settings& out) {
   out.set(Parameter::kFor, (instant - at).ps());
 }
 
+constexpr BitErrorRate kMostUncorrected{BitErrorRate::kOne / 1'000};  // nearly every frame is hit
+
+/// What belongs to a code stands beside one, and a code on wires.
+void check_bit_errors(const YamlValue& body, Settings& settings) {
+  if (settings.count(Parameter::kFec) == 0) {
+    settings.unset(Parameter::kFec);
+    for (const Parameter p :
+         {Parameter::kDfe, Parameter::kRetrain, Parameter::kLimit, Parameter::kSeed}) {
+      if (settings.has(p)) {
+        body.fail_at_key(info(p).name, in_quotes(info(p).name) + " without a code",
+                         "\"fec: kp4\" beside it");
+      }
+    }
+    if (settings.count(Parameter::kErrorRate) >
+        static_cast<int64_t>(kMostUncorrected.per_quadrillion)) {
+      body.require("rate").fail_expecting("at most " + exact(kMostUncorrected) +
+                                          ", or fec beside it");
+    }
+    return;
+  }
+  if (body.get("switch")) {
+    body.fail_at_key("fec", "a code inside a switch", "a wire or a link, which has one");
+  }
+  if (settings.has(Parameter::kLimit) && !settings.has(Parameter::kRetrain)) {
+    body.fail_at_key("limit", "\"limit\" alone", "\"retrain\" beside it");
+  }
+}
+
 /// Conditions between parameters, in the kinds that have any.
 void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
+  if (kind == FaultKind::kBitErrors) return check_bit_errors(body, settings);
   if (kind == FaultKind::kSlowReceiver) {
     if (settings.has(Parameter::kTo) == settings.has(Parameter::kShare)) {
       body.fail(settings.has(Parameter::kTo) ? "\"to\" and \"share\"" : "no rate",
@@ -217,7 +247,9 @@ Settings read_settings(FaultKind kind, FabricTime at, const YamlValue& body, Nam
   }
   mistakes.report();
   if (takes_duration(kind)) read_until(body, at, settings);
-  if (info(kind).takes(Parameter::kSeed) && !settings.has(Parameter::kSeed)) {
+  const bool draws = kind == FaultKind::kBitErrors ? settings.count(Parameter::kFec) > 0
+                                                   : info(kind).takes(Parameter::kSeed);
+  if (draws && !settings.has(Parameter::kSeed)) {
     settings.set(Parameter::kSeed, names.draw_below(1'000'000'000));
   }
   check_settings(kind, body, settings);

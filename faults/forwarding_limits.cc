@@ -46,6 +46,13 @@ class Limits {
     }
     return {};
   }
+  Answer operator()(const WireCodewords& effect) const {
+    if (sender_is_ours(topology_, effect.wire)) return {};
+    const Wire& wire = topology_.wire(effect.wire);
+    return on_wire(wire, wire.from.node, "errors behind a code",
+                   "a wire out of a node of ours, or bit_errors without fec: a rule of the "
+                   "kernel's packet filter sees no codewords");
+  }
   Answer operator()(const SwitchTrim& effect) const {
     if (marks_and_trims(topology_.node(effect.node).forwarding)) return {};
     return on_switch(effect.node, "a fault of trimming",

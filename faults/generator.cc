@@ -262,6 +262,11 @@ class Generator {
 
   void draw_settings(Fault& fault) {
     for (const ParameterUse& use : info(fault.kind).parameters) {
+      // Chaos draws errors that no code has corrected, and whose frames are lost one by one.
+      const bool of_code = fault.kind == FaultKind::kBitErrors &&
+                           use.parameter != Parameter::kErrorRate &&
+                           use.parameter != Parameter::kFor;
+      if (of_code) continue;
       const bool always =
           use.required || use.parameter == Parameter::kFor || use.parameter == Parameter::kSeed;
       const bool one_of_several =

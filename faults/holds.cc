@@ -10,6 +10,7 @@
 #include "fabric/topology/routes.h"
 #include "faults/fault.h"
 #include "faults/out_of_use.h"
+#include "faults/retraining.h"
 
 namespace mrclab::faults {
 namespace {
@@ -52,6 +53,7 @@ class Holder {
 
   void hold_all();
   void wire_loss();
+  void bit_errors();
   void optic_glitch();
   void flap();
   void reboot();
@@ -89,6 +91,32 @@ void Holder::wire_loss() {
       loss.leave_bad = one_in(set().count(P::kBurst));
     }
     hold(loss);
+  }
+}
+
+void Holder::bit_errors() {
+  const BitErrorRate rate{static_cast<uint64_t>(set().count(P::kErrorRate))};
+  for (const NodeId node : targets().nodes) hold(SwitchErrors{node, rate});
+  if (!set().has(P::kFec)) {
+    for (const WireId wire : targets().wires) hold(WireErrors{wire, rate});
+    return;
+  }
+  std::map<LinkId, std::vector<WireCodewords>> links;
+  for (const WireId wire : targets().wires) {
+    const WireCodewords errors{wire, static_cast<FecCode>(set().count(P::kFec)), rate,
+                               set().share(P::kDfe), static_cast<uint32_t>(set().count(P::kSeed))};
+    hold(errors);
+    links[topology_.wire(wire).link].push_back(errors);
+  }
+  if (!set().has(P::kRetrain)) return;
+  const RetrainRule rule{static_cast<uint32_t>(set().count(P::kLimit, kBadCodewordsInARow)),
+                         set().time(P::kRetrain), kMostCodewords / links.size(),
+                         std::max<size_t>(kMostRetrainings / links.size(), 1)};
+  for (const auto& [id, errors] : links) {
+    const Link& link = topology_.link(id);
+    for (const Retraining& gap : retrainings(errors, link.rate, fault_.at, fault_.until(), rule)) {
+      dark(link, gap.from, gap.until);
+    }
   }
 }
 
@@ -245,11 +273,7 @@ void Holder::hold_all() {
     case FaultKind::kBlackhole:
       return each_wire([&](WireId wire) { return random_loss(wire, all); });
     case FaultKind::kWireLoss: return wire_loss();
-    case FaultKind::kBitErrors: {
-      const BitErrorRate rate{static_cast<uint64_t>(set().count(P::kErrorRate))};
-      each_wire([&](WireId wire) { return WireErrors{wire, rate}; });
-      return each_node([&](NodeId node) { return SwitchErrors{node, rate}; });
-    }
+    case FaultKind::kBitErrors: return bit_errors();
     case FaultKind::kDelay:
     case FaultKind::kJitter: return each_wire([&](WireId wire) { return delay(wire, all, false); });
     case FaultKind::kReorder:

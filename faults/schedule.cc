@@ -37,7 +37,8 @@ int64_t severity(const Effect& effect) {
       [](const auto& e) -> int64_t {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, WireLoss>) return mean_loss(e);
-        if constexpr (std::is_same_v<E, WireErrors> || std::is_same_v<E, SwitchErrors>) {
+        if constexpr (std::is_same_v<E, WireErrors> || std::is_same_v<E, SwitchErrors> ||
+                      std::is_same_v<E, WireCodewords>) {
           return static_cast<int64_t>(e.rate.per_quadrillion);
         }
         if constexpr (std::is_same_v<E, WireDelay>) return (e.fixed + e.jitter).ps();

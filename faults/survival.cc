@@ -20,7 +20,7 @@ void Outages::add_holds(const Hold& hold) {
       [&](const auto& effect) {
         using E = std::decay_t<decltype(effect)>;
         if constexpr (std::is_same_v<E, WireState> || std::is_same_v<E, WireLoss> ||
-                      std::is_same_v<E, WireErrors>) {
+                      std::is_same_v<E, WireErrors> || std::is_same_v<E, WireCodewords>) {
           wires_[effect.wire.value].push_back(outage);
         } else if constexpr (std::is_same_v<E, PortCarrier>) {
           wires_[topology_->port(effect.port).out.value].push_back(outage);

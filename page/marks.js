@@ -4,7 +4,7 @@
 /// The server's word of an effect -> [sign, what it means].
 const kSigns = {
   wire_state: ["✕", "no light"], port_carrier: ["⊘", "port down"], switch_state: ["✕", "switch dead"], host_state: ["✕", "host dead"],
-  wire_loss: ["%", "loses packets"], wire_errors: ["≈", "bit errors"], wire_delay: ["+", "late"], wire_duplicates: ["2", "duplicates"],
+  wire_loss: ["%", "loses packets"], wire_errors: ["≈", "bit errors"], wire_codewords: ["≈", "codewords lost"], wire_delay: ["+", "late"], wire_duplicates: ["2", "duplicates"],
   wire_rate: ["½", "slower by a fault"], ev_denial: ["–", "path denied"], switch_errors: ["≈", "switch: bit errors"],
   switch_route: ["↯", "wrong route"], switch_trim: ["✂", "does not trim"], switch_ecn: ["∅", "does not mark"], switch_buffer: ["▁", "less buffer"],
   host_burst: ["»", "burst"], host_drain: ["▽", "slow receiver"], host_storm: ["‖", "pause storm"],

@@ -42,6 +42,7 @@ std::string_view word_of(faults::Quantity quantity) {
     case faults::Quantity::kBytes: return "bytes";
     case faults::Quantity::kCount: return "count";
     case faults::Quantity::kCarrierWord: return "carrier";
+    case faults::Quantity::kFecWord: return "fec";
   }
   return "";
 }

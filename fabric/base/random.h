@@ -32,6 +32,7 @@ enum class DrawPurpose : uint32_t {
   kSwitchErrorBit = 20,  ///< which bit flips
   kRedMark = 21,         ///< of RoCE's data
   kAdaptiveRoute = 22,   ///< among uplinks whose queues are alike
+  kWireCodeword = 23,    ///< is it lost
   kRouting = 40,         ///< sequence numbers, ports and jitter of BGP speakers
 };
 

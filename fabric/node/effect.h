@@ -6,7 +6,7 @@
 // one whose state is the default is as built: what undoes any fault. Only a burst is no state: it
 // happens once. Who executes what:
 //
-//   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate
+//   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate, wire_codewords
 //                                 the sender (fabric/node/wire_model.h); both ends get it
 //   port_carrier                  the port's own node
 //   ev_denial, host_state, host_drain, host_burst, host_storm       the host
@@ -198,10 +198,23 @@ struct HostStorm {
   bool operator==(const HostStorm&) const = default;
 };
 
+/// The Reed-Solomon code of a wire: of 100 Gb/s lanes and faster, of 25 Gb/s lanes, of low latency.
+enum class FecCode : uint8_t { kNone, kKp4, kKr4, kLl };
+/// Bits flip on a directed wire whose ends correct errors: whole codewords are lost, each with all frames that have a
+/// bit in it (fabric/node/fec_code.h). Beside WireErrors, which are errors that no code has seen.
+struct WireCodewords {
+  WireId wire = {};
+  FecCode code = FecCode::kNone;
+  BitErrorRate rate = {};        ///< before the correction
+  Probability propagation = {};  ///< that an error of the line is followed by another
+  uint32_t seed = 0;             ///< of the draws: which codewords are lost
+  bool operator==(const WireCodewords&) const = default;
+};
+
 using Effect =
     std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate, PortCarrier,
                  EvDenial, SwitchState, SwitchErrors, SwitchRoute, SwitchTrim, SwitchEcn,
-                 SwitchBuffer, HostState, HostBurst, HostDrain, HostStorm>;
+                 SwitchBuffer, HostState, HostBurst, HostDrain, HostStorm, WireCodewords>;
 
 /// No extra delay of a wire is longer than this (our choice: a hundred base RTTs): bounds what a
 /// receiver must remember.

@@ -49,6 +49,11 @@ inline constexpr auto kDrainWords = words_by_value<DrainKind>({{DrainKind::kAsBu
                                                                {DrainKind::kSlow, "slow"},
                                                                {DrainKind::kStalled, "stalled"}});
 
+inline constexpr auto kFecWords = words_by_value<FecCode>({{FecCode::kNone, "none"},
+                                                           {FecCode::kKp4, "kp4"},
+                                                           {FecCode::kKr4, "kr4"},
+                                                           {FecCode::kLl, "ll"}});
+
 template <class E, class Value>
 constexpr EffectField<E, Value> key(std::string_view name, Value E::*member) {
   return {FieldRole::kKey, name, member};
@@ -107,6 +112,10 @@ constexpr auto fields_of() {
     return std::tuple{key("host", &E::host), key("toward", &E::toward), state("size", &E::size)};
   } else if constexpr (std::is_same_v<E, HostStorm>) {
     return std::tuple{key("host", &E::host), state("storming", &E::storming)};
+  } else if constexpr (std::is_same_v<E, WireCodewords>) {
+    return std::tuple{key("wire", &E::wire), state("code", &E::code, kFecWords),
+                      state("rate", &E::rate), state("propagation", &E::propagation),
+                      state("seed", &E::seed)};
   } else {
     static_assert(std::is_same_v<E, HostDrain>);
     return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
@@ -119,7 +128,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffe
     "wire_state",   "wire_loss",    "wire_errors", "wire_delay",    "wire_duplicates",
     "wire_rate",    "port_carrier", "ev_denial",   "switch_state",  "switch_errors",
     "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer", "host_state",
-    "host_burst",   "host_drain",   "host_storm"};
+    "host_burst",   "host_drain",   "host_storm",  "wire_codewords"};
 constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
 
 /// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.

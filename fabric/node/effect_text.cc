@@ -108,6 +108,8 @@ bool fits(const Topology& topology, const E& e) {
     return (e.kind != LossKind::kEveryNth || e.every > 0) && (!e.one_ev || has_ev(topology, e.ev));
   } else if constexpr (std::is_same_v<E, WireDelay>) {
     return e.fixed <= kMaxWireDelay && e.jitter <= kMaxWireDelay - e.fixed;
+  } else if constexpr (std::is_same_v<E, WireCodewords>) {
+    return (e.code == FecCode::kNone) == (e.rate.per_quadrillion == 0);
   } else if constexpr (std::is_same_v<E, PortCarrier>) {
     return has_port(topology, e.port);
   } else if constexpr (std::is_same_v<E, EvDenial>) {

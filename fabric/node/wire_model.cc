@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "fabric/base/byte_order.h"
+#include "fabric/node/fec_code.h"
 #include "fabric/packet/headers.h"
 
 namespace mrclab {
@@ -11,12 +12,6 @@ namespace {
 
 FabricTime longest_sending(BitRate rate) {
   return serialization_time(wire_length({kFrameCapacity}), rate);
-}
-
-/// Probabilities with 63 binary places, so that one fits as well.
-constexpr uint64_t kCertain = uint64_t{1} << 63;
-uint64_t product_of_shares(uint64_t a, uint64_t b) {
-  return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 63);
 }
 
 }  // namespace
@@ -86,6 +81,11 @@ void EgressWire::set(const WireLoss& loss) {
   }
 }
 
+void EgressWire::set(const WireCodewords& codewords) {
+  trouble().codewords = codewords;
+  trouble().codeword_loss = codeword_loss(codewords);
+}
+
 void EgressWire::set(const WireRate& rate) {
   take_rate(rate.rate.bps == 0 ? site_.rate : std::min(rate.rate, site_.rate));
 }
@@ -122,6 +122,10 @@ WireFate EgressWire::decide(const Frame& frame, FabricTime end, bool is_copy) {
     }
     fate.flight += extra_flight(number);
   }
+  if (t.codeword_loss > 0 && in_lost_codeword(frame, end)) {
+    fate.lost = DropCause::kFrameCheck;
+    return fate;
+  }
   // Also right after a delay has ended: what is under way is not overtaken.
   if (!t.delay.overtaken) {
     t.last_arrival = std::max(t.last_arrival, end + fate.flight);
@@ -157,6 +161,20 @@ bool EgressWire::takes(Trouble::Loss& loss, uint64_t number) const {
     if (!loss.bad_state) return false;
   }
   return happens(purpose, number, what.loss);
+}
+
+/// The gap behind a frame is none of its bits. The code goes on at the link's own rate where a fault slows frames.
+bool EgressWire::in_lost_codeword(const Frame& frame, FabricTime end) const {
+  constexpr Bytes kGap{12};
+  const CodewordClock clock(site_.rate, trouble_->codewords.code);
+  const Bytes length = frame.wire_length();
+  const FabricTime start = end - serialization_time(length, rate_);
+  const FabricTime last = start + serialization_time({length.value - kGap.value}, rate_);
+  const uint64_t behind = clock.number_at(last - FabricTime::from_ps(1));
+  for (uint64_t number = clock.number_at(start); number <= behind; ++number) {
+    if (codeword_is_lost(trouble_->codewords, trouble_->codeword_loss, number)) return true;
+  }
+  return false;
 }
 
 FabricTime EgressWire::extra_flight(uint64_t number) const {

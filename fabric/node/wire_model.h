@@ -64,7 +64,8 @@ struct WireFate {
 ///
 /// Every frame that starts while anything is wrong with the wire has a number, which all its draws
 /// use, each with a purpose of its own. In this order: is it lost; does an error hit it; how much
-/// longer does it take. A frame that is lost or hit neither waits nor makes others wait.
+/// longer does it take. A frame that is lost or hit neither waits nor makes others wait. Codewords have numbers of their
+/// own, by the time at which the frame is on the wire.
 class EgressWire {
  public:
   struct Site {
@@ -82,6 +83,7 @@ class EgressWire {
   /// counting from 1.
   void set(const WireLoss& loss);
   void set(const WireErrors& errors) { trouble().errors = errors; }
+  void set(const WireCodewords& codewords);
   /// Only for a wire whose receiver is not ours, and so does not judge frames: frames that start
   /// while the wire is dark are lost.
   void set(const WireState& state) { trouble().dark = !state.up; }
@@ -116,6 +118,8 @@ class EgressWire {
     };
     std::vector<Loss> losses;  ///< the loss of all frames first, then by entropy value
     WireErrors errors;
+    WireCodewords codewords;
+    uint64_t codeword_loss = 0;  ///< the share of them, with 63 binary places
     WireDelay delay;
     WireDuplicates duplicates;
     bool dark = false;
@@ -126,6 +130,7 @@ class EgressWire {
   WireFate decide(const Frame& frame, FabricTime end, bool is_copy);
   bool loses(const Frame& frame, uint64_t number);
   bool takes(Trouble::Loss& loss, uint64_t number) const;
+  bool in_lost_codeword(const Frame& frame, FabricTime end) const;
   FabricTime extra_flight(uint64_t number) const;
   bool happens(DrawPurpose purpose, uint64_t number, Probability p) const;
   uint64_t random(DrawPurpose purpose, uint64_t number) const;

@@ -38,6 +38,8 @@ TEST_CASE("every kind of effect survives the way through text") {
       {FabricTime::from_us(612), HostBurst{NodeId{1}, NodeId{0}, {65536}}, 17, 15, false},
       {FabricTime::from_us(613), HostDrain{NodeId{1}, DrainKind::kSlow, {1'000'000}}, 18, 16,
        false},
+      {FabricTime::from_us(614),
+       WireCodewords{WireId{1}, FecCode::kKr4, {1'000'000}, {500'000'000}, 77}, 19, 17, false},
   };
   for (const ScheduledEffect& effect : effects) {
     const auto back = parse_effect(topology, to_text(effect));
@@ -67,6 +69,9 @@ TEST_CASE("text that is no effect, or names nothing in the topology, is refused"
                            "1 2 3 0 wire_delay 1 1000000001 0 5 0",
                            "1 2 3 0 wire_delay 1 999999999 2 5 0",
                            "1 2 3 0 wire_errors 1 1000000000000001",
+                           "1 2 3 0 wire_codewords 1 kp4 0 0 0",
+                           "1 2 3 0 wire_codewords 1 none 5 0 0",
+                           "1 2 3 0 wire_codewords 1 kp5 5 0 0",
                            "1 2 3 0 switch_state 0 hung",
                            "1 2 3 0 switch_state 2 tired",
                            "1 2 3 0 switch_route 2 4096 wrong -",

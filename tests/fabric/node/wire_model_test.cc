@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "fabric/node/fec_code.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
@@ -156,12 +157,14 @@ TEST_CASE("a wire as built, or built again, loses, delays and repeats nothing") 
     if (touched) {
       bench.wire.set(random_loss(WireId{0}, {Probability::kOne}));
       bench.wire.set(WireErrors{WireId{0}, {BitErrorRate::kOne}});
+      bench.wire.set(WireCodewords{WireId{0}, FecCode::kKp4, {BitErrorRate::kOne / 20}, {}, 1});
       bench.wire.set(WireDelay{WireId{0}, us(5), us(5), {Probability::kOne}, true});
       bench.wire.set(WireDuplicates{WireId{0}, {Probability::kOne}});
       bench.wire.set(WireRate{WireId{0}, BitRate::from_gbps(1)});
       bench.send();
       bench.wire.set(random_loss(WireId{0}, {}));
       bench.wire.set(WireErrors{WireId{0}, {}});
+      bench.wire.set(WireCodewords{WireId{0}});
       bench.wire.set(WireDelay{WireId{0}, {}, {}, {}, false});
       bench.wire.set(WireDuplicates{WireId{0}, {}});
       bench.wire.set(WireRate{WireId{0}, {}});
@@ -334,4 +337,32 @@ TEST_CASE("several things wrong with one wire draw independently of each other")
   CHECK(hit < 660);
   CHECK(lost_and_again > 900);
   CHECK(lost_and_again < 1'100);
+}
+
+TEST_CASE("a codeword that is lost takes all frames that have a bit in it, and no others") {
+  WireBench bench;
+  const WireCodewords errors{WireId{0}, FecCode::kKp4, {1'200'000'000'000}, {}, 5};
+  bench.wire.set(errors);
+  const uint64_t loss = codeword_loss(errors);
+  const CodewordClock clock(bench.wire.site().rate, FecCode::kKp4);
+  size_t lost = 0, pairs = 0;
+  bool before = false;
+  constexpr int kFrames = 4'000;
+  for (int i = 0; i < kFrames; ++i) {
+    const FabricTime start = bench.now;
+    const bool gone = bench.send().fate.lost == DropCause::kFrameCheck;
+    bool hit = false;
+    // 4,250 bytes of 80 ps, of which the last twelve are a gap.
+    for (uint64_t n = start.ps() / 51'200; n <= (start.ps() + 339'039) / 51'200u; ++n) {
+      hit = hit || codeword_is_lost(errors, loss, n);
+    }
+    CHECK(gone == hit);
+    lost += gone;
+    pairs += gone && before;
+    before = gone;
+  }
+  // Each frame is in 7.6 codewords; neighbours share one, so that they are lost together far more often than by chance.
+  const double p = static_cast<double>(loss) / static_cast<double>(kCertain);
+  CHECK(static_cast<double>(lost) / kFrames == doctest::Approx(7.6 * p).epsilon(0.2));
+  CHECK(pairs * kFrames > 3 * lost * lost);
 }

@@ -301,6 +301,33 @@ expect:
     CHECK(real.verdict.metrics.history_sha256 == elided.verdict.metrics.history_sha256);
   }
 
+  TEST_CASE("cut-through, codewords and retraining have one history, live and simulated") {
+    // Hosts are slower than the links between switches, so that frames are stored on their way up and cut through on
+    // their way down; a link loses codewords and is trained anew, another one goes dark.
+    constexpr const char* kText = R"(
+name: hard
+seed: 5
+fabric: {name: f, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, host_rate: 100Gb/s, fabric_rate: 200Gb/s, switching: cut_through, nics_per_node: 2}
+workload:
+  - all_reduce: {hosts: rail-0, size: 256KiB, until: end}
+  - all_reduce: {hosts: rail-1, size: 256KiB, until: end}
+  - incast: {from: "h[1-3]", to: h0, load: 50%, message: 64KiB}
+faults:
+  - {at: 5us, bit_errors: {link: "p0.t0-0:u0", rate: 2e-3, fec: kp4, dfe: 30%, retrain: 8us, for: 50us}}
+  - {at: 20us, link_down: {link: "p1.t0-0:u1", for: 20us}}
+end: 80us
+expect:
+  - safety
+)";
+    const test::TemporaryRuns runs;
+    for (const Variant& variant : {kVariants[0], kVariants[2]}) {
+      const RunResult sim =
+          run_both(runs, parse_scenario(read_yaml_text(kText, "hard.yaml")), variant);
+      CHECK(sim.verdict.metrics.lost > 0);
+      CHECK(sim.verdict.metrics.delivered > 100);
+    }
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(

@@ -194,6 +194,8 @@ const std::vector<EffectRow>& table() {
        [](const View& v) { return v.dropped("wire_loss", kT1Downlink); }},
       {"bit_errors", "{rate: 1e-5, " UPLINK "}",
        [](const View& v) { return v.dropped("frame_check", kT1Downlink); }},
+      {"bit_errors", "{rate: 2e-3, fec: kp4, " UPLINK "}",
+       [](const View& v) { return v.dropped("frame_check", kT1Downlink); }},
       {"bit_errors", "{rate: 1e-5, switch: p0.t1-0, for: 40us}",
        [](const View& v) { return v.dropped("bad_icrc", "h"); }},
       {"delay", "{by: 2us, " UPLINK "}",
