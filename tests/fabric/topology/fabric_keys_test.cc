@@ -22,7 +22,9 @@ fabric_rate: 200Gb/s
 link_rates: [{links: "p*.t0-*:u1", rate: 25Gb/s}]
 propagation: 400ns
 switch_latency: 600ns
+switching: cut_through
 host_latency: 650ns
+nics_per_node: 2
 pmtu: 2048
 optics: {t0_downlinks: 2, t0_uplinks: 3}
 line_cards: {ports: 8}
