@@ -73,6 +73,30 @@ TEST_CASE("a frame is late if its node has committed the instant at which it nee
   }
 }
 
+TEST_CASE("a switch that cuts through needs a frame sooner, and one that was lost no sooner") {
+  for (const bool lost : {false, true}) {
+    CAPTURE(lost);
+    LeafReader leaf;
+    leaf.topology.switching = Switching::kCutThrough;
+    leaf.reader.begin_tick(LabTime{1}, FabricTime::zero(), FabricTime::zero());
+    TimeTrailer trailer = leaf.trailer(0);
+    // 1,024 bytes on the wire less the 136 that a lookup needs.
+    const FabricTime lead = serialization_time({888}, leaf.topology.wire(trailer.wire).rate);
+    std::vector<uint8_t> bytes = LeafReader::ipv6_frame();
+    if (lost) {
+      trailer.lost = DropCause::kWireLoss;
+      bytes.resize(kPlainFrameBytes);
+      const Frame in_its_place = make_void_frame(leaf.frames, leaf.frames.copy(bytes));
+      bytes.assign(in_its_place.bytes().begin(), in_its_place.bytes().end());
+      bytes.resize(bytes.size() + kTrailerBytes);
+    }
+    write_trailer(trailer, std::span(bytes).last<kTrailerBytes>());
+    CHECK(leaf.read(bytes));
+    CHECK(leaf.reader.earliest_need() ==
+          kArrival + leaf.topology.switch_latency - (lost ? FabricTime::zero() : lead));
+  }
+}
+
 TEST_CASE("another lab's frame, another wire's, a silent process's and a duplicate are dropped") {
   LeafReader leaf;
   leaf.reader.begin_tick(LabTime{1}, FabricTime::zero(), FabricTime::zero());
