@@ -10,7 +10,7 @@ using namespace mrclab::switchd::testing;
 
 namespace {
 
-const FrameText kToUplink0{.carrier = "5f00:0:2000:1000:2001:e000::"};
+const FrameText kUplinkFrame{.carrier = "5f00:0:2000:1000:2001:e000::"};
 
 Topology cutting(BitRate host = BitRate::from_gbps(100), BitRate fabric = BitRate::from_gbps(100)) {
   FabricShape shape;
@@ -48,7 +48,7 @@ TEST_CASE("a frame that is cut through leaves sooner by all of it but its first 
 
 TEST_CASE("what goes on faster than it came is stored first, and what goes on slower is not") {
   const BitRate slow = BitRate::from_gbps(100), fast = BitRate::from_gbps(400);
-  CHECK(leaves(cutting(slow, fast), kD0, kToUplink0) == ps(1'700'000));
+  CHECK(leaves(cutting(slow, fast), kD0, kUplinkFrame) == ps(1'700'000));
   CHECK(leaves(cutting(slow, fast), kD0, kToH1) == ps(1'700'000 - 329'120));
   CHECK(leaves(cutting(slow, fast), kU0, kToH1) == ps(1'700'000 - 329'120 / 4));
 }
@@ -60,11 +60,11 @@ TEST_CASE("a frame that takes longer than the pipeline is looked at when its las
 
 TEST_CASE("frames of one port leave in their order, long and short, cut through and stored") {
   Bench bench("p0.t0-0", cutting(BitRate::from_gbps(100), BitRate::from_gbps(400)));
-  FrameText shortest = kToUplink0;
+  FrameText shortest = kUplinkFrame;
   shortest.size = 60;
   FabricTime at = ps(1'000'000);
   for (uint8_t i = 0; i < 40; ++i) {
-    FrameText frame = i % 3 == 0 ? kToUplink0 : shortest;
+    FrameText frame = i % 3 == 0 ? kUplinkFrame : shortest;
     frame.filling = i;
     at += ps(i % 3 == 0 ? kFrameTime : 84 * 80);
     bench.arrive(kD0, at, frame);
@@ -96,7 +96,7 @@ TEST_CASE(
 TEST_CASE("a switch that hangs or loses its power loses what it has looked at and stored") {
   for (const SwitchWork work : {SwitchWork::kHung, SwitchWork::kDown}) {
     Bench bench("p0.t0-0", cutting(BitRate::from_gbps(100), BitRate::from_gbps(400)));
-    bench.arrive(kD0, ps(1'000'000), kToUplink0);
+    bench.arrive(kD0, ps(1'000'000), kUplinkFrame);
     bench.apply(ps(1'500'000), SwitchState{bench.self, work});
     if (work == SwitchWork::kDown) {
       bench.apply(ps(1'600'000), SwitchState{bench.self, SwitchWork::kForwarding});

@@ -22,8 +22,8 @@ struct PortBench {
     s.wire.rate = BitRate::from_gbps(100);
     s.wire.propagation = kPropagation;
     s.host_facing = host_facing;
-    s.queues = {true,    true,    {10'000},  {40'000}, false, {50'000}, {75'000},
-                {2'000}, {2'000}, {100'000}, {},       {},    {},       {}};
+    s.queues = {true,    true,      {10'000}, {40'000}, false, {50'000}, {75'000}, {2'000},
+                {2'000}, {100'000}, {},       {},       {},    {},       {}};
     return s;
   }
 

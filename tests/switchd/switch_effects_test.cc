@@ -174,8 +174,8 @@ TEST_CASE("without trimming what is too much is dropped, with less buffer it is 
         port.dropped(DropCause::kQueueFull) + port.dropped(DropCause::kTrimmedQueueFull);
     CHECK((too_much > 0) == c.drops);
   }
-  const QueueProfile built{true, true, {10},  {40}, false, {50}, {75},
-                           {20}, {24}, {100}, {},   {},    {},   {}};
+  const QueueProfile built{true, true,  {10}, {40}, false, {50}, {75}, {20},
+                           {24}, {100}, {},   {},   {},    {},   {}};
   const QueueProfile quarter = spoilt(built, {.buffer_lost = {750'000'000}});
   CHECK(quarter.ecn_min == Bytes{2});
   CHECK(quarter.trim_threshold == Bytes{12});

@@ -218,8 +218,8 @@ TEST_CASE("a frame that the wire lost, or that nobody has the bytes of, is recor
 TEST_CASE("incast: the last hop trims over its threshold with its own DSCP, uplinks with theirs") {
   Topology fabric = bench_fabric();
   // Each port has the thresholds of its own link: with the other's nothing would be trimmed.
-  fabric.queues = {true,    true,    {4'000},  {16'000}, false, {60'000}, {30'000},
-                   {4'000}, {4'000}, {60'000}, {},       {},    {},       {}};
+  fabric.queues = {true,    true,     {4'000}, {16'000}, false, {60'000}, {30'000}, {4'000},
+                   {4'000}, {60'000}, {},      {},       {},    {},       {}};
   fabric.fabric_queues = fabric.queues;
   fabric.fabric_queues.trim_threshold = {20'000};
   fabric.fabric_queues.trim_threshold_last_hop = {60'000};

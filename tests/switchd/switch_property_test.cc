@@ -105,9 +105,9 @@ std::vector<Input> random_inputs(uint64_t seed, const Topology& topology, NodeId
 
 Topology small_queues() {
   Topology fabric = bench_fabric();
-  fabric.queues =
-      fabric.fabric_queues = {true,    true,    {4'000},  {16'000}, false, {12'000}, {18'000},
-                              {1'200}, {1'200}, {20'000}, {},       {},    {},       {}};
+  fabric.queues = fabric.fabric_queues = {true,     true,     {4'000}, {16'000}, false,
+                                          {12'000}, {18'000}, {1'200}, {1'200},  {20'000},
+                                          {},       {},       {},      {},       {}};
   return fabric;
 }
 

@@ -353,7 +353,8 @@ TEST_CASE("a codeword that is lost takes all frames that have a bit in it, and n
     const bool gone = bench.send().fate.lost == DropCause::kFrameCheck;
     bool hit = false;
     // 4,250 bytes of 80 ps, of which the last twelve are a gap.
-    for (uint64_t n = start.ps() / 51'200; n <= (start.ps() + 339'039) / 51'200u; ++n) {
+    for (uint64_t n = start.ps() / 51'200;
+         n <= static_cast<uint64_t>(start.ps() + 339'039) / 51'200; ++n) {
       hit = hit || codeword_is_lost(errors, loss, n);
     }
     CHECK(gone == hit);

@@ -24,15 +24,16 @@ std::vector<uint32_t> hosts(const Topology& topology, const std::string& names) 
 }
 
 using Hosts = std::vector<uint32_t>;
-const char* const kPlanes = "{name: f, planes: 2, t0: 4, t1: 2, hosts_per_t0: 3, nics_per_node: 2}";
-const char* const kListed =
+const char* const kRailsPlanes =
+    "{name: f, planes: 2, t0: 4, t1: 2, hosts_per_t0: 3, nics_per_node: 2}";
+const char* const kRailsListed =
     "name: f\nswitches: {a: \"1000\", b: \"1001\", s: \"2000\"}\n"
     "hosts: [[a], [b], [a], [b]]\nlinks: {a: [s], b: [s]}\nnics_per_node: 2\n";
 
 }  // namespace
 
 TEST_CASE("in planes NIC k of each node hangs on a T0 of rail k") {
-  const Topology t = built(kPlanes);
+  const Topology t = built(kRailsPlanes);
   CHECK(hosts(t, "n0") == Hosts{0, 3});
   CHECK(hosts(t, "n2") == Hosts{2, 5});
   CHECK(hosts(t, "n3") == Hosts{6, 9});
@@ -44,14 +45,14 @@ TEST_CASE("in planes NIC k of each node hangs on a T0 of rail k") {
 }
 
 TEST_CASE("in a listed fabric neighbouring hosts are a node") {
-  const Topology t = built(kListed);
+  const Topology t = built(kRailsListed);
   CHECK(hosts(t, "n1") == Hosts{2, 3});
   CHECK(hosts(t, "rail-0") == Hosts{0, 2});
   CHECK(t.node(t.port({NodeId{2}, PortId{0}}).peer.node).name == "a");
 }
 
 TEST_CASE("a node has one feed, and racks and spines are switches then") {
-  for (const char* text : {kPlanes, kListed}) {
+  for (const char* text : {kRailsPlanes, kRailsListed}) {
     const Topology t = built(text);
     const auto zones = NameResolver(t, 1).power_zones("n1");
     REQUIRE(zones.size() == 1);
@@ -61,7 +62,7 @@ TEST_CASE("a node has one feed, and racks and spines are switches then") {
       for (const NodeId node : zone.nodes) CHECK(++in_zones[node.value] == 1);
     }
   }
-  const Topology t = built(kPlanes);
+  const Topology t = built(kRailsPlanes);
   const auto rack = NameResolver(t, 1).power_zones("rack-3");
   CHECK(t.power_zones[rack[0]].nodes == NameResolver(t, 1).switches("p*.t0-3"));
 }
@@ -71,11 +72,11 @@ TEST_CASE("a node that is not whole, or shares its name with a switch, is refuse
     text.replace(text.find(from), from.size(), to);
     return test::error_of([&] { built(text); });
   };
-  CHECK(error(kPlanes, "node: 2", "node: 3").find("a divisor of t0") != std::string::npos);
-  CHECK(error(kListed, "node: 2", "node: 3").find("a divisor of the number of hosts") !=
+  CHECK(error(kRailsPlanes, "node: 2", "node: 3").find("a divisor of t0") != std::string::npos);
+  CHECK(error(kRailsListed, "node: 2", "node: 3").find("a divisor of the number of hosts") !=
         std::string::npos);
-  CHECK(error(kPlanes, "node: 2", "node: 17").find("16") != std::string::npos);
-  std::string named = kListed;
+  CHECK(error(kRailsPlanes, "node: 2", "node: 17").find("16") != std::string::npos);
+  std::string named = kRailsListed;
   for (size_t at = 0; (at = named.find("s: \"2000\"")) != std::string::npos;) {
     named.replace(at, 1, "n1");
   }
