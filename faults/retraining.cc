@@ -48,6 +48,7 @@ class LossyWire {
 std::vector<Retraining> retrainings(const std::vector<WireCodewords>& wires, BitRate rate,
                                     FabricTime from, FabricTime until, RetrainRule rule) {
   std::vector<LossyWire> lossy;
+  lossy.reserve(wires.size());
   for (const WireCodewords& errors : wires) lossy.emplace_back(errors, rate);
   std::vector<Retraining> outages;
   while (outages.size() < rule.outages && rule.codewords > 0) {

@@ -120,8 +120,12 @@ Looked sent_by_users_of(const ExpectPathUnused& expected, const JudgedRun& run) 
     if (attempt.start < expected.from || attempt.start >= until) continue;
     begun += flows[run.history.packets()[attempt.packet].flow] ? 1 : 0;
   }
-  return {begun, "packets of hosts that have " + expected.path, expected.from, until,
-          Source::kPackets};
+  return {
+      begun,
+      {"packet of a host that has " + expected.path, "packets of hosts that have " + expected.path},
+      expected.from,
+      until,
+      Source::kPackets};
 }
 
 CheckResult judge(const ExpectPathUnused& expected, const JudgedRun& run) {

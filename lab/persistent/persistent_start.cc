@@ -11,7 +11,7 @@
 #include "lab/persistent/persistent.h"
 #include "netio/system/file_descriptor.h"
 #include "netio/system/forked_process.h"
-#include "scenario/spec/dilation.h"
+#include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
 namespace {

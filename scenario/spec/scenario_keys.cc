@@ -9,7 +9,6 @@
 #include "faults/schedule.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/contrast_keys.h"
-#include "scenario/spec/dilation.h"
 #include "scenario/spec/expectation_list.h"
 #include "scenario/spec/mechanism.h"
 #include "scenario/spec/planned_traffic.h"

@@ -25,6 +25,9 @@ enum class CaptureScope : uint8_t { kHosts, kAll, kNone };
 
 inline constexpr uint64_t kMaxSeed = 999'999'999'999'999'999;  ///< that a scenario file can hold
 
+/// Lab seconds per fabric second that a person may ask for. At this pace a microsecond of the fabric takes a second.
+inline constexpr uint32_t kMaxDilation = 1'000'000;
+
 inline constexpr size_t kMaxContrasts = 16;
 
 /// What another transport achieves in a scenario (contrast.h).

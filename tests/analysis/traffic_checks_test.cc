@@ -184,7 +184,8 @@ TEST_CASE("a path that no host of a flow has is unused by nothing that was looke
   CHECK(check.result == Result::kPass);
   REQUIRE(check.looked);
   CHECK(check.looked->count() >= 899);
-  CHECK(check.looked->what() == "packets of hosts that have p0/u1");
+  const Noun packets("packet of a host that has p0/u1", "packets of hosts that have p0/u1");
+  CHECK(check.looked->what() == packets);
 }
 
 TEST_CASE(

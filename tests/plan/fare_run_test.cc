@@ -286,6 +286,6 @@ TEST_CASE(
   CHECK(has_row(broken, "h1-h2", "via", "u0"));
   const std::string text = switch_table_text(leaf);
   CHECK(text.find("BGP: AS 4200100000, router 10.0.0.4") != std::string::npos);
-  CHECK(text.find("h1-h2  u0,u1 25") != std::string::npos);
+  CHECK(text.find("h1-h2  u0,u1 50") != std::string::npos);
   CHECK(test::widest_line(text) <= 80);
 }

@@ -26,7 +26,7 @@ CHAOS_SEEDS_NIGHTLY = "1-1000"
 CAPTURES_NIGHTLY = "4000"  # random cases beside those in which all pairs of properties meet
 ENGINE_SEEDS, ENGINE_SEEDS_NIGHTLY = "48", "2000"
 # In its own time an incident takes up to two minutes of a core, and no lab of namespaces plays seconds of a fabric.
-PRODUCTION_INCIDENTS = ["link-flap-production"]  # in the ordinary test; nightly runs all of them
+PRODUCTION_INCIDENTS = ["half-nic-flap-production"]  # in the ordinary test; nightly runs all of them
 LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly runs all of them live
 
 PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults"]

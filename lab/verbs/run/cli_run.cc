@@ -11,8 +11,8 @@
 #include "lab/verbs/run/run_command.h"
 #include "lab/verbs/run/run_sweep.h"
 #include "recorded/folder/run_folder.h"
-#include "scenario/spec/dilation.h"
 #include "scenario/spec/mechanism.h"
+#include "scenario/spec/scenario_value.h"
 #include "sim/sim_world.h"
 
 namespace mrclab::lab {

@@ -152,13 +152,13 @@ TEST_CASE("completion offers the values of options: worlds, fabrics, transports,
   };
   CHECK(offered("run --world ''") == "live sim\n");
   CHECK(offered("run --fabric oct") == "octet\n");
-  CHECK(offered("run --transport roce1") == "roce16\n");
+  CHECK(offered("run --transport roce1") == "roce16 roce16-fat\n");
   CHECK(offered("run --set en") == "end=\n");
   CHECK(offered("run --without tri") == "trim\n");
   CHECK(offered("lesson 04") == "04-link-flap\n");
   CHECK(offered("list tr") == "transports\n");
   CHECK(offered("fault line_c") == "line_card\n");
-  CHECK(offered("compare optic-gl") == "optic-glitch\n");
+  CHECK(offered("compare optic-gl") == "optic-glitch optic-glitch-production\n");
 }
 
 TEST_CASE("list names what there is, a line or an object for each") {

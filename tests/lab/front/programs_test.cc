@@ -56,17 +56,11 @@ TEST_CASE("the demo is built without the page, imports, chaos, campaigns and mea
         "endpoint/endpointd_main.cc", "switchd/switchd_main.cc"}) {
     CHECK_MESSAGE(sources.contains(needed), needed);
   }
-  for (const char* folder : {"lab/serve/",        "lab/chaos/",
-                             "lab/campaign/",     "lab/compare/",
-                             "lab/perf/",         "lab/persistent/",
-                             "lab/schema/",       "lab/verbs/serve/",
-                             "lab/verbs/sweep/",  "lab/verbs/files/",
-                             "lab/verbs/labs/",   "lab/verbs/words/",
-                             "session/",          "plan/",
-                             "scenario/import/",  "live/translate/",
-                             "live/inspect/",     "live/conform/",
-                             "recorded/run/",     "recorded/traffic/",
-                             "analysis/traffic/", "analysis/trace/"}) {
+  for (const char* folder :
+       {"lab/serve/", "lab/chaos/", "lab/campaign/", "lab/compare/", "lab/perf/", "lab/persistent/",
+        "lab/schema/", "lab/verbs/serve/", "lab/verbs/sweep/", "lab/verbs/files/",
+        "lab/verbs/labs/", "lab/verbs/words/", "session/", "plan/", "scenario/import/",
+        "live/translate/", "live/inspect/", "live/conform/", "recorded/run/"}) {
     REQUIRE(fs::is_directory(fs::path(MRCLAB_SOURCE_DIR) / folder));
     for (const std::string& source : sources)
       CHECK_FALSE_MESSAGE(source.starts_with(folder), source);

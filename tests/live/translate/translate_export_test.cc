@@ -250,7 +250,7 @@ TEST_CASE("our BGP speaker gets its links by the names there, and is started") {
   REQUIRE(file != lab.files.end());
   CHECK(test::mentions(file->text,
                        "- {device: eth3, local: \"fd01::6:0:1\", remote: \"fd01::6:0:2\""));
-  CHECK(test::mentions(file->text, "- {prefix: \"fd00::1/128\", rate: 100Gb/s, device: eth2}"));
+  CHECK(test::mentions(file->text, "- {prefix: \"fd00::1/128\", device: eth2}"));
   CHECK(test::mentions(lab.text, "- fare-config/p0-t0-0.bgpd.yaml:/etc/mrc-bgpd.yaml\n"));
   CHECK(test::mentions(lab.text, "/usr/lib/mrclab/mrc-bgpd /etc/mrc-bgpd.yaml"));
   CHECK(lab.files.size() == 14);  // one for each switch

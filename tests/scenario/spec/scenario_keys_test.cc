@@ -14,6 +14,7 @@ id: [L91]
 about: it was so
 fabric: {name: pair, planes: 2, t0: 1, t1: 0, hosts_per_t0: 2}
 seed: 7
+holds_at_production: "no, because it lasts 200us"
 transport: {profile: lab, evs: 2}
 without: [skip]
 fails_without: [trim]
@@ -38,7 +39,7 @@ Scenario parsed(const std::string& text) { return parse_scenario(read_yaml_text(
 TEST_CASE("every key of a scenario is written into its run folder and reads back") {
   const std::string text = to_yaml(parsed(kWhole));
   for (const ValueForm::Key& key : scenario_keys().form().keys) {
-    if (key.name == "include" || key.name == "vars")
+    if (key.name == "include" || key.name == "vars" || key.name == "twin")
       continue;  // what they stand for is in its place
     CAPTURE(key.name);
     CHECK(("\n" + text).find("\n" + key.name + ":") != std::string::npos);
