@@ -54,7 +54,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
                          .evidence = evidence ? &*evidence : nullptr};
     // A window of the simulator is over within microseconds; asking for the time takes part of one.
     const auto go_on = [&, windows = uint32_t{0}](FabricTime now) mutable {
-      if (++windows % kWindowsPerQuestion != 0) return true;
+      if (windows++ % kWindowsPerQuestion != 0) return true;
       if (options.interrupted && options.interrupted()) return false;
       if (options.progress) show_simulated(scenario, folder, now, progress);
       return true;
