@@ -20,7 +20,7 @@ struct SeenHeaders {
   uint32_t payload = 0;    ///< bytes, also where they were trimmed or cut off
   uint16_t timestamp = 0;  ///< the sender's (TSETH), if it is `timed`
   Opcode opcode = Opcode::kWriteOnly;
-  uint8_t traffic_class = 0;  ///< of the outermost IP header
+  uint8_t traffic_class = 0;  ///< which the outermost IP header has
   bool retransmission = false;
   bool trimmed = false;  ///< its payload is gone
   bool timed = false;

@@ -252,7 +252,7 @@ HostWait HostWaits::at(uint32_t host, FabricTime t) const {
     }
     at = sender;
   }
-  // A chain that ends at a host to which nobody sends data ends at one that sends nothing itself.
+  // Nobody sends data to the last host of the chain, so it waits for nobody: it is silent itself.
   if (wait.reason == WaitReason::kNoData && !wait.chain.empty()) wait.reason = WaitReason::kSilent;
   return wait;
 }

@@ -35,7 +35,8 @@ enum class RcTimers : uint8_t { kConnectX, kConnectXNoFloor, kExact, kCompressed
 /// The parameters of DCQCN (congestion/dcqcn.h).
 enum class DcqcnChoice : uint8_t { kOff, kPaper, kFirmware, kHpcc, kAggressive, kMostAggressive };
 
-/// Among which a receiver's CNPs have a least interval (dcqcn_choice.h).
+/// Which CNPs of a receiver keep a least interval: all that a port sends, those to one host, or those of one queue pair
+/// (dcqcn_choice.h).
 enum class CnpScope : uint8_t { kPort, kDestination, kQueuePair };
 
 enum class CongestionAlgorithm : uint8_t { kNscc, kFixed };
@@ -168,10 +169,9 @@ struct TransportProfile {
   FabricTime dcqcn_alpha_period, dcqcn_cut_period, dcqcn_increase_period;
   uint32_t dcqcn_increase_bytes = 0, dcqcn_fast_recovery = 0;
   BitRate dcqcn_additive, dcqcn_hyper, dcqcn_least;
-  FabricTime cnp_interval;  ///< least time between CNPs (dcqcn_choice.h)
-  CnpScope cnp_scope =
-      CnpScope::kPort;  ///< of those that a port sends, or those to a host or queue pair
-  /// What the transport asks of switches; empty: what the fabric says, or what goes with `dcqcn`.
+  FabricTime cnp_interval;               ///< least time between CNPs (dcqcn_choice.h)
+  CnpScope cnp_scope = CnpScope::kPort;  ///< which CNPs keep that time from one another
+  /// Thresholds and buffer that this transport's switches have; empty: the fabric's, or those that go with `dcqcn`.
   std::optional<RedProfile> red;
   std::optional<SwitchAsic> asic;
   bool pfc = true;                ///< switches and NICs pause the class of RoCE's data

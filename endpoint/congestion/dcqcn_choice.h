@@ -11,7 +11,7 @@
 // The least interval of CNPs counts among those of a queue pair by the paper (section 3.1: "for a given flow"), and those
 // "from the port" by NVIDIA (MIN_TIME_BETWEEN_CNPS: "minimum time between sending cnps from the port, in microseconds",
 // mstflint and the DCQCN page). HPCC's simulator sends none: each ACK carries the mark of its queue pair. Its tuning brings
-// its switches along (fabric/asic: red_profile.h, switch_buffer.h) where a fabric or an option does not say otherwise.
+// its switches along (fabric/asic: red_profile.h, switch_buffer.h) where neither the fabric nor an option names others.
 //
 // r is the port's rate over that rate and s the fabric's base RTT over 12 us, which is HPCC's fabric (our
 // choice: a rate then comes back in as many round trips as it did where the numbers were made).

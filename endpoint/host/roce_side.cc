@@ -161,9 +161,9 @@ Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
   return refusal;
 }
 
-/// Of a queue pair a mark within the interval is answered at its end (paper, section 3.1). Of a port or a destination the
-/// next marked packet after it is, whichever queue pair that is of (our choice: what firmware remembers is not
-/// published).
+/// Where the interval is a queue pair's, the receiver answers a mark within it when it ends (paper, section 3.1). Where it
+/// is a port's or a destination's, the receiver answers the first marked packet that arrives after it, whichever queue pair
+/// that is of (our choice, as no vendor documents what its firmware remembers).
 bool RoceSide::may_notify(RcQueuePair& qp) {
   const CnpScope scope = host_.profile.cnp_scope;
   if (scope == CnpScope::kQueuePair) return qp.notifier.on_marked(host_.now);

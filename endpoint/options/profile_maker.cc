@@ -43,7 +43,7 @@ uint32_t psn_range_for(const Topology& topology) {
   return std::max(kDefaultPsnRange, static_cast<uint32_t>(units) * kMprUnit);
 }
 
-/// Timers of products. What no source has is our choice, and says so.
+/// Timers of products. A value without a source is our choice, and is marked as such.
 void make_production(TransportProfile& p) {
   // MRC API: local ACK timeout = 1.024 us x 2^n; its examples have n = 8. Longer where 8 base RTT are (our choice).
   p.ack_timeout = FabricTime::from_ns(1024) * 256;
@@ -58,7 +58,7 @@ void make_production(TransportProfile& p) {
   // A path that flaps is used again "when enough probes succeed over time" (MRC paper, section 3). Our choice.
   p.revive_successes_max = 80;
   p.damping_window = FabricTime::from_ms(60'000);
-  // MRC paper, section 3: peers are told which ports are down. How often again is our choice.
+  // A NIC reports its dead ports to its peers (MRC paper, section 3). How often it repeats that is our choice.
   p.port_status_interval = FabricTime::from_ms(10);
   p.port_status_interval_max = FabricTime::from_ms(1000);
   // MRC paper, section 2.4: in each RTT in which a queue pair receives and sends nothing.

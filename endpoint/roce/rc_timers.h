@@ -12,7 +12,7 @@
 //   compressed          rc_ack_timeout (32 base RTT)  by rc_timer: the same, or a   our choice, for scenarios that stand
 //                                                     ConnectX's steps in eighths   for more time than they run
 //
-// Not published, or not verified: ConnectX-7 and -8, Thor, Pollara.
+// Without a source that we could check: ConnectX-7 and -8, Thor, Pollara.
 
 #include <cstdint>
 
@@ -22,8 +22,8 @@
 namespace mrclab::endpoint {
 
 struct RcTimes {
-  FabricTime adaptive_unit;  ///< of the first six timeouts; zero: there are none of that kind
-  FabricTime regular;        ///< of all others; never() without a timer
+  FabricTime adaptive_unit;  ///< the first six timeouts are multiples of it; zero: all are regular
+  FabricTime regular;        ///< how long every other timeout is; never() without a timer
 
   /// After so many timeouts in a row.
   FabricTime after(uint32_t timeouts) const;
@@ -36,7 +36,7 @@ struct RcTimes {
 
 /// As the profile has them.
 RcTimes rc_times(const TransportProfile& profile);
-/// The same with another T, but for compressed timers: those are T's without a floor, as the profile has no rule for it.
+/// The same with another T. Compressed timers have no rule for T: they then are 4.096 us x 2^T.
 RcTimes rc_times(const TransportProfile& profile, uint32_t exponent);
 
 }  // namespace mrclab::endpoint

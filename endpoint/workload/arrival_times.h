@@ -29,9 +29,9 @@ class ArrivalTimes {
   };
   explicit ArrivalTimes(const Rule& rule) : rule_(rule) {}
 
-  /// Of the next message.
+  /// When the next message may be posted.
   FabricTime due() const;
-  /// It was posted.
+  /// The sender has posted that message.
   void pass();
   uint64_t passed() const { return passed_; }
 

@@ -25,7 +25,7 @@ class SlotProgram {
 
   /// An operation of a lane.
   struct Place {
-    uint64_t loop = 0;  ///< of a peer's messages: which one
+    uint64_t loop = 0;  ///< of a ring; else the number of a message to the peer
     uint32_t step = 0;
     uint32_t slice = 0;
   };

@@ -6,7 +6,7 @@
 namespace mrclab {
 namespace {
 
-/// As published for a port of this rate.
+/// The thresholds that a source has for a port of this rate.
 struct Row {
   BitRate rate;
   RedThresholds at;

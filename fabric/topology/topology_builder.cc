@@ -31,10 +31,10 @@ QueueProfile queue_profile(const FabricShape& fabric, BitRate rate, FabricTime b
   q.red_min = times(shape.red_min);
   q.red_max = times(shape.red_max);
   q.red_most = fabric.lossless.red_most;
-  if (const auto published = red_thresholds(fabric.lossless.red, rate)) {
-    q.red_min = published->min;
-    q.red_max = published->max;
-    q.red_most = published->most;
+  if (const auto of_source = red_thresholds(fabric.lossless.red, rate)) {
+    q.red_min = of_source->min;
+    q.red_max = of_source->max;
+    q.red_most = of_source->most;
   }
   q.lossless_limit = times(shape.lossless_limit);
   q.buffer_share = times(shape.buffer_share);

@@ -41,7 +41,7 @@ Octets make_notice_packet(const TcpAddresses& addresses, const FailureNotice& no
 /// Is it UDP over IPv6 to kNoticePort?
 bool is_notice_packet(OctetView packet);
 /// nullopt for one that does not come from `addresses.source` or go to `addresses.destination`, was forwarded, is cut
-/// short, has a wrong checksum, or says what this version does not have.
+/// short, has a wrong checksum, or has fields that this version does not define.
 std::optional<FailureNotice> parse_notice_packet(OctetView packet, const TcpAddresses& addresses);
 
 }  // namespace mrclab::routing

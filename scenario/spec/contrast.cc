@@ -65,7 +65,6 @@ void route_as(const NamedTransport& transport, Scenario& scenario) {
 
 Scenario under_transport(const Scenario& scenario, const ContrastName& name) {
   Scenario result = name.on_fat_twin ? fat_twin(scenario) : scenario;
-  result.contrasts = scenario.contrasts;
   const NamedTransport* const transport = name.transport;
   const Contrast* const contrast = name.contrast;
   if (!transport->routing.empty()) route_as(*transport, result);

@@ -40,7 +40,7 @@ struct ContrastName {
 ContrastName find_contrast(const Scenario& scenario, std::string_view name);
 
 /// The scenario under that transport, with what the contrast expects. Without a contrast it keeps those of its
-/// expectations that can be asked of the transport. Name and contrasts stay. Throws InputError for RoCE where
+/// expectations that can be asked of the transport. Name and contrasts stay, but for contrasts on a fat twin. Throws InputError for RoCE where
 /// the fabric cannot carry it.
 Scenario under_transport(const Scenario& scenario, const ContrastName& name);
 

@@ -75,7 +75,7 @@ ListEntries incident_entries() {
   return entries;
 }
 
-/// What each incident says of itself.
+/// Whether each incident holds at production.
 ListEntries production_entries() {
   ListEntries entries;
   for (const std::string& name : shipped_names("incidents")) {

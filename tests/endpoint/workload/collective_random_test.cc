@@ -14,6 +14,7 @@
 
 #include "endpoint/workload/collective.h"
 #include "tests/endpoint/workload/collective_kinds.h"
+#include "tests/endpoint/workload/collective_verbs.h"
 
 using namespace mrclab;
 using namespace mrclab::endpoint;
@@ -82,23 +83,13 @@ class TableTop {
     WriteRequest request;
     std::vector<uint8_t> placed;
   };
-  struct Host : Verbs {
+  struct Host : test::CollectiveVerbs {
     Host(TableTop& top, size_t number) : table(top), rank(number) {}
-    FabricTime now() const override { return {}; }
     bool post_write(QpHandle qp, const WriteRequest& request) override {
       CHECK_FALSE(request.local.empty());
       posted[qp.value].push_back(request);
       ++writes[qp.value];
       return true;
-    }
-    bool post_receive(QpHandle, uint64_t, Memory) override { return false; }
-    void wake_at(FabricTime) override {}
-    void report_verified(uint64_t bytes, uint64_t wrong) override {
-      verified += bytes;
-      mismatched += wrong;
-    }
-    void report_collective_done(uint32_t iteration, FabricTime) override {
-      CHECK(iteration == done++);
     }
     TableTop& table;
     size_t rank;
@@ -110,8 +101,6 @@ class TableTop {
     std::deque<Ack> acks;
     // Notices about data that lies in its memory already.
     std::deque<std::pair<QpHandle, uint32_t>> notices;
-    uint64_t verified = 0, mismatched = 0;
-    uint32_t done = 0;
     uint32_t overwritten = 0;  ///< writes whose memory changed before they were acknowledged
   };
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "tests/endpoint/workload/collective_verbs.h"
+
 using namespace mrclab;
 using namespace mrclab::endpoint;
 
@@ -15,7 +17,7 @@ namespace {
 constexpr uint64_t kSize = 4096;
 constexpr uint64_t kScratch = 3 * kSize;  ///< after three results
 
-class Hand : public Verbs {
+class Hand : public test::CollectiveVerbs {
  public:
   Hand() : schedule(CollectiveKind::kAllReduce, {kSize}, 2, 1) {
     region.resize(schedule.inbox_size(0, 0).value);
@@ -31,21 +33,10 @@ class Hand : public Verbs {
     c.own = own;
     return c;
   }
-  FabricTime now() const override { return {}; }
   bool post_write(QpHandle, const WriteRequest& request) override {
     posted.push_back(request);
     return true;
   }
-  bool post_receive(QpHandle, uint64_t, Memory) override { return false; }
-  void wake_at(FabricTime) override {}
-  void report_verified(uint64_t bytes, uint64_t wrong) override {
-    verified += bytes;
-    mismatched += wrong;
-  }
-  void report_collective_done(uint32_t iteration, FabricTime) override {
-    CHECK(iteration == done++);
-  }
-
   /// The neighbour's contribution arrives: its input of chunk 1 in the iteration's scratch slot.
   void receive_scatter(uint32_t iteration) {
     const uint64_t slot = kScratch + (iteration & 1) * kSize / 2;
@@ -63,8 +54,6 @@ class Hand : public Verbs {
   CollectiveSchedule schedule;
   std::vector<uint8_t> region, own;
   std::vector<WriteRequest> posted;
-  uint64_t verified = 0, mismatched = 0;
-  uint32_t done = 0;
   std::optional<Collective> app;
 };
 

@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "tests/endpoint/workload/collective_verbs.h"
+
 using namespace mrclab;
 using namespace mrclab::endpoint;
 
@@ -15,7 +17,7 @@ namespace {
 constexpr SlotSpec kHandSlots{Bytes{32 << 10}, 8, 1};  // four slots of 8 KiB
 constexpr uint64_t kHandVector = 64 << 10;             // two loops of two chunks of two slices
 
-class SlotHand : public Verbs {
+class SlotHand : public test::CollectiveVerbs {
  public:
   explicit SlotHand(uint32_t iterations = 0)
       : program(CollectiveKind::kAllReduce, {kHandVector}, 2, kHandSlots),
@@ -40,22 +42,11 @@ class SlotHand : public Verbs {
     c.credit = credit;
     return c;
   }
-  FabricTime now() const override { return {}; }
   bool post_write(QpHandle qp, const WriteRequest& request) override {
     if (qp == QpHandle{1}) return ++credits > 0;
     posted.push_back(request);
     return true;
   }
-  bool post_receive(QpHandle, uint64_t, Memory) override { return false; }
-  void wake_at(FabricTime) override {}
-  void report_verified(uint64_t bytes, uint64_t wrong) override {
-    verified += bytes;
-    mismatched += wrong;
-  }
-  void report_collective_done(uint32_t iteration, FabricTime) override {
-    CHECK(iteration == done++);
-  }
-
   void give_credits(int count) {
     while (count-- > 0) app.on_receive_immediate(*this, {0}, 0);
   }
@@ -74,8 +65,7 @@ class SlotHand : public Verbs {
   std::vector<uint8_t> inbox, outgoing, credit;
   std::vector<WriteRequest> posted;
   int credits = 0;
-  uint64_t verified = 0, mismatched = 0, received = 0;
-  uint32_t done = 0;
+  uint64_t received = 0;
   SlottedCollective app;
 };
 

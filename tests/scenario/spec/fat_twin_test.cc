@@ -123,6 +123,8 @@ TEST_CASE("every shipped incident of several planes can be asked of RoCE on the 
     CHECK(fat.topology.planes == 1);
     CHECK(fat.faults.size() == scenario.faults.size());
     CHECK(fat.workload.size() == scenario.workload.size());
+    // A run's folder keeps it as a file.
+    CHECK(to_yaml(parse_scenario(read_yaml_text(to_yaml(fat), name))) == to_yaml(fat));
     ++asked;
   }
   CHECK(asked >= 15);
