@@ -20,6 +20,9 @@ ContrastName find_contrast(const Scenario& scenario, std::string_view name) {
     if (const auto* transport = transport_called(base)) return {transport, nullptr, true};
   }
   std::vector<std::string> names = transport_names();
+  if (name.ends_with(kOnFatTwin)) {
+    for (std::string& each : names) each += kOnFatTwin;
+  }
   for (const Contrast& contrast : scenario.contrasts) names.push_back(contrast.name);
   throw NameError(in_quotes(std::string(name)) + ", which names no transport", one_of(name, names));
 }

@@ -226,7 +226,7 @@ TEST_CASE("compared is what the scenario says of other transports, or else all o
   const auto with_own_routing = std::count_if(
       all.begin(), all.end(), [](const NamedTransport& each) { return !each.routing.empty(); });
   CHECK(compared_by_default(scenario).size() == all.size() - with_own_routing);
-  scenario.contrasts.push_back({"pfc", transport_called("roce"), {}, {}, {}});
+  scenario.contrasts.push_back({"pfc", transport_called("roce"), {}, {}, {}, {}});
   CHECK(compared_by_default(scenario) == std::vector<std::string>{"mrc", "pfc"});
 }
 

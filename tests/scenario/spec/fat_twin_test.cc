@@ -108,7 +108,7 @@ TEST_CASE("a scenario, a transport's name and a contrast can ask for the twin") 
   const Scenario again = parse_scenario(read_yaml_text(to_yaml(scenario), "again.yaml"));
   CHECK(again.contrasts == scenario.contrasts);
   CHECK(again.contrasts[0].on_fat_twin);
-  CHECK(test::error_of([&] { find_contrast(scenario, "rice-fat"); }).find("names no transport") !=
+  CHECK(test::error_of([&] { find_contrast(scenario, "rice-fat"); }).find("roce-fat") !=
         std::string::npos);
 }
 
