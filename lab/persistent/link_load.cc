@@ -17,28 +17,51 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kPatience{2};
 
-bool is_switch(const Topology& topology, const std::string& name) {
-  const std::optional<NodeId> node = topology.find_node(name);
-  return node && topology.node(*node).role != NodeRole::kHost;
+/// A host's report (endpoint/host/host_account.h) has objects and lists within: "planes.0.tx_packets".
+telemetry::NamedCounts host_counts(const json& stats) {
+  telemetry::NamedCounts counts;
+  for (const auto& [key, value] : stats.items()) {
+    if (key == "qp_errors") {
+      for (const json& error : value) {
+        counts["qp_errors." + error.at("reason").get<std::string>()] = error.at("count");
+      }
+    } else if (key == "planes") {
+      for (size_t i = 0; i < value.size(); ++i) {
+        for (const auto& [word, count] : value[i].items()) {
+          counts[fmt::format("planes.{}.{}", i, word)] = count;
+        }
+      }
+    } else if (value.is_object()) {
+      for (const auto& [word, count] : value.items()) counts[key + "." + word] = count;
+    } else {
+      counts[key] = value;
+    }
+  }
+  return counts;
 }
 
 void add_process(const Topology& topology, const json& said, CounterSample& sample) {
   // Before time starts the instant before 0 is committed.
   const auto until =
       std::max(FabricTime::from_ps(said.at("committed_ps").get<int64_t>()), FabricTime::zero());
-  for (const auto& [name, counters] : said.at("nodes").items()) {
-    if (!is_switch(topology, name)) continue;
-    sample.switches[name] = {until, counters.get<std::map<std::string, uint64_t>>()};
+  for (const auto& [name, counted] : said.at("nodes").items()) {
+    const std::optional<NodeId> node = topology.find_node(name);
+    if (!node) continue;
+    if (topology.node(*node).role == NodeRole::kHost) {
+      sample.hosts[name] = {until, host_counts(counted.at("stats"))};
+    } else {
+      sample.switches[name] = {until, counted.get<telemetry::NamedCounts>()};
+    }
   }
 }
 
 /// What one switch counted between two looks.
 class CountedBetween {
  public:
-  CountedBetween(const CounterSample::Counted* before, const CounterSample::Counted& now)
+  CountedBetween(const telemetry::CountedNode* before, const telemetry::CountedNode& now)
       : before_(before), now_(now) {
     // A daemon that took the place of another counts from its own beginning.
-    if (before_ != nullptr && of(before_->counters, "total.rx") > of(now_.counters, "total.rx")) {
+    if (before_ != nullptr && of(before_->counts, "total.rx") > of(now_.counts, "total.rx")) {
       before_ = nullptr;
     }
   }
@@ -46,30 +69,30 @@ class CountedBetween {
   FabricTime time() const {
     return now_.until - (before_ == nullptr ? FabricTime() : before_->until);
   }
-  uint64_t standing(const std::string& name) const { return of(now_.counters, name); }
+  uint64_t standing(const std::string& name) const { return of(now_.counts, name); }
   uint64_t count(const std::string& name) const {
-    const uint64_t earlier = before_ == nullptr ? 0 : of(before_->counters, name);
-    const uint64_t later = of(now_.counters, name);
+    const uint64_t earlier = before_ == nullptr ? 0 : of(before_->counts, name);
+    const uint64_t later = of(now_.counts, name);
     return later > earlier ? later - earlier : 0;
   }
   uint64_t drops(const std::string& port) const {
     uint64_t sum = 0;
     const std::string prefix = port + ".drop.";
-    for (auto at = now_.counters.lower_bound(prefix);
-         at != now_.counters.end() && at->first.starts_with(prefix); ++at) {
+    for (auto at = now_.counts.lower_bound(prefix);
+         at != now_.counts.end() && at->first.starts_with(prefix); ++at) {
       sum += count(at->first);
     }
     return sum;
   }
 
  private:
-  static uint64_t of(const std::map<std::string, uint64_t>& counters, const std::string& name) {
+  static uint64_t of(const telemetry::NamedCounts& counters, const std::string& name) {
     const auto at = counters.find(name);
     return at == counters.end() ? 0 : at->second;
   }
 
-  const CounterSample::Counted* before_;  ///< null: from the beginning
-  const CounterSample::Counted& now_;
+  const telemetry::CountedNode* before_;  ///< null: from the beginning
+  const telemetry::CountedNode& now_;
 };
 
 DirectionLoad direction(const Topology& topology, const Wire& wire, uint32_t plane, uint64_t bytes,
@@ -177,7 +200,7 @@ std::vector<DirectionLoad> link_loads(const Topology& topology, const CounterSam
   for (const NodeSite& node : topology.nodes) {
     const auto at = now.switches.find(node.name);
     if (at == now.switches.end()) continue;
-    const CounterSample::Counted* earlier = nullptr;
+    const telemetry::CountedNode* earlier = nullptr;
     if (before != nullptr) {
       const auto found = before->switches.find(node.name);
       if (found != before->switches.end()) earlier = &found->second;

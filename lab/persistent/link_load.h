@@ -9,18 +9,16 @@
 #include <vector>
 
 #include "fabric/topology/topology.h"
+#include "telemetry/counted_node.h"
 
 namespace mrclab::lab {
 
-/// What the switches of a lab have counted (switchd/counters.h), as their daemons report it.
+/// What the nodes of a lab have counted (switchd/counters.h, endpoint/base/host_stats.h), as their daemons report it.
 struct CounterSample {
-  struct Counted {
-    FabricTime until;  ///< everything before this instant is counted
-    std::map<std::string, uint64_t> counters;
-  };
-  std::map<std::string, Counted> switches;  ///< by name; only switches of ours count
+  std::map<std::string, telemetry::CountedNode> switches;  ///< by name; only switches of ours count
+  std::map<std::string, telemetry::CountedNode> hosts;
 
-  FabricTime reached() const;  ///< the earliest `until`; zero without switches
+  FabricTime reached() const;  ///< the earliest `until` of a switch; zero without switches
 };
 
 /// Asks every daemon whose socket lies in the lab's folder. A daemon that does not answer within two seconds, or

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lab/serve/page_host.h"
+#include "lab/serve/query_text.h"
 #include "session/page_files.h"
 
 namespace mrclab::lab {
@@ -17,42 +18,6 @@ constexpr const char* kPolicy =
 /// Compares in constant time, so that timing does not reveal a matching prefix.
 bool same_secret(std::string_view a, std::string_view b) {
   return a.size() == b.size() && ::CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
-}
-
-/// Text of a query as browsers write it: "Anna+M%C3%BCller" (URL Standard, section 5). What is no code stays.
-std::string decoded(std::string_view text) {
-  const auto digit = [](char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    const char small = static_cast<char>(c | 0x20);
-    return small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
-  };
-  std::string plain;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const int high = text[i] == '%' && i + 2 < text.size() ? digit(text[i + 1]) : -1;
-    const int low = high >= 0 ? digit(text[i + 2]) : -1;
-    if (low >= 0) {
-      plain += static_cast<char>(high * 16 + low);
-      i += 2;
-    } else {
-      plain += text[i] == '+' ? ' ' : text[i];
-    }
-  }
-  return plain;
-}
-
-/// The value of a key in "/live?token=abc&name=anna".
-std::string query_value(std::string_view target, std::string_view key) {
-  size_t at = target.find('?');
-  while (at < target.size()) {
-    const size_t end = std::min(target.find('&', at + 1), target.size());
-    const std::string_view pair = target.substr(at + 1, end - at - 1);
-    const size_t equals = std::min(pair.find('='), pair.size());
-    if (pair.substr(0, equals) == key && equals < pair.size()) {
-      return decoded(pair.substr(equals + 1));
-    }
-    at = end;
-  }
-  return "";
 }
 
 std::string_view text_of(beast::string_view text) { return {text.data(), text.size()}; }

@@ -29,7 +29,7 @@ ENGINE_SEEDS, ENGINE_SEEDS_NIGHTLY = "48", "2000"
 PRODUCTION_INCIDENTS = ["half-nic-flap-production"]  # in the ordinary test; nightly runs all of them
 LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly runs all of them live
 
-PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults"]
+PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "telemetry"]
 # Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
 SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
 # Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
@@ -39,7 +39,7 @@ NEVER_SANITIZED = ["chaos"]
 # Groups of packages.txt besides [build] and [test] that tests of a room start.
 ROOM_PACKAGES = {"netio": ["bpf", "packets"], "switchd": ["bpf"], "routing": ["packets", "speakers"],
                  "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"],
-                 "fabric": [], "faults": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
+                 "fabric": [], "faults": [], "telemetry": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
                  "scenario": [], "recorded": ["packets", "traces"],
                  "speakers": ["packets", "speakers"]}
 OTHER_ROOMS_PACKAGES = ["bpf", "packets", "switches", "traces"]
@@ -229,6 +229,8 @@ class Table:
                    lane="live", sandbox=self.is_root, cost=810, timeout=self.timeout())
         yield Test("one simulation over processes", [ROOT / "tests/ranks/run_ranks", self.build], "others", when, "lines",
                    ("mpi",), ("all",), lane="live", sandbox=self.is_root, cost=690)
+        yield Test("Prometheus scrapes a lab", [ROOT / "tests/telemetry/check_scrape", self.build], "others", (NIGHTLY,),
+                   "lines", ("telemetry",), ("all",), lane="lab", root=True, cost=680)
         yield Test("soak", [ROOT / "tests/soak/soak_lab", "--build", self.build, *SOAK], "soak", (NIGHTLY,),
                    targets=("all",), lane="alone", root=True, cost=-2, timeout=SOAK_TIMEOUT_S)
 
