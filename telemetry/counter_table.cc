@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include "fabric/text/enum_words.h"
 
 namespace mrclab::telemetry {
 namespace {
@@ -21,14 +21,19 @@ std::string cell(std::string_view text) {
   return text.empty() ? std::string("-") : fmt::format("`{}`", text);
 }
 
-std::string_view place_text(Counts at) {
-  constexpr std::array<std::string_view, 3> kTexts{"switch port", "host", "host port"};
-  return kTexts[static_cast<size_t>(at)];
-}
+constexpr auto kPlaces = words_by_value<Counts>(
+    {{Counts::kPort, "switch port"}, {Counts::kHost, "host"}, {Counts::kHostPort, "host port"}});
 
 }  // namespace
 
 std::span<const CounterRow> counter_rows() { return kRows; }
+
+const CounterRow* find_counter(Counts at, std::string_view word) {
+  for (const CounterRow& row : kRows) {
+    if (row.at == at && row.word == word) return &row;
+  }
+  return nullptr;
+}
 
 std::string names_page() {
   std::string page =
@@ -40,9 +45,9 @@ std::string names_page() {
     if (!row.label.empty()) family += fmt::format("{{{}}}", row.label);
     const std::string theirs =
         row.node_exporter.empty() ? "" : fmt::format("node_infiniband_{}", row.node_exporter);
-    page +=
-        fmt::format("| {} | `{}` | `{}` | {} | {} | {} | {} |\n", place_text(row.at), row.word,
-                    family, cell(row.openconfig), cell(row.sonic), cell(row.mlx5), cell(theirs));
+    page += fmt::format("| {} | `{}` | `{}` | {} | {} | {} | {} |\n",
+                        kPlaces[static_cast<size_t>(row.at)], row.word, family,
+                        cell(row.openconfig), cell(row.sonic), cell(row.mlx5), cell(theirs));
   }
   return page;
 }

@@ -34,6 +34,9 @@ struct CounterRow {
 /// Rows of a family stand together.
 std::span<const CounterRow> counter_rows();
 
+/// The row of our word; null if there is none.
+const CounterRow* find_counter(Counts at, std::string_view word);
+
 /// The table as Markdown: of each word the names.
 std::string names_page();
 

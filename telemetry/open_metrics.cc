@@ -62,7 +62,7 @@ OpenMetricsText::Family& OpenMetricsText::family_of(std::string_view name, std::
 
 void OpenMetricsText::add(std::string_view family, MetricKind kind, std::string_view help,
                           const std::vector<MetricLabel>& labels, std::string_view extra,
-                          double value) {
+                          double value, std::optional<int64_t> at_seconds) {
   const bool counter = kind == MetricKind::kCounter;
   std::string& out = family_of(family, counter ? "counter" : "gauge", help).samples;
   out += family;
@@ -81,6 +81,7 @@ void OpenMetricsText::add(std::string_view family, MetricKind kind, std::string_
   }
   out += ' ';
   out += number(value);
+  if (at_seconds) out += fmt::format(" {}", *at_seconds);
   out += '\n';
 }
 

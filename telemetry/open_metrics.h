@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,9 +25,11 @@ struct MetricLabel {
 class OpenMetricsText {
  public:
   /// Adds a sample. Families appear in the order in which they were first named; type and help are those of the first
-  /// time. `extra` is more of the label set as it stands in the text. Only a family's first help counts.
+  /// time. `extra` is more of the label set as it stands in the text. Samples of one label set are
+  /// added in the order of their time stamps, where they have any.
   void add(std::string_view family, MetricKind kind, std::string_view help,
-           const std::vector<MetricLabel>& labels, std::string_view extra, double value);
+           const std::vector<MetricLabel>& labels, std::string_view extra, double value,
+           std::optional<int64_t> at_seconds = {});
   /// A family of texts: a gauge of 1 whose labels say it; `family` without "_info".
   void add_info(std::string_view family, std::string_view help,
                 const std::vector<MetricLabel>& labels);

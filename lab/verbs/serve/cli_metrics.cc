@@ -17,7 +17,8 @@
 #include "lab/serve/metrics_server.h"
 #include "lab/verbs/cli.h"
 #include "live/inspect/link_states.h"
-#include "netio/system/system_error.h"
+#include "recorded/run/recorded_counters.h"
+#include "scenario/spec/queue_pairs.h"
 #include "telemetry/counter_table.h"
 #include "telemetry/fabric_metrics.h"
 
@@ -34,6 +35,8 @@ struct MetricsOptions {
   std::optional<uint16_t> port;
   std::string address = "127.0.0.1";
   bool names = false;
+  std::string every;  ///< a time: of a run folder, which NAME then is
+  bool csv = false;
 };
 
 /// One lab, asked anew for each text.
@@ -77,11 +80,21 @@ class LabMetrics {
   telemetry::MetricsBy by_;
 };
 
+int series_command(const MetricsOptions& options) {
+  const RecordedRun run = read_run(options.name.value_or("latest"));
+  const FabricTime step =
+      parse_instant(options.every, run.scenario.topology, FabricTime(), &run.scenario);
+  const telemetry::CounterSeries series = recorded_counters(run, step);
+  fmt::print("{}", options.csv ? series.csv() : series.open_metrics());
+  return 0;
+}
+
 int metrics_command(const MetricsOptions& options) {
   if (options.names) {
     fmt::print("{}", telemetry::names_page());
     return 0;
   }
+  if (!options.every.empty()) return series_command(options);
   const LabRecord record = choose_lab(named_lab(options.name, options.lab), "as NAME");
   require_root("metrics");
   require_up(record);
@@ -111,7 +124,7 @@ void add_metrics_verb(CLI::App& app, CliResult& result) {
   auto options =
       std::make_shared<MetricsOptions>();  // shared with the callback, which outlives this
   CLI::App* verb = add_verb(app, "metrics");
-  verb->add_option("NAME", options->name, "the lab (default: the only one)");
+  verb->add_option("NAME", options->name, "the lab (default: the only one), or a run folder");
   verb->add_option("--lab", options->lab, "the same as NAME");
   verb->add_option("--port", options->port,
                    "answers GET /metrics there until the lab is down; 0: any that is free");
@@ -123,11 +136,18 @@ void add_metrics_verb(CLI::App& app, CliResult& result) {
   verb->add_option("--only", options->only, "nodes with this name or pattern: h3, 'p0.*'");
   verb->add_flag("--names", options->names,
                  "the table of counters: OpenConfig, SONiC, mlx5 and node_exporter call them so");
+  CLI::Option* every = verb->add_option(
+      "--every", options->every,
+      "of a run folder, which NAME then is (default: latest): its ports at steps of this time");
+  verb->add_flag("--csv", options->csv, "with --every: a line for each step of each counter")
+      ->needs(every);
   verb->footer(
       "OpenMetrics 1.0. Hosts have the names of node_exporter's InfiniBand collector besides, so\n"
       "that dashboards and alerts for them work. A scrape of /metrics?node=h3 gets that node.\n"
       "Fabric time is slower than the scraper's clock: divide by mrclab_fabric_time_seconds.\n"
+      "With --every a step is a second of the time stamps, and no root is needed.\n"
       "Example: sudo mrclab metrics octet\n"
+      "         mrclab metrics latest --every 10us --csv\n"
       "         sudo mrclab metrics octet --port 9464");
   verb->callback([options, &result] { result.code = metrics_command(*options); });
 }

@@ -1,0 +1,14 @@
+#pragma once
+// What the ports of a run counted over fabric time, out of its packet records: the same in both worlds.
+
+#include "recorded/diff/recorded_run.h"
+#include "telemetry/counter_series.h"
+
+namespace mrclab::lab {
+
+/// The counters of each port at equal steps, until the last record. Frames, bytes, drops by cause and marks of switches,
+/// frames of hosts; not what no packet record shows: depths of queues and pauses, which the report has, and what a queue
+/// pair counts. The series refers to the topology of `run`. Throws InputError for a run whose records are not whole.
+telemetry::CounterSeries recorded_counters(const RecordedRun& run, FabricTime step);
+
+}  // namespace mrclab::lab
