@@ -225,7 +225,7 @@ void Holder::plane_down() {
   for (const Link& link : topology_.links) {
     // In a listed fabric, plane p is the set of NIC ports numbered p; switches belong to no plane.
     const bool of_host = topology_.node(link.a.node).role == NodeRole::kHost;
-    if (!topology_.regular() && !of_host) continue;
+    if (!topology_.has_planes() && !of_host) continue;
     const uint32_t plane = topology_.port(link.a).plane;
     if (std::count(targets().planes.begin(), targets().planes.end(), plane) > 0) dark(link.id);
   }

@@ -20,8 +20,8 @@ class OutOfUse {
   }
 
   bool is_on(uint32_t from, uint32_t to, Path path) const {
-    // Regular planes have thousands of paths, and all but those of a few planes are none of them.
-    if (topology_.regular() && !planes_.contains(path.plane)) return false;
+    // Planes have thousands of paths, and all but those of a few are none of them.
+    if (topology_.has_planes() && !planes_.contains(path.plane)) return false;
     const std::vector<PortRef> exits = exits_of(topology_, from, to, path);
     return std::any_of(exits.begin(), exits.end(), [&](PortRef exit) {
       return nodes_.contains(exit.node) || links_.contains(topology_.port(exit).link);

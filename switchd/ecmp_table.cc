@@ -1,7 +1,7 @@
 #include "switchd/ecmp_table.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "fabric/topology/graph_paths.h"
 #include "fabric/topology/path.h"
@@ -67,28 +67,23 @@ EcmpTable::EcmpTable(const Topology& topology, NodeId self)
 }
 
 void EcmpTable::list_ports(NodeId self) {
-  if (topology_.planes != 1) return;
-  for (uint32_t to = 0; to < topology_.host_count(); ++to) {
-    std::set<PortId> ports;
-    for (uint32_t from = 0; from < topology_.host_count(); ++from) {
-      for (const GraphPaths::Routed& routed : topology_.graph->between(from, to)) {
-        for (const PortRef exit : routed.exits) {
-          if (exit.node == self) ports.insert(exit.port);
-        }
-      }
-    }
-    by_host_.emplace_back(std::vector<PortId>{ports.begin(), ports.end()},
-                          topology_.routing.resilient);
+  if (!topology_.planes_apart) return;
+  std::map<std::vector<PortId>, uint32_t> known;
+  for (uint32_t host = 0; host < topology_.host_count(); ++host) {
+    const std::vector<PortId> ports = topology_.graph->next_hops(self, host);
+    const auto [at, added] = known.try_emplace(ports, static_cast<uint32_t>(groups_.size()));
+    if (added) groups_.emplace_back(ports, topology_.routing.resilient);
+    group_of_host_.push_back(at->second);
   }
 }
 
 void EcmpTable::set_live(PortId port, bool live) {
   uplinks_.set_live(port, live);
-  for (EcmpGroup& group : by_host_) group.set_live(port, live);
+  for (EcmpGroup& group : groups_) group.set_live(port, live);
 }
 
 const EcmpGroup* EcmpTable::group_to(uint32_t host) const {
-  if (!by_host_.empty()) return &by_host_[host];
+  if (!group_of_host_.empty()) return &groups_[group_of_host_[host]];
   return by_uplinks(host) ? &uplinks_ : nullptr;
 }
 

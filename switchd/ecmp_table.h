@@ -18,8 +18,8 @@ namespace mrclab::switchd {
 
 class EcmpTable {
  public:
-  /// Has routes for the addresses of the fabric's underlay; in a listed fabric only where each NIC has one
-  /// port, because a host has one address. The topology outlives the table.
+  /// Has routes for the addresses of the fabric's underlay; none where what leaves by a port of a NIC can come to
+  /// another's port of another number, because a host has one address. The topology outlives the table.
   EcmpTable(const Topology& topology, NodeId self);
 
   /// The route of a frame, which must have a whole IPv6 header or a whole IPv4 one without options.
@@ -32,7 +32,8 @@ class EcmpTable {
   std::vector<PortId> ports_to(uint32_t host) const;
   /// How many hosts have routes.
   uint32_t hosts() const {
-    return topology_.regular() ? topology_.host_count() : static_cast<uint32_t>(by_host_.size());
+    return topology_.regular() ? topology_.host_count()
+                               : static_cast<uint32_t>(group_of_host_.size());
   }
   void set_live(PortId port, bool live);
   /// One of the uplinks that are given, which are up.
@@ -54,8 +55,9 @@ class EcmpTable {
   EcmpGroup uplinks_;            // T0
   UplinkChoice choice_;          // adaptive routing; empty: the hash
   std::vector<uint32_t> ports_;  // by downlink (T0) or row (T1)
-  /// Listed fabrics, by host: the ports by which its shortest paths from all others leave this switch.
-  std::vector<EcmpGroup> by_host_;
+  /// Without regular planes: the sets of ports that this switch's shortest ways to hosts leave by, and the set of each host.
+  std::vector<EcmpGroup> groups_;
+  std::vector<uint32_t> group_of_host_;
 };
 
 /// The fields that a switch hashes. Ports only for UDP and TCP, and if the frame has them.

@@ -231,7 +231,7 @@ void FastReroute::report_lost(FabricTime now) {
 /// A row of hosts that are all there is one prefix.
 std::vector<routing::Prefix> FastReroute::prefixes_of(const std::vector<uint32_t>& hosts) const {
   std::vector<routing::Prefix> prefixes;
-  const uint32_t row = topology_.regular() ? topology_.hosts_per_t0 : 1;
+  const uint32_t row = topology_.has_planes() ? topology_.hosts_per_t0 : 1;
   for (size_t i = 0; i < hosts.size();) {
     const routing::Prefix one = routing::Prefix::host(host_address(topology_, hosts[i]));
     const bool whole = row > 1 && hosts[i] % row == 0 && i + row <= hosts.size() &&

@@ -94,7 +94,7 @@ class Blamer {
       // Regular planes and what is smaller may be named for want of anything better.
       const bool strict = component.kind == ComponentKind::kCard ||
                           component.kind == ComponentKind::kZone ||
-                          (component.kind == ComponentKind::kPlane && !topology_.regular());
+                          (component.kind == ComponentKind::kPlane && !topology_.has_planes());
       // Only where a host has reported a port of its own is the silence of others light.
       const DarkWords dark = dark_words(samples_, bad);
       return strict && !dark.speakers.empty() &&

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "fabric/paths/ecmp.h"
+#include "fabric/paths/path_list.h"
 #include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
@@ -57,7 +58,8 @@ class SpreadCount {
       ++spread.one_path;
       ++loads_[*uplinks.begin()].one_path;
     }
-    spread.uplinks = static_cast<uint32_t>(rows.size()) * topology_.planes * topology_.t1_per_plane;
+    const size_t uplinks = topology_.node(topology_.t0(0, 0)).ports.size() - topology_.hosts_per_t0;
+    spread.uplinks = static_cast<uint32_t>(rows.size() * topology_.planes * uplinks);
     spread.used = static_cast<uint32_t>(loads_.size());
     add_loads(spread);
     spread.uplinks_by_flows.assign(spread.most + 1, 0);
@@ -90,12 +92,22 @@ class SpreadCount {
     const Flow& ends = history_.flows()[flow];
     if (const auto path = path_of(ev)) {
       const auto built = path_between(topology_, ends.source, ends.destination, *path);
-      // Captures of others may name uplinks that no T0 has.
-      if (built && (built->uplink < topology_.t1_per_plane || built->uplink == kT0LocalUplink)) {
-        place->second = {built->plane, topology_.host_row(ends.source), built->uplink};
-      }
+      if (built) place->second = uplink_of_path(ends, *built);
     }
     return place->second;
+  }
+
+  /// Captures of others may name uplinks that no T0 has.
+  std::optional<Uplink> uplink_of_path(const Flow& ends, Path path) const {
+    const uint32_t row = topology_.host_row(ends.source);
+    if (path.uplink == kT0LocalUplink) return Uplink{path.plane, row, path.uplink};
+    if (topology_.regular()) {
+      if (path.uplink >= topology_.t1_per_plane) return std::nullopt;
+      return Uplink{path.plane, row, path.uplink};
+    }
+    if (!has_path(topology_, ends.source, ends.destination, path)) return std::nullopt;
+    const PortRef exit = exits_of(topology_, ends.source, ends.destination, path)[1];
+    return Uplink{path.plane, row, exit.port.value - topology_.hosts_per_t0};
   }
 
   const Topology& topology_;
@@ -108,7 +120,7 @@ class SpreadCount {
 }  // namespace
 
 std::optional<FlowSpread> flow_spread(const Topology& topology, const PacketHistory& history) {
-  if (!topology.regular() || topology.lossless.adaptive || topology.routing.is_fare()) {
+  if (!topology.has_planes() || topology.lossless.adaptive || topology.routing.is_fare()) {
     return std::nullopt;
   }
   SpreadCount count(topology, history);

@@ -49,9 +49,8 @@ bool Outages::flow_lives(uint32_t source, uint32_t destination, Path flow, Fabri
   if (!topology_.regular()) {
     // Which of its ways a hash chose is not known: the flow surely lives where all of them work.
     const auto ways = topology_.graph->between(source, destination);
-    return std::all_of(ways.begin(), ways.end(), [&](const GraphPaths::Routed& way) {
-      return works(source, destination, way.path, from, until);
-    });
+    return std::all_of(ways.begin(), ways.end(),
+                       [&](Path way) { return works(source, destination, way, from, until); });
   }
   if (topology_.host_row(source) == topology_.host_row(destination)) {
     return works(source, destination, {flow.plane, kT0LocalUplink}, from, until);

@@ -27,13 +27,13 @@ struct Way {
 /// By source, destination and entropy value.
 using Ways = std::map<std::tuple<uint32_t, uint32_t, uint32_t>, Way>;
 
-/// The judge does not compute which way a switch of a listed fabric hashes a flow to: empty, unless one way alone leads
-/// there.
+/// The judge does not compute which way a hash takes where switches route by themselves or a NIC's ports lead to any port
+/// of another: empty, unless one way alone leads there.
 std::optional<Path> path_of_flow(const Topology& topology, const Flow& flow, EntropyValue ev) {
   const auto path = built_path(topology, flow.source, flow.destination, ev);
   if (path || topology.regular()) return path;
   const auto all = topology.graph->between(flow.source, flow.destination);
-  return all.size() == 1 ? std::optional(all.front().path) : std::nullopt;
+  return all.size() == 1 ? std::optional(all.front()) : std::nullopt;
 }
 
 const Way& way_of(const Topology& topology, const Flow& flow, EntropyValue ev, Ways& ways) {

@@ -4,27 +4,29 @@
 #include <vector>
 
 #include "analysis/history/path_wires.h"
+#include "fabric/topology/graph_paths.h"
 
 namespace mrclab::analysis {
 namespace {
 
 /// In a graph: the largest ratio of all paths to paths over `wire`, rounded up, among the pairs of
-/// hosts that use it.
-uint32_t paths_for_one_over(const Topology& topology, WireId wire) {
-  size_t most = 1;
-  for (uint32_t source = 0; source < topology.host_count(); ++source) {
-    for (uint32_t destination = 0; destination < topology.host_count(); ++destination) {
-      if (source == destination) continue;
-      const std::vector<Path> paths = paths_between(topology, source, destination);
-      const auto over =
-          static_cast<size_t>(std::count_if(paths.begin(), paths.end(), [&](const Path path) {
-            const std::vector<WireId> wires = wires_of(topology, source, destination, path);
-            return std::find(wires.begin(), wires.end(), wire) != wires.end();
-          }));
-      if (over > 0) most = std::max(most, (paths.size() + over - 1) / over);
-    }
+/// hosts that use it. Between switches hosts that hang on the same ones have the same ratio.
+uint32_t paths_for_one_over(const Topology& topology, const Wire& wire) {
+  const GraphPaths& graph = *topology.graph;
+  const auto ends_at = [&](PortRef end) {
+    return topology.node(end.node).role == NodeRole::kHost ? std::vector{end.node.value}
+                                                           : graph.unlike_hosts();
+  };
+  uint32_t most = 1;
+  const auto look = [&](uint32_t source, uint32_t destination) {
+    const uint32_t over = graph.count_over(wire.from, source, destination);
+    if (over == 0) return;
+    most = std::max(most, (graph.count(source, destination) + over - 1) / over);
+  };
+  for (const uint32_t source : ends_at(wire.from)) {
+    for (const uint32_t destination : ends_at(wire.to)) look(source, destination);
   }
-  return static_cast<uint32_t>(most);
+  return most;
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ WireMatcher::WireMatcher(const Topology& topology, WireId id) {
   if (!topology.regular()) {
     graph_ = &topology;
     wire_ = id;
-    paths_ = paths_for_one_over(topology, id);
+    paths_ = paths_for_one_over(topology, wire);
     return;
   }
   hosts_per_row_ = topology.hosts_per_t0;
@@ -75,9 +77,7 @@ bool WireMatcher::crosses(uint32_t source, uint32_t destination, Path path) cons
 
 bool WireMatcher::reachable(uint32_t source, uint32_t destination) const {
   if (graph_ != nullptr) {
-    const std::vector<Path> paths = paths_between(*graph_, source, destination);
-    return std::any_of(paths.begin(), paths.end(),
-                       [&](Path path) { return crosses(source, destination, path); });
+    return graph_->graph->count_over(graph_->wire(wire_).from, source, destination) > 0;
   }
   const bool same_row = source / hosts_per_row_ == destination / hosts_per_row_;
   const bool spine = kind_ == Kind::kT0Up || kind_ == Kind::kT0Down;

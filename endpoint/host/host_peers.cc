@@ -63,7 +63,7 @@ void HostPeers::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
 uint32_t HostPeers::lanes_toward(const Peer& peer) const {
   const LivePorts live = ports_back(peer);
   const auto count = [](uint32_t ports) { return static_cast<uint32_t>(std::popcount(ports)); };
-  if (host_.topology.regular()) return count(live.own & live.peer);
+  if (host_.topology.planes_apart) return count(live.own & live.peer);
   return std::min(count(live.own), count(live.peer));
 }
 

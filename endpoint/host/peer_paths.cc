@@ -41,7 +41,7 @@ Peer& HostPeers::peer_for(uint32_t host, Chosen chosen) {
 }
 
 PeerPortOf HostPeers::peer_port_toward(uint32_t host) const {
-  if (host_.topology.regular()) return same_port;
+  if (host_.topology.planes_apart) return same_port;
   return [this, host](Path path) {
     const std::optional<Path> back = path_back(host_.topology, host_.self, host, path);
     return (back ? *back : path).plane;

@@ -6,6 +6,7 @@
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
 #include "fabric/packet/headers.h"
+#include "fabric/topology/graph_paths.h"
 
 namespace mrclab {
 
@@ -95,6 +96,29 @@ Chosen chosen_by(const Topology& topology, std::optional<Routing> workload) {
   return topology.routing.underlay == Underlay::kIpv4 ? Chosen::kByHashIpv4 : Chosen::kByHashIpv6;
 }
 
+namespace {
+
+/// Switch by switch: each chooses by its own seed among the ports of its shortest ways.
+std::optional<Path> hashed_path(const Topology& topology, uint32_t source, uint32_t destination,
+                                Path path) {
+  if (!topology.planes_apart || topology.routing.is_fare() || source == destination) {
+    return std::nullopt;
+  }
+  const FlowKey key = flow_of(topology, source, destination, ev_of(path));
+  std::vector<PortRef> exits{{topology.host(source), PortId{path.plane}}};
+  for (;;) {
+    const NodeSite& site = topology.node(topology.port(exits.back()).peer.node);
+    if (site.role == NodeRole::kHost) return topology.graph->along(destination, exits);
+    if (site.forwarding != Forwarding::kSwitchd) return std::nullopt;
+    const std::vector<PortId> ports = topology.graph->next_hops(site.id, destination);
+    const uint64_t hash = ecmp_hash(key, ecmp_seed(topology, site.id));
+    const uint64_t bucket = topology.routing.resilient ? hash % EcmpGroup::kBuckets : hash;
+    exits.push_back({site.id, ports[bucket % ports.size()]});  // one link nearer each time
+  }
+}
+
+}  // namespace
+
 std::optional<Path> path_between(const Topology& topology, uint32_t source, uint32_t destination,
                                  Path path) {
   if (source >= topology.host_count() || destination >= topology.host_count() ||
@@ -102,7 +126,7 @@ std::optional<Path> path_between(const Topology& topology, uint32_t source, uint
     return std::nullopt;
   }
   if (path.named()) return path;
-  if (!topology.regular()) return std::nullopt;
+  if (!topology.regular()) return hashed_path(topology, source, destination, path);
   if (topology.host_row(source) == topology.host_row(destination)) {
     return Path{path.plane, kT0LocalUplink};
   }

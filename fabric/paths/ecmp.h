@@ -80,10 +80,10 @@ std::vector<PortId> uplinks_of(const Topology& topology, NodeId t0);
 /// or without one by the fabric's default.
 Chosen chosen_by(const Topology& topology, std::optional<Routing> workload = {});
 
-/// Where an EV leads, as built: a path that is named by its EV as it is; for a hashed EV the uplink
-/// that the source's T0 chooses with all its uplinks up. Empty for hosts or planes that the fabric
-/// does not have, in a listed fabric, where the T0 is not one of our switches, and where switches route by
-/// themselves, whose tables change.
+/// Where an EV leads, as built: a path that is named by its EV as it is; for a hashed EV the path
+/// that its switches choose with all their ports up. Empty for hosts or planes that the fabric
+/// does not have, where what leaves by a port of a NIC may come to any port of another, where one that chooses is not
+/// one of our switches, and where switches route by themselves, whose tables change.
 std::optional<Path> path_between(const Topology& topology, uint32_t source, uint32_t destination,
                                  Path path);
 

@@ -30,20 +30,15 @@ bool has_path(const Topology& topology, Path path) {
       topology.regular() ? topology.t1_per_plane : topology.graph->most_places();
   if (path.plane >= topology.planes) return false;
   if (!path.named()) {
-    const bool hashed = topology.regular() || topology.routing.is_fare();
+    const bool hashed = topology.planes_apart || topology.routing.is_fare();
     return hashed && path.chosen == chosen_by(topology, Routing::kEcmp);
   }
   return path.uplink == kT0LocalUplink || path.uplink < numbered;
 }
 
 std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint32_t destination) {
+  if (!topology.regular()) return topology.graph->between(source, destination);
   std::vector<Path> paths;
-  if (!topology.regular()) {
-    for (const auto& routed : topology.graph->between(source, destination)) {
-      paths.push_back(routed.path);
-    }
-    return paths;
-  }
   const bool local = is_local(topology, source, destination);
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
     if (local) {
@@ -57,7 +52,7 @@ std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint3
 
 bool has_path(const Topology& topology, uint32_t source, uint32_t destination, Path path) {
   if (!path.named()) return false;
-  if (!topology.regular()) return topology.graph->find(source, destination, path) != nullptr;
+  if (!topology.regular()) return topology.graph->has(source, destination, path);
   return source != destination && path.plane < topology.planes &&
          (is_local(topology, source, destination) ? path.uplink == kT0LocalUplink
                                                   : path.uplink < topology.t1_per_plane);
@@ -65,7 +60,7 @@ bool has_path(const Topology& topology, uint32_t source, uint32_t destination, P
 
 std::vector<PortRef> exits_of(const Topology& topology, uint32_t source, uint32_t destination,
                               Path path) {
-  if (!topology.regular()) return topology.graph->find(source, destination, path)->exits;
+  if (!topology.regular()) return topology.graph->exits(source, destination, path);
   const uint32_t to_row = topology.host_row(destination);
   const NodeId first = topology.t0(path.plane, topology.host_row(source));
   std::vector<PortRef> exits{{topology.host(source), PortId{path.plane}}};
@@ -84,9 +79,7 @@ std::optional<Path> path_back(const Topology& topology, uint32_t source, uint32_
     if (!has_path(topology, source, destination, path)) return std::nullopt;
     return path;
   }
-  const GraphPaths::Routed* found = topology.graph->find(source, destination, path);
-  if (found == nullptr) return std::nullopt;
-  return found->back;
+  return topology.graph->back(source, destination, path);
 }
 
 }  // namespace mrclab

@@ -10,15 +10,20 @@ namespace {
 
 void add_switches(const FabricShape& shape, TopologyBuilder& build) {
   const UsidLayout& usids = build.topology().usids;
+  const uint32_t pods = std::max(shape.pods, 1u), t0s = shape.t0 / pods, t1s = shape.t1 / pods;
   for (uint32_t p = 0; p < shape.planes; ++p) {
     const std::string plane = plane_name(p);
     for (uint32_t i = 0; i < shape.t0; ++i) {
       build.add_node(NodeRole::kT0, p, i, plane + ".t0-" + std::to_string(i), plane,
-                     usids.make(UsidRole::kT0, p, i));
+                     usids.make(UsidRole::kT0, p, i), i / t0s);
     }
     for (uint32_t i = 0; i < shape.t1; ++i) {
       build.add_node(NodeRole::kT1, p, i, plane + ".t1-" + std::to_string(i), plane,
-                     usids.make(UsidRole::kT1, p, i));
+                     usids.make(UsidRole::kT1, p, i), t1s == 0 ? 0 : i / t1s);
+    }
+    for (uint32_t i = 0; i < shape.t2; ++i) {
+      build.add_node(NodeRole::kT2, p, i, plane + ".t2-" + std::to_string(i), plane,
+                     usids.make(UsidRole::kT2, p, i));
     }
   }
 }
@@ -32,10 +37,26 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
         build.add_port(topology.t0(p, topology.host_row(h)), p, "d" + std::to_string(downlink));
     build.connect_host(nic, down, downlink);
   }
+  const uint32_t pods = std::max(shape.pods, 1u), t0s = shape.t0 / pods, t1s = shape.t1 / pods;
   for (uint32_t leaf = 0; leaf < shape.t0; ++leaf) {
-    for (uint32_t spine = 0; spine < shape.t1; ++spine) {
-      const PortRef up = build.add_port(topology.t0(p, leaf), p, "u" + std::to_string(spine));
-      const PortRef down = build.add_port(topology.t1(p, spine), p, "d" + std::to_string(leaf));
+    const uint32_t pod = leaf / t0s;
+    for (uint32_t u = 0; u < t1s; ++u) {
+      const PortRef up = build.add_port(topology.t0(p, leaf), p, "u" + std::to_string(u));
+      const PortRef down =
+          build.add_port(topology.t1(p, pod * t1s + u), p, "d" + std::to_string(leaf - pod * t0s));
+      build.connect(up, down, shape.fabric_rate);
+    }
+  }
+  if (shape.t2 == 0) return;
+  const bool mesh = shape.t2_links == T2Links::kMesh;
+  const uint32_t group = mesh ? shape.t2 : shape.t2 / t1s;
+  for (uint32_t spine = 0; spine < shape.t1; ++spine) {
+    for (uint32_t u = 0; u < group; ++u) {
+      const uint32_t above = mesh ? u : spine % t1s * group + u;
+      const uint32_t down_number = mesh ? spine : spine / t1s;
+      const PortRef up = build.add_port(topology.t1(p, spine), p, "u" + std::to_string(u));
+      const PortRef down =
+          build.add_port(topology.t2(p, above), p, "d" + std::to_string(down_number));
       build.connect(up, down, shape.fabric_rate);
     }
   }
@@ -45,13 +66,30 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
 
 bool has_room(const FabricShape& shape) {
   const UsidLayout usids = UsidLayout::of(shape.address_plan);
+  const uint64_t pods = std::max(shape.pods, 1u);
+  const uint64_t t1_up = shape.t1 == 0 ? 0 : shape.t2_link_count() / shape.t1;
+  const uint64_t t2_down = shape.t2 == 0 ? 0 : shape.t2_link_count() / shape.t2;
+  const uint64_t most_ports =
+      std::max({shape.hosts_per_t0 + shape.t1 / pods, shape.t0 / pods + t1_up, t2_down});
   const bool links_fit =
-      shape.segments == Segments::kNode ||
-      (shape.t0 <= usids.count(UsidRole::kAdjacency) &&
-       uint64_t{shape.hosts_per_t0} + shape.t1 <= usids.count(UsidRole::kAdjacency));
+      shape.segments == Segments::kNode || most_ports <= usids.count(UsidRole::kAdjacency);
   return links_fit && shape.planes <= usids.planes() && shape.t0 <= usids.count(UsidRole::kT0) &&
-         shape.t1 <= usids.count(UsidRole::kT1) &&
+         shape.t1 <= usids.count(UsidRole::kT1) && shape.t2 <= usids.count(UsidRole::kT2) &&
          shape.hosts_per_t0 <= usids.count(UsidRole::kNicPort);
+}
+
+std::string pods_misfit(const FabricShape& shape) {
+  if (shape.pods == 0 && shape.t2 == 0) return {};
+  if (shape.pods < 2 || shape.t2 == 0) {
+    return std::to_string(shape.pods) + " pods and " + std::to_string(shape.t2) + " T2s";
+  }
+  if (shape.t1 == 0 || shape.t0 % shape.pods != 0 || shape.t1 % shape.pods != 0) {
+    return std::to_string(shape.t0) + " T0s and " + std::to_string(shape.t1) + " T1s in " +
+           std::to_string(shape.pods) + " pods";
+  }
+  const uint32_t t1s = shape.t1 / shape.pods;
+  if (shape.t2_links == T2Links::kMesh || shape.t2 % t1s == 0) return {};
+  return std::to_string(shape.t2) + " T2s for the " + std::to_string(t1s) + " T1s of a pod";
 }
 
 Topology outline_topology(const FabricShape& shape) {
@@ -61,17 +99,21 @@ Topology outline_topology(const FabricShape& shape) {
   if (shape.t0 > 1 && shape.t1 == 0) {
     throw std::invalid_argument("several T0s per plane need at least one T1");
   }
+  if (const std::string misfit = pods_misfit(shape); !misfit.empty()) {
+    throw std::invalid_argument(misfit);
+  }
   if (!has_room(shape)) {
     throw std::invalid_argument(
-        "the address plan has no room for so many planes, T0s, T1s or hosts");
+        "the address plan has no room for so many planes, T0s, T1s, T2s or hosts");
   }
   Topology topology = common_outline(shape);
   topology.planes = shape.planes;
   topology.hosts = shape.t0 * shape.hosts_per_t0;
   topology.t0_per_plane = shape.t0;
   topology.t1_per_plane = shape.t1;
+  topology.t2_per_plane = shape.t2;
   topology.hosts_per_t0 = shape.hosts_per_t0;
-  derive_timing(shape, shape.t1 > 0 && shape.t0 > 1 ? 3 : 1, topology);
+  derive_timing(shape, shape.t2 > 0 ? 5 : shape.t1 > 0 && shape.t0 > 1 ? 3 : 1, topology);
   return topology;
 }
 
@@ -86,6 +128,7 @@ Topology build_topology(const FabricShape& shape) {
   build.add_optics();
   build.add_power_zones();
   build.set_link_rates();
+  if (shape.t2 > 0) add_paths(shape, build.topology());
   return std::move(build.topology());
 }
 

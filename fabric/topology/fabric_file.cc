@@ -18,16 +18,17 @@ void read_listed(const YamlValue& file, FabricShape& shape) {
   shape.graph = read_graph(file);
 }
 
-/// Builds the listed fabric, which shows whether there are paths between all hosts that carriers
-/// can name.
+/// Builds a fabric that is listed, or has three tiers, which shows whether there are paths between all hosts that
+/// carriers can name.
 void require_paths(const YamlValue& file, const FabricShape& shape) {
+  if (shape.graph.empty() && shape.t2 == 0) return;
   try {
     FabricShape bare = shape;
     bare.link_rates.clear();  // names in these are looked at later
     bare.power_zones.clear();
     build_topology(bare);
   } catch (const std::invalid_argument& error) {
-    file.require("switches")
+    file.require(shape.graph.empty() ? "pods" : "switches")
         .fail(error.what(),
               "paths between each two hosts, there and back alike, within what uSIDs and a carrier "
               "can name");
@@ -89,9 +90,12 @@ void require_lookahead(const YamlValue& file, const FabricShape& shape) {
 void require_whole_nodes(const YamlValue& value, const FabricShape& shape) {
   const uint32_t nics = shape.nics_per_node;
   if (shape.graph.empty()) {
-    if (shape.t0 % nics == 0) return;
-    value.fail(std::to_string(nics) + " NICs in a node and " + std::to_string(shape.t0) + " T0s",
-               "a divisor of t0: each NIC of a node hangs on a row of T0s of its own");
+    const uint32_t pods = std::max(shape.pods, 1u);
+    if (shape.t0 / pods % nics == 0) return;
+    value.fail(std::to_string(nics) + " NICs in a node and " + std::to_string(shape.t0 / pods) +
+                   (shape.pods == 0 ? " T0s" : " T0s in a pod"),
+               std::string("a divisor of t0") + (shape.pods == 0 ? "" : " by pods") +
+                   ": each NIC of a node hangs on a row of T0s of its own");
   }
   if (shape.graph.hosts.size() % nics != 0) {
     value.fail(std::to_string(nics) + " NICs in a node and " +
@@ -152,11 +156,11 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   }
   if (!shape.graph.empty()) {
     check_ways(document, shape);
-    require_paths(document, shape);
   } else if (!has_room(shape)) {  // each number by itself has been looked at
     document.require("segments")
         .fail_expecting("node: a switch has more links than uSIDs for them");
   }
+  require_paths(document, shape);
   if (const auto list = document.get("link_rates")) require_rated_links(*list, shape);
   if (const auto zones = document.get("power_zones")) require_zones(*zones, shape);
   return shape;

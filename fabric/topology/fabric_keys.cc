@@ -303,7 +303,12 @@ std::vector<R> all_rows() {
                       {"about", Form::of(Kind::kText), "for people", {}}};
   for (const R& row : regular_keys().rows()) {
     const auto write = [=](const S& s) { return s.graph.empty() ? row.write(s) : ""; };
-    rows.push_back({row.name, row.form, row.about, {}, write, kHead});
+    rows.push_back({row.name,
+                    row.form,
+                    row.about,
+                    {},
+                    write,
+                    {.if_unusual = row.use.if_unusual, .write_pass = kHead.write_pass}});
   }
   for (const KeyRow<GraphShape>& row : graph_keys().rows()) {
     const auto write = [=](const S& s) { return s.graph.empty() ? "" : row.write(s.graph); };

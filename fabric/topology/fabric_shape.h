@@ -52,7 +52,8 @@ struct GraphShape {
     uint32_t lower, upper;
     bool operator==(const Link&) const = default;
   };
-  static constexpr size_t kMaxSwitches = 64, kMaxHosts = 64, kMaxPorts = 16, kMaxLinks = 1024;
+  /// A map of a file has room for so many switches.
+  static constexpr size_t kMaxSwitches = 1024, kMaxHosts = 4096, kMaxPorts = 16, kMaxLinks = 65'536;
 
   std::vector<Switch> switches;
   /// By host number: NIC port i hangs on the i-th of these switches. All hosts have as many.
@@ -60,12 +61,8 @@ struct GraphShape {
   std::vector<Link> links;
 
   bool empty() const { return switches.empty(); }
-  /// Does some NIC port hang on that switch?
-  bool has_hosts(uint32_t number) const {
-    return std::any_of(hosts.begin(), hosts.end(), [number](const std::vector<uint32_t>& host) {
-      return std::find(host.begin(), host.end(), number) != host.end();
-    });
-  }
+  /// By switch: T0s have hosts, T1s are linked with one of those, all others are T2s.
+  std::vector<NodeRole> roles() const;
   bool operator==(const GraphShape&) const = default;
 };
 
@@ -83,15 +80,22 @@ struct ZoneShape {
   bool operator==(const ZoneShape&) const = default;
 };
 
-/// What a fabric is made of: regular planes, or a graph. Fields left out of the file take the defaults
+/// How the T1s of a pod are linked with T2s: T1 k of every pod with the k-th group of them (a fat tree), or each with
+/// all.
+enum class T2Links : uint8_t { kGroup, kMesh };
+
+/// What a fabric is made of: planes of one, two or three tiers, or a graph. Fields left out of the file take the defaults
 /// given here.
 struct FabricShape {
   std::string name;
-  GraphShape graph = {};  ///< empty: the five numbers below
+  GraphShape graph = {};  ///< empty: the numbers below
   uint32_t planes = 1;
   uint32_t t0 = 1;  ///< per plane
   uint32_t t1 = 1;  ///< per plane; 0: T0-local only
   uint32_t hosts_per_t0 = 1;
+  uint32_t pods = 0;  ///< per plane, each of as many T0s and T1s; 0: two tiers at most
+  uint32_t t2 = 0;    ///< per plane; above 0: three tiers
+  T2Links t2_links = T2Links::kGroup;
   BitRate host_rate = BitRate::from_gbps(100);
   BitRate fabric_rate = BitRate::from_gbps(100);
   std::vector<LinkRate> link_rates = {};  ///< the last one that names a link counts
@@ -102,7 +106,8 @@ struct FabricShape {
   uint32_t nics_per_node = 1;      ///< hosts are NICs, of which so many are in one node
   uint32_t links_per_optic = 4;    ///< T0 downlinks that share a transceiver (MRC paper, figure 6)
   uint32_t uplinks_per_optic = 0;  ///< the same of uplinks; 0: each has its own
-  uint32_t line_card_ports = 4;    ///< ports of a switch on one line card; our choice
+  uint32_t t1_uplinks_per_optic = 0;        ///< the same of a T1's
+  uint32_t line_card_ports = 4;             ///< ports of a switch on one line card; our choice
   std::vector<ZoneShape> power_zones = {};  ///< empty: of regular planes, a zone for each rack
   ForwardingChoice forwarding = {};
   SpeakerChoice speaker = {};
@@ -116,6 +121,15 @@ struct FabricShape {
   DscpMap dscps = {};
   LosslessProfile lossless = {};
   NicProfile nic = {};
+
+  uint64_t host_count() const {
+    return graph.empty() ? uint64_t{t0} * hosts_per_t0 : graph.hosts.size();
+  }
+  uint64_t switch_count() const {
+    return graph.empty() ? uint64_t{planes} * (t0 + t1 + t2) : graph.switches.size();
+  }
+  /// Of three tiers: the links of a plane between T1s and T2s.
+  uint64_t t2_link_count() const { return uint64_t{t2} * (t2_links == T2Links::kMesh ? t1 : pods); }
 };
 
 }  // namespace mrclab

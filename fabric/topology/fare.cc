@@ -4,6 +4,8 @@ namespace mrclab {
 namespace {
 
 constexpr uint32_t kFirstPrivateAs = 4'200'000'000;
+/// Where there are T2s, each pod's T1s are one AS, and a plane's T2s another (RFC 7938 section 5.2.1).
+constexpr uint32_t kPods = 1'000, kPodsOfPlane = 1'000;
 constexpr uint32_t kT0s = 100'000, kT0sOfPlane = 10'000, kFirstHost = 1'000'000;
 constexpr uint32_t kRouterIds = 10u << 24;
 /// Three times what 12 hosts (51 us) and 256 (545 us) were measured to take.
@@ -15,7 +17,10 @@ constexpr FabricTime kHardwareStart = FabricTime::from_us(100),
 uint32_t as_number(const Topology& topology, NodeId node) {
   const NodeSite& site = topology.node(node);
   if (site.role == NodeRole::kHost) return kFirstPrivateAs + kFirstHost + site.index;
-  if (site.role == NodeRole::kT1) return kFirstPrivateAs + site.plane;
+  if (site.role == NodeRole::kT1 && topology.t2_per_plane > 0) {
+    return kFirstPrivateAs + kPods + site.plane * kPodsOfPlane + site.pod;
+  }
+  if (site.role != NodeRole::kT0) return kFirstPrivateAs + site.plane;
   return kFirstPrivateAs + kT0s + site.plane * kT0sOfPlane + site.index;
 }
 

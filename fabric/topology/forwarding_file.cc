@@ -14,8 +14,9 @@ namespace {
 template <class Fn>
 bool any_switch(const FabricShape& shape, Fn&& fn) {
   const GraphShape& graph = shape.graph;
+  const std::vector<NodeRole> roles = graph.roles();
   for (uint32_t i = 0; i < graph.switches.size(); ++i) {
-    if (fn(std::string(), graph.switches[i].name, graph.has_hosts(i))) return true;
+    if (fn(std::string(), graph.switches[i].name, roles[i] == NodeRole::kT0)) return true;
   }
   for (uint32_t p = 0; graph.empty() && p < shape.planes; ++p) {
     const std::string plane = plane_name(p);
@@ -24,6 +25,9 @@ bool any_switch(const FabricShape& shape, Fn&& fn) {
     }
     for (uint32_t i = 0; i < shape.t1; ++i) {
       if (fn(plane, plane + ".t1-" + std::to_string(i), false)) return true;
+    }
+    for (uint32_t i = 0; i < shape.t2; ++i) {
+      if (fn(plane, plane + ".t2-" + std::to_string(i), false)) return true;
     }
   }
   return false;
@@ -347,13 +351,14 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
       return {{"routing", "nics: aggregates, in a listed fabric",
                "regular planes, whose racks have a prefix each; or all, wanted, off"}};
     }
+    const std::vector<NodeRole> roles = graph.roles();
     for (const GraphShape::Link& link : graph.links) {
-      if (graph.has_hosts(link.lower) || graph.has_hosts(link.upper)) continue;
+      if (roles[link.lower] == NodeRole::kT0 || roles[link.lower] != roles[link.upper]) continue;
       return {{"routing",
                "fare, and a link between " + graph.switches[link.lower].name + " and " +
                    graph.switches[link.upper].name + ", on which no hosts hang",
-               "links to switches with hosts: all others are one AS, whose members do not speak "
-               "to each other"}};
+               "links to switches with hosts, or of another tier: others are one AS, whose "
+               "members do not speak to each other"}};
     }
     if (shape.routing.fare.fast_reroute != RerouteScope::kOff &&
         has_forwarding(shape, Forwarding::kKernel)) {
@@ -375,8 +380,14 @@ std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
       return {{"routing", "ecmp, beside \"forwarding: " + std::string(name_of(by)) + "\"",
                "srv6: such switches get routes for carriers only"}};
     }
-    if (!shape.graph.empty()) {
-      return {{"routing", "ecmp", "srv6: only switches of regular planes hash"}};
+    if ((!shape.graph.empty() || shape.t2 > 0) && has_forwarding(shape, Forwarding::kOvs)) {
+      return {{"routing", "ecmp, beside \"forwarding: ovs\"",
+               "srv6, or planes of two tiers: Open vSwitch gets routes to hosts in those only"}};
+    }
+    if (!shape.graph.empty() && shape.graph.hosts.front().size() > 1) {
+      return {{"routing", "ecmp, and hosts with several ports",
+               "srv6, one port each, or planes: a packet to a host's address could come to any "
+               "of its ports"}};
     }
   }
   for (const Forwarding by : {Forwarding::kOvs, Forwarding::kBpf}) {

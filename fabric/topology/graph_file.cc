@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -93,13 +94,23 @@ void read_links(const YamlValue& map, GraphShape& graph) {
   const auto mistake = [&](const NamesFound& found, const std::string& text) {
     return mistake_in(found, text, "switch", one_of(text, names) + ", or a pattern of these");
   };
+  std::map<std::string_view, uint32_t>
+      places;  // a name means its switch alone; only patterns look at all of them
+  for (uint32_t i = 0; i < names.size(); ++i) places.emplace(names[i], i);
+  const auto find = [&](const std::string& text) {
+    const auto at = places.find(text);
+    if (at == places.end()) return find_named(text, names);
+    NamesFound one;
+    one.places.push_back(at->second);
+    return one;
+  };
   for (const auto& [pattern, value] : map.members()) {
-    const NamesFound lowers = find_named(pattern, names);
+    const NamesFound lowers = find(pattern);
     if (const auto wrong = mistake(lowers, pattern)) {
       map.fail_at_key(pattern, wrong->found, wrong->expected);
     }
     for (const YamlValue& item : value.items()) {
-      const NamesFound uppers = find_named(item.as_string(), names);
+      const NamesFound uppers = find(item.as_string());
       if (const auto wrong = mistake(uppers, item.as_string())) {
         item.fail(wrong->found, wrong->expected);
       }
@@ -211,11 +222,13 @@ bool lists_switches(const YamlValue& file) { return file.get("switches").has_val
 GraphShape read_graph(const YamlValue& file) {
   GraphShape graph;
   graph_keys().read(file, graph);
+  std::vector<bool> used(graph.switches.size(), false);
+  for (const GraphShape::Link& link : graph.links) used[link.lower] = used[link.upper] = true;
+  for (const auto& host : graph.hosts) {
+    for (const uint32_t at : host) used[at] = true;
+  }
   for (uint32_t i = 0; i < graph.switches.size(); ++i) {
-    const bool linked = std::any_of(graph.links.begin(), graph.links.end(), [i](const auto& link) {
-      return link.lower == i || link.upper == i;
-    });
-    if (linked || graph.has_hosts(i)) continue;
+    if (used[i]) continue;
     file.require("switches")
         .fail_at_key(graph.switches[i].name, graph.switches[i].name + ", on which nothing hangs",
                      "a host or a link at each switch");
@@ -258,6 +271,21 @@ const KeyTable<FabricShape>& regular_keys() {
        numbered_row(
            "hosts_per_t0", &S::hosts_per_t0, 1,
            [](U usids) { return usids.count(UsidRole::kNicPort); }, "hosts on each T0"),
+       KeyRow<S>::of("pods", &S::pods, integer_kind(2, 256),
+                     "three tiers: a plane's T0s and T1s are so many pods of as many each",
+                     {.if_unusual = true}),
+       [] {
+         KeyRow<S> row = numbered_row(
+             "t2", &S::t2, 1, [](U usids) { return usids.count(UsidRole::kT2); },
+             "three tiers: super-spine switches of a plane, which join its pods");
+         row.use = {.if_unusual = true};
+         return row;
+       }(),
+       KeyRow<S>::of(
+           "t2_links", &S::t2_links, word_kind<T2Links>({"group", "mesh"}),
+           "group: T1 k of each pod to the k-th of as many groups of T2s, as in a fat tree; mesh: "
+           "each T1 to each T2",
+           {.if_unusual = true}),
        KeyRow<S>::of("address_plan", &S::address_plan, word_kind<AddressPlan>({"lab", "full"}),
                      "what a uSID's bits mean; full: up to 131,072 hosts", {.read_pass = 0})});
   return kKeys;
@@ -268,8 +296,19 @@ void read_regular(const YamlValue& file, uint64_t max_nodes, FabricShape& shape)
   if (shape.t0 > 1 && shape.t1 == 0) {
     file.require("t1").fail_expecting("at least one T1: several T0s of a plane meet there");
   }
-  const uint64_t nodes =
-      uint64_t{shape.t0} * shape.hosts_per_t0 + uint64_t{shape.planes} * (shape.t0 + shape.t1);
+  if (shape.t2 == 0 && file.get("t2_links")) {
+    file.fail_at_key("t2_links", in_quotes("t2_links"), "\"t2\" beside it");
+  }
+  if (const std::string misfit = pods_misfit(shape); !misfit.empty()) {
+    const char* const keys[] = {"t2", "pods", "t2_links"};
+    const auto key = std::find_if(std::begin(keys), std::end(keys),
+                                  [&](const char* name) { return file.get(name).has_value(); });
+    file.require(*key).fail(
+        misfit,
+        "two pods or more with \"t2\" beside them, which divide t0 and t1, and a t2 that the "
+        "T1s of a pod divide, or \"t2_links: mesh\"");
+  }
+  const uint64_t nodes = shape.host_count() + shape.switch_count();
   if (nodes > max_nodes) {
     file.require("planes").fail(std::to_string(nodes) + " nodes in all",
                                 "at most " + std::to_string(max_nodes));

@@ -76,8 +76,8 @@ void shift_carrier(Ipv6Address& carrier) {
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role) {
   if (!topology.regular()) {
-    const GraphPaths::Routed* found = topology.graph->find(source, destination, path);
-    return found == nullptr ? Ipv6Address{} : carrier_along(topology, found->exits, role);
+    const std::vector<PortRef> exits = topology.graph->exits(source, destination, path);
+    return exits.empty() ? Ipv6Address{} : carrier_along(topology, exits, role);
   }
   Ipv6Address carrier{};
   if (source >= topology.host_count() || destination >= topology.host_count() ||
@@ -147,7 +147,7 @@ std::optional<CarrierRoute> parse_carrier(const Topology& topology, const Ipv6Ad
 Ipv6Address host_address(const Topology& topology, uint32_t host) {
   Ipv6Address address{};
   store_be<uint16_t>(address.data(), 0xfd00);
-  const uint32_t row = topology.regular() ? topology.host_row(host) : 0;
+  const uint32_t row = topology.has_planes() ? topology.host_row(host) : 0;
   store_be<uint16_t>(address.data() + 2, static_cast<uint16_t>(row));
   store_be<uint32_t>(address.data() + 12, host);
   return address;

@@ -20,14 +20,17 @@ KeyRow<FabricShape> optics_row() {
       {R::of("t0_downlinks", &S::links_per_optic, integer_kind(0, kMaxPortsOfPart),
              "links of a T0 to hosts that share a transceiver; 0: none do"),
        R::of("t0_uplinks", &S::uplinks_per_optic, integer_kind(0, kMaxPortsOfPart),
-             "links of a T0 to T1s that share one, such as p0.t0-0:uo0", kIfUnusual)});
+             "links of a T0 to T1s that share one, such as p0.t0-0:uo0", kIfUnusual),
+       R::of("t1_uplinks", &S::t1_uplinks_per_optic, integer_kind(0, kMaxPortsOfPart),
+             "links of a T1 to T2s that share one, such as p0.t1-0:uo0", kIfUnusual)});
   const auto read = [=](const YamlValue& value, S& shape) {
     if (!value.is_scalar()) return keys.read(value, shape);
     if (value.as_string() != "off") value.fail_expecting("off or {t0_downlinks: 4}");
-    shape.links_per_optic = shape.uplinks_per_optic = 0;
+    shape.links_per_optic = shape.uplinks_per_optic = shape.t1_uplinks_per_optic = 0;
   };
   const auto write = [=](const S& shape) {
-    const bool none = shape.links_per_optic == 0 && shape.uplinks_per_optic == 0;
+    const bool none = shape.links_per_optic == 0 && shape.uplinks_per_optic == 0 &&
+                      shape.t1_uplinks_per_optic == 0;
     return none ? "off" : keys.written(shape);
   };
   return {"optics", Form::either({Form::word({"off"}).elsewhere(), keys.form()}),

@@ -8,11 +8,15 @@
 namespace mrclab {
 
 NodeId Topology::t0(uint32_t plane, uint32_t index) const {
-  return NodeId{host_count() + plane * (t0_per_plane + t1_per_plane) + index};
+  return NodeId{host_count() + plane * (t0_per_plane + t1_per_plane + t2_per_plane) + index};
 }
 
 NodeId Topology::t1(uint32_t plane, uint32_t index) const {
   return NodeId{t0(plane, t0_per_plane).value + index};
+}
+
+NodeId Topology::t2(uint32_t plane, uint32_t index) const {
+  return NodeId{t1(plane, t1_per_plane).value + index};
 }
 
 FabricTime cut_through_lead(BitRate in, FabricTime latency, Bytes length) {
@@ -27,7 +31,7 @@ FabricTime Topology::lookahead(WireId id) const {
 }
 
 Topology::NicPlace Topology::nic_place(uint32_t host) const {
-  if (hosts_per_t0 == 0) return {host / nics_per_node, host % nics_per_node};
+  if (!has_planes()) return {host / nics_per_node, host % nics_per_node};
   const uint32_t row = host_row(host);
   return {row / nics_per_node * hosts_per_t0 + host_downlink(host), row % nics_per_node};
 }

@@ -28,7 +28,8 @@ class GraphPaths;
 using MacAddress = std::array<uint8_t, 6>;
 using Ipv6Address = std::array<uint8_t, 16>;
 
-enum class NodeRole : uint8_t { kHost, kT0, kT1 };
+/// T2s join the T1s of several pods: switches without hosts that no T0 hangs on.
+enum class NodeRole : uint8_t { kHost, kT0, kT1, kT2 };
 enum class WireMode : uint8_t { kVeth, kFast };
 /// The node that strips the outer header: the destination's NIC, whose port ends the carrier (MRC
 /// paper §2.2), or the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN
@@ -56,13 +57,14 @@ struct NodeSite {
   NodeId id;
   std::string name;  ///< "h3", "p2.t0-1"
   NodeRole role = NodeRole::kHost;
-  uint32_t plane = 0;                            ///< switches only; 0 where there are no planes
-  uint32_t index = 0;                            ///< number among its role (and plane)
-  Usid usid;                                     ///< switches only: its uN
+  uint32_t plane = 0;  ///< switches only; 0 where there are no planes
+  uint32_t index = 0;  ///< number among its role (and plane)
+  uint32_t pod = 0;    ///< T0s and T1s: those of one pod reach one another without a T2
+  Usid usid;           ///< switches only: its uN
   Forwarding forwarding = Forwarding::kSwitchd;  ///< switches only
   SpeakerProgram speaker =
       SpeakerProgram::kBgpd;  ///< where the kernel forwards and routing is fare
-  /// hosts: port i is plane i. T0: downlinks, then uplinks. T1: downlinks
+  /// hosts: port i is plane i. T0, T1: downlinks, then uplinks. T2: downlinks
   std::vector<Port> ports;
 };
 
@@ -190,9 +192,10 @@ class Topology {
   std::string name;
   uint32_t planes = 0;  ///< also the ports of each NIC
   uint32_t hosts = 0;
-  // Regular planes only:
+  // Where has_planes():
   uint32_t t0_per_plane = 0;
   uint32_t t1_per_plane = 0;
+  uint32_t t2_per_plane = 0;  ///< above 0: three tiers; of a listed fabric all its T2s
   uint32_t hosts_per_t0 = 0;
   uint32_t nics_per_node = 1;  ///< hosts here are NICs, of which so many are in one node
   uint32_t pmtu = 4096;        ///< MRC payload bytes per packet
@@ -213,10 +216,13 @@ class Topology {
   Segments segments = Segments::kNode;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
 
-  /// The paths of a listed fabric; null in a fabric of regular planes.
+  /// The paths of a listed fabric and of three tiers; null in regular planes, those of two tiers at most, where a path
+  /// is its uplink.
   std::shared_ptr<const GraphPaths> graph;
+  /// Does what leaves a NIC by port p come to port p of any other?
+  bool planes_apart = true;
 
-  std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s
+  std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s, T2s
   std::vector<Link> links;
   std::vector<Wire> wires_list;
   std::vector<Optic> optics;
@@ -237,16 +243,19 @@ class Topology {
   bool marks_and_trims() const;
 
   bool regular() const { return graph == nullptr; }
+  /// Do switches belong to planes, and hosts to rows of T0s? Not in a listed fabric.
+  bool has_planes() const { return hosts_per_t0 != 0; }
   uint32_t host_count() const { return hosts; }
   NodeId host(uint32_t index) const { return NodeId{index}; }
-  // Regular planes only:
+  // Where has_planes():
   NodeId t0(uint32_t plane, uint32_t index) const;
   NodeId t1(uint32_t plane, uint32_t index) const;
+  NodeId t2(uint32_t plane, uint32_t index) const;
   /// T0 index ("row") and downlink that a host hangs on, in every plane.
   uint32_t host_row(uint32_t host) const { return host / hosts_per_t0; }
   uint32_t host_downlink(uint32_t host) const { return host % hosts_per_t0; }
 
-  /// Where a host is that is one of several NICs of a node: NIC k of each node hangs on rail k. In regular planes the
+  /// Where a host is that is one of several NICs of a node: NIC k of each node hangs on rail k. In planes the
   /// T0s of `nics_per_node` neighbouring rows are the rails of the nodes below them, one NIC of each node on every row;
   /// in a listed fabric neighbouring hosts are a node, and its file lists what they hang on.
   struct NicPlace {

@@ -98,12 +98,13 @@ TopologyBuilder::TopologyBuilder(const FabricShape& shape, Topology outline)
     : shape_(shape), topology_(std::move(outline)) {}
 
 NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
-                                 const std::string& plane_name, Usid usid) {
+                                 const std::string& plane_name, Usid usid, uint32_t pod) {
   NodeSite site;
   site.id = NodeId{static_cast<uint32_t>(topology_.nodes.size())};
   site.role = role;
   site.plane = plane;
   site.index = index;
+  site.pod = pod;
   site.usid = usid;
   site.name = std::move(name);
   if (role != NodeRole::kHost) {
@@ -162,11 +163,12 @@ void TopologyBuilder::set_link_rates() {
   }
 }
 
-/// Links of each T0 that lead up or down, `links_each` to a transceiver.
-void TopologyBuilder::share_optics(bool up, uint32_t links_each, std::string_view letters) {
+/// Links of each switch of a tier that lead up or to hosts, `links_each` to a transceiver.
+void TopologyBuilder::share_optics(NodeRole role, bool up, uint32_t links_each,
+                                   std::string_view letters) {
   if (links_each == 0) return;
   for (NodeSite& site : topology_.nodes) {
-    if (site.role != NodeRole::kT0) continue;
+    if (site.role != role) continue;
     uint32_t links = 0;
     for (Port& port : site.ports) {
       const bool to_host = topology_.node(port.peer.node).role == NodeRole::kHost;
@@ -186,8 +188,9 @@ void TopologyBuilder::share_optics(bool up, uint32_t links_each, std::string_vie
 }
 
 void TopologyBuilder::add_optics() {
-  share_optics(false, shape_.links_per_optic, "o");
-  share_optics(true, shape_.uplinks_per_optic, "uo");
+  share_optics(NodeRole::kT0, false, shape_.links_per_optic, "o");
+  share_optics(NodeRole::kT0, true, shape_.uplinks_per_optic, "uo");
+  share_optics(NodeRole::kT1, true, shape_.t1_uplinks_per_optic, "uo");
 }
 
 void TopologyBuilder::add_power_zones() {
@@ -214,11 +217,15 @@ void TopologyBuilder::add_power_zones() {
   for (uint32_t row = 0; row < shape_.t0; ++row)
     zones.push_back({"rack-" + std::to_string(row), {}});
   for (uint32_t i = 0; i < shape_.t1; ++i) zones.push_back({"spine-" + std::to_string(i), {}});
+  for (uint32_t i = 0; i < shape_.t2; ++i)
+    zones.push_back({"super-spine-" + std::to_string(i), {}});
   for (const NodeSite& site : topology_.nodes) {
     const uint32_t rack =
         site.role == NodeRole::kHost ? topology_.host_row(site.index) : site.index;
     if (several && site.role == NodeRole::kHost) continue;
-    const size_t zone = site.role == NodeRole::kT1 ? shape_.t0 + site.index : rack;
+    const size_t zone = site.role == NodeRole::kT1   ? shape_.t0 + site.index
+                        : site.role == NodeRole::kT2 ? shape_.t0 + shape_.t1 + site.index
+                                                     : rack;
     zones[racks + zone].nodes.push_back(site.id);
   }
 }

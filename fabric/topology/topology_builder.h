@@ -24,7 +24,7 @@ class TopologyBuilder {
 
   /// `plane_name` is what `forwarding:` may call the plane of a switch.
   NodeId add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
-                  const std::string& plane_name, Usid usid);
+                  const std::string& plane_name, Usid usid, uint32_t pod = 0);
   PortRef add_port(NodeId node, uint32_t plane, std::string name);
   /// `nic` is a port of a host, `down` the switch port that it hangs on, the `downlink`-th there.
   void connect_host(PortRef nic, PortRef down, uint32_t downlink);
@@ -40,7 +40,7 @@ class TopologyBuilder {
   Topology& topology() { return topology_; }
 
  private:
-  void share_optics(bool up, uint32_t links_each, std::string_view letters);
+  void share_optics(NodeRole role, bool up, uint32_t links_each, std::string_view letters);
   Port& at(PortRef ref) { return topology_.nodes[ref.node.value].ports[ref.port.value]; }
 
   const FabricShape& shape_;

@@ -2,9 +2,11 @@
 // What the 16 bits of a uSID mean (F3216, RFC 9800). A fabric has one layout, which its file chooses
 // as `address_plan`; whatever makes or reads a uSID asks the fabric's layout.
 //
-//   lab   role(4) | plane(4) | index(8)     readable in hex: 1 = T1, 2 = T0, e = the host's NIC port,
+//   lab   role(4) | plane(4) | index(8)     readable in hex: 1 = T1, 2 = T0, 3 = T2,
+//                                           e = the host's NIC port,
 //                                           f = the host's kernel (End.DT6), a = a switch's link
-//   full  role(2) | plane(3) | index(11)    131,072 hosts: 01 = T0 (0-511), 10 = T1 (0-255),
+//   full  role(2) | plane(3) | index(11)    131,072 hosts: 01 = T0 (0-511), 10 = T1 (0-255)
+//                                           or, from 1024 on, T2 (0-255),
 //                                           11 = NIC port (0-255) or, from 1024 on, host's kernel,
 //                                           00 = a switch's link (0-1023, from 1024 on)
 //
@@ -27,7 +29,7 @@ inline constexpr uint32_t kUsidBlock = 0x5f00'0000;  ///< 5f00:0::/32, RFC 9602 
 inline constexpr uint8_t kUsidBlockBits = 32, kUsidBits = 16;
 inline constexpr uint32_t kUsidsInCarrier = 6;  ///< F3216: 128 bits less the block
 
-enum class UsidRole : uint8_t { kT1, kT0, kNicPort, kHostKernel, kAdjacency };
+enum class UsidRole : uint8_t { kT1, kT0, kNicPort, kHostKernel, kAdjacency, kT2 };
 enum class AddressPlan : uint8_t { kLab, kFull };
 
 struct UsidFields {
@@ -72,7 +74,7 @@ class UsidLayout {
     uint32_t first;  ///< the uSID of index 0 in plane 0
     uint32_t count;
   };
-  using Ranges = std::array<Range, 5>;  // by UsidRole
+  using Ranges = std::array<Range, 6>;  // by UsidRole
 
   constexpr UsidLayout(std::string_view name, uint32_t planes, uint32_t plane_shift,
                        uint8_t role_and_plane_bits, Ranges ranges)
@@ -97,13 +99,19 @@ constexpr UsidLayout UsidLayout::of(AddressPlan plan) {
             8,
             11,
             5,
-            {{{0x8000, 256}, {0x4000, 512}, {0xC000, 256}, {0xC400, 256}, {0x0400, 1024}}}};
+            {{{0x8000, 256},
+              {0x4000, 512},
+              {0xC000, 256},
+              {0xC400, 256},
+              {0x0400, 1024},
+              {0x8400, 256}}}};
   }
-  return {"lab",
-          16,
-          8,
-          8,
-          {{{0x1000, 256}, {0x2000, 256}, {0xE000, 256}, {0xF000, 256}, {0xA000, 256}}}};
+  return {
+      "lab",
+      16,
+      8,
+      8,
+      {{{0x1000, 256}, {0x2000, 256}, {0xE000, 256}, {0xF000, 256}, {0xA000, 256}, {0x3000, 256}}}};
 }
 
 }  // namespace mrclab

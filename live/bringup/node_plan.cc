@@ -63,15 +63,15 @@ std::vector<Ipv6Prefix> carriers_into(const Topology& topology, const NodeSite& 
   const Port& at = site.ports[port.value];
   std::vector<Ipv6Prefix> prefixes;
   const auto add = [&](UsidRole role) {
-    const uint32_t plane = topology.regular() ? at.plane : 0;
+    const uint32_t plane = topology.has_planes() ? at.plane : 0;
     prefixes.push_back(usid_prefix(usids.make(role, plane, 0), usids.role_and_plane_bits()));
   };
-  if (topology.regular()) {
+  if (topology.has_planes()) {
     add(UsidRole::kT0);
   } else {
     prefixes.push_back(usid_prefix(topology.node(at.peer.node).usid));
   }
-  const bool tells_links = topology.regular() || site.ports.size() == 1;
+  const bool tells_links = topology.has_planes() || site.ports.size() == 1;
   if (topology.segments == Segments::kAdjacency && tells_links) add(UsidRole::kAdjacency);
   return prefixes;
 }

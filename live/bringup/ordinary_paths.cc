@@ -26,8 +26,8 @@ std::vector<Path> paths_out_of(const Topology& topology, uint32_t from, uint32_t
                                uint32_t plane) {
   std::vector<Path> paths;
   if (!topology.regular()) {
-    for (const auto& routed : topology.graph->between(from, to)) {
-      if (routed.path.plane == plane) paths.push_back(routed.path);
+    for (const Path path : topology.graph->between(from, to)) {
+      if (path.plane == plane) paths.push_back(path);
     }
   } else if (topology.host_row(from) == topology.host_row(to)) {
     paths.push_back({plane, kT0LocalUplink});

@@ -95,6 +95,7 @@ FabricShape fat_twin(const FabricShape& shape) {
   for (LinkRate& rate : fat.link_rates) rate.rate.bps *= times;
   if (fat.links_per_optic > 0) fat.links_per_optic = 1;
   if (fat.uplinks_per_optic > 0) fat.uplinks_per_optic = 1;
+  if (fat.t1_uplinks_per_optic > 0) fat.t1_uplinks_per_optic = 1;
   return fat;
 }
 

@@ -196,7 +196,7 @@ std::string fabric_text(const S& scenario) {
   return text;
 }
 
-/// Packets without a carrier need switches that know hosts, which those of regular planes do.
+/// Packets without a carrier need switches that know by which port to reach a host.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
   const auto asked = endpoint::routing_of(spec);
@@ -209,8 +209,9 @@ void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
              : "ecmp or srv6: only in a fabric with \"routing: fare\" do switches "
                "route by themselves");
   }
-  if (!topology.regular() && !fare)
-    routing.fail_expecting("srv6: only switches of regular planes hash");
+  if (!topology.planes_apart && !fare) {
+    routing.fail_expecting("srv6: a packet to a host's address could come to any of its ports");
+  }
   if (fare || !has_carrier_routes_alone(topology)) return;
   routing.fail("ecmp in a fabric with switches of the kernel",
                "srv6: those switches get routes for carriers only");

@@ -41,8 +41,11 @@ bool uses_roce(const Scenario& scenario) {
 }
 
 std::optional<std::string_view> why_without_roce(const Topology& topology) {
-  if (!topology.regular() && topology.planes != 1) {
+  if (!topology.planes_apart) {
     return "a listed fabric whose NICs have several ports";
+  }
+  if (!topology.regular() && topology.has_forwarding(Forwarding::kOvs)) {
+    return "switches of Open vSwitch, and three tiers or links one by one";
   }
   if (topology.routing.underlay == Underlay::kIpv4) return "an IPv4 underlay";
   if (has_carrier_routes_alone(topology)) return "switches of the kernel";

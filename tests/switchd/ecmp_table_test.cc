@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "fabric/paths/path_list.h"
 #include "fabric/topology/fabric_file.h"
 #include "fixture.h"
 #include "switchd/outer_header.h"
@@ -74,6 +75,30 @@ TEST_CASE("a T1 has one port for each row") {
   for (uint32_t to = 1; to < 4; ++to) {
     std::vector<uint8_t> frame = frame_of(t, 0, to, 9);
     CHECK(forwarded(table, frame).port == PortId{to / 2});
+  }
+}
+
+TEST_CASE("through three tiers each switch takes the port of the path that is published") {
+  for (const bool resilient : {false, true}) {
+    FabricShape shape;
+    shape.name = "pods";
+    shape.planes = 2;
+    shape.pods = 2;
+    shape.t0 = shape.t1 = shape.t2 = 4;
+    shape.routing = {Routing::kEcmp, Underlay::kIpv6, false, resilient};
+    const Topology t = build_topology(shape);
+    for (uint32_t number = 0; number < 64; ++number) {
+      for (const uint32_t to : {1u, 3u}) {
+        const auto path = path_between(t, 0, to, {0, number, Chosen::kByHashIpv6});
+        REQUIRE(path);
+        std::vector<uint8_t> frame = frame_of(t, 0, to, number);
+        for (const PortRef exit : exits_of(t, 0, to, *path)) {
+          if (exit.node == t.host(0)) continue;
+          const ForwardingTable table(t, exit.node);
+          CHECK(forwarded(table, frame).port == exit.port);
+        }
+      }
+    }
   }
 }
 

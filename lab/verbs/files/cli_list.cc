@@ -43,16 +43,14 @@ ListEntries fabric_entries() {
   ListEntries entries;
   for (const std::string& name : shipped_names("fabrics")) {
     const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)));
-    const bool listed = !shape.graph.empty();
-    const uint64_t hosts =
-        listed ? shape.graph.hosts.size() : uint64_t{shape.t0} * shape.hosts_per_t0;
-    const uint64_t switches =
-        listed ? shape.graph.switches.size() : uint64_t{shape.planes} * (shape.t0 + shape.t1);
+    const std::string planes = counted_noun(shape.planes, "plane");
     entries.push_back(
         {name, fmt::format("{}, {}, {}",
-                           listed ? "switches one by one" : counted_noun(shape.planes, "plane"),
-                           counted_noun(hosts, "host"),
-                           counted_noun(switches, Noun("switch", "switches")))});
+                           !shape.graph.empty() ? "switches one by one"
+                           : shape.t2 > 0       ? planes + " of three tiers"
+                                                : planes,
+                           counted_noun(shape.host_count(), "host"),
+                           counted_noun(shape.switch_count(), Noun("switch", "switches")))});
   }
   return entries;
 }

@@ -45,6 +45,9 @@ constexpr const char* kListed =
     "hosts: [[leaf1, leaf2], [leaf2, leaf1]]\n"
     "links: {leaf1: [spine5], leaf2: [spine5]}\n";
 
+constexpr const char* kPods =
+    "\nplanes: 1\nt0: 2\nt1: 2\nhosts_per_t0: 1\npods: 2\nt2: 1\nt2_links: mesh\n";
+
 std::string written_back(const std::string& text) {
   return "\n" + to_yaml(parse_fabric(read_yaml_text(text, "f")));
 }
@@ -53,7 +56,9 @@ TEST_CASE("every key of a fabric is written as it was read") {
   CHECK(written_back(kRegular) == kRegular);
   const std::string listed = written_back("name: listed" + std::string(kListed));
   CHECK(listed.starts_with("\nname: listed" + std::string(kListed)));
-  const std::string all = kRegular + listed;
+  const std::string pods = written_back("name: pods" + std::string(kPods));
+  CHECK(pods.starts_with("\nname: pods" + std::string(kPods)));
+  const std::string all = kRegular + listed + pods;
   for (const ValueForm::Key& key : fabric_form().keys) {
     if (key.name == "about") continue;  // for the people who read the file
     CAPTURE(key.name);

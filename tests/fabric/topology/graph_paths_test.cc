@@ -179,10 +179,139 @@ TEST_CASE("a graph that uSIDs or a carrier cannot name is refused") {
   for (int h = 0; h < 17; ++h) many += "[a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a],";
   refused_for("more NIC ports on a", many + "]\n");
   std::string links = two + "segments: adjacency\nhosts: [[a], [b]]\nlinks: {a: [b";
-  for (int i = 0; i < 2000; ++i) links += ",b";
-  refused_for("at most 1024", links + "]}\n");
-  links.resize(links.size() - 2 * 1500);
+  for (int i = 0; i < 66'000; ++i) links += ",b";
+  refused_for("at most 65536", links + "]}\n");
+  links.resize(links.size() - 2 * 65'500);
   refused_for("more links at a", links + "]}\n");
   refused_for("more links than uSIDs",
               "name: wide\nplanes: 1\nt0: 2\nt1: 200\nhosts_per_t0: 100\nsegments: adjacency\n");
+}
+
+namespace {
+
+/// All shortest ways from a NIC port to a host by trying every port of every switch, in the order of the ports.
+class EveryWay {
+ public:
+  EveryWay(const Topology& t, NodeId to) : t_(t), to_(to) {}
+
+  std::vector<std::vector<PortRef>> from(PortRef nic) {
+    for (size_t switches = 1; switches <= 6 && found_.empty(); ++switches) {
+      exits_ = {nic};
+      step(t_.port(nic).peer.node, switches);
+    }
+    return found_;
+  }
+
+ private:
+  void step(NodeId node, size_t left) {
+    if (node == to_ && left == 0) found_.push_back(exits_);
+    if (left == 0 || t_.node(node).role == NodeRole::kHost) return;
+    for (uint32_t i = 0; i < t_.node(node).ports.size(); ++i) {
+      exits_.push_back({node, PortId{i}});
+      step(t_.port(exits_.back()).peer.node, left - 1);
+      exits_.pop_back();
+    }
+  }
+
+  const Topology& t_;
+  NodeId to_;
+  std::vector<PortRef> exits_;
+  std::vector<std::vector<PortRef>> found_;
+};
+
+/// Three tiers of three pods, hosts with one port.
+std::string three_pods() {
+  return "name: deep\n"
+         "switches: {a0: 0101, a1: 0102, b0: 0201, b1: 0202, c0: 0301, c1: 0302, ma: 0401, mb: 0402,\n"
+         "  na: 0501, nb: 0502, oa: 0601, s0: 0701, s1: 0702}\n"
+         "hosts: [[a0], [a0], [a1], [b0], [b1], [c0], [c1]]\n"
+         "links: {\"a[0-1]\": [ma, mb], \"b[0-1]\": [na, nb], \"c[0-1]\": [oa], ma: [s0], mb: [s1],\n"
+         "  na: [s0], nb: [s1], oa: [s0, s1]}\n";
+}
+
+}  // namespace
+
+TEST_CASE("paths, their order, their ports and their ways back are those of trying every way") {
+  const std::string twice =
+      "name: twice\nswitches: {a: 0100, b: 0200, s: 0300}\nhosts: [[a, a], [b, b], [a, a]]\n"
+      "links: {\"[ab]\": [s]}\n";
+  const std::string ring =
+      "name: ring\nswitches: {r0: 0100, r1: 0200, r2: 0300, r3: 0400}\n"
+      "hosts: [[r0], [r1], [r2], [r3]]\nlinks: {r0: [r1, r3], r2: [r1, r3]}\n";
+  for (const std::string& text : {draft_fabric(), three_pods(), twice, ring}) {
+    const Topology t = read_text(text);
+    for (uint32_t from = 0; from < t.host_count(); ++from) {
+      for (uint32_t to = 0; to < t.host_count(); ++to) {
+        if (from == to) continue;
+        std::vector<std::vector<PortRef>> listed, tried;
+        for (uint32_t p = 0; p < t.planes; ++p) {
+          auto ways = EveryWay(t, t.host(to)).from({t.host(from), PortId{p}});
+          const bool local = !ways.empty() && ways.front().size() == 2;
+          if (local) std::rotate(ways.begin(), ways.begin() + 1, ways.end());
+          tried.insert(tried.end(), ways.begin(), ways.end());
+        }
+        for (const Path path : paths_between(t, from, to)) {
+          listed.push_back(exits_of(t, from, to, path));
+          CHECK(has_path(t, from, to, path));
+          CHECK(t.graph->along(to, listed.back()) == path);
+          const auto back = path_back(t, from, to, path);
+          REQUIRE(back);
+          CHECK(path_back(t, to, from, *back) == path);
+        }
+        CHECK(listed == tried);
+        CHECK(t.graph->count(from, to) == tried.size());
+        for (const NodeSite& site : t.nodes) {
+          for (uint32_t i = 0; i < site.ports.size(); ++i) {
+            const PortRef exit{site.id, PortId{i}};
+            const auto over = std::count_if(tried.begin(), tried.end(), [&](const auto& exits) {
+              return std::find(exits.begin(), exits.end(), exit) != exits.end();
+            });
+            CHECK(t.graph->count_over(exit, from, to) == static_cast<uint32_t>(over));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("of a listed fabric's switches the T1s hang on T0s, and T2s join what those are apart") {
+  const Topology t = read_text(three_pods());
+  CHECK(t.node(*t.find_node("oa")).role == NodeRole::kT1);
+  CHECK(t.node(*t.find_node("s1")).role == NodeRole::kT2);
+  CHECK(t.node(*t.find_node("b1")).pod == t.node(*t.find_node("nb")).pod);
+  CHECK(t.node(*t.find_node("b1")).pod != t.node(*t.find_node("c0")).pod);
+  CHECK(t.t2_per_plane == 2);
+}
+
+TEST_CASE("a listed fabric may have thousands of hosts on hundreds of switches") {
+  std::string text = "name: many\nswitches: {";
+  const uint32_t pods = 16, leaves = 8, spines = 4;
+  auto usid = [next = 1]() mutable {
+    char hex[8];
+    std::snprintf(hex, sizeof hex, "%04x", static_cast<unsigned>(next++));
+    return ": \"" + std::string(hex) + "\"";
+  };
+  std::string hosts, links;
+  for (uint32_t pod = 0; pod < pods; ++pod) {
+    const std::string p = std::to_string(pod);
+    for (uint32_t i = 0; i < leaves; ++i) {
+      text += "e" + p + "-" + std::to_string(i) + usid() + ", ";
+      for (uint32_t h = 0; h < 16; ++h) hosts += "[e" + p + "-" + std::to_string(i) + "],";
+    }
+    links += "\"e" + p + "-*\": [\"a" + p + "-*\"], ";
+    for (uint32_t i = 0; i < spines; ++i) {
+      text += "a" + p + "-" + std::to_string(i) + usid() + ", ";
+      links += "a" + p + "-" + std::to_string(i) + ": [\"c" + std::to_string(i) + "-*\"], ";
+    }
+  }
+  for (uint32_t i = 0; i < spines; ++i) {
+    for (uint32_t k = 0; k < 4; ++k) {
+      text += "c" + std::to_string(i) + "-" + std::to_string(k) + usid() + ", ";
+    }
+  }
+  const Topology t = read_text(text + "}\nhosts: [" + hosts + "]\nlinks: {" + links + "}\n");
+  CHECK(t.host_count() == 2048);
+  CHECK(paths_between(t, 0, 2047).size() == 16);
+  CHECK(paths_between(t, 0, 127).size() == 4);
+  CHECK(t.longest_path == 5);
 }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr UsidLayout kLab = UsidLayout::of(AddressPlan::kLab);
 constexpr UsidLayout kFull = UsidLayout::of(AddressPlan::kFull);
-constexpr UsidRole kRoles[] = {UsidRole::kT1, UsidRole::kT0, UsidRole::kNicPort,
-                               UsidRole::kHostKernel, UsidRole::kAdjacency};
+constexpr UsidRole kRoles[] = {UsidRole::kT1,         UsidRole::kT0,        UsidRole::kNicPort,
+                               UsidRole::kHostKernel, UsidRole::kAdjacency, UsidRole::kT2};
 
 FabricShape full_shape() {
   FabricShape shape = shape_of("paper", 8, 512, 256, 256);
@@ -68,7 +68,8 @@ TEST_CASE("lab: one nibble role, one nibble plane, one byte index") {
   CHECK(kLab.parse({0xffff}) == UsidFields{UsidRole::kHostKernel, 15, 255});
   CHECK_FALSE(kLab.parse({0}));
   CHECK_FALSE(kLab.parse({0x0305}));
-  CHECK_FALSE(kLab.parse({0x3305}));
+  CHECK(kLab.parse({0x3305}) == UsidFields{UsidRole::kT2, 3, 5});
+  CHECK_FALSE(kLab.parse({0x4305}));
 }
 
 TEST_CASE("full: two bits role, three bits plane, eleven bits index") {
@@ -80,7 +81,8 @@ TEST_CASE("full: two bits role, three bits plane, eleven bits index") {
   CHECK(kFull.make(UsidRole::kAdjacency, 5, 17) == Usid{0b00'101'10000010001});
   for (const uint16_t nobody :
        {uint16_t{0}, uint16_t{0x03FF}, uint16_t{0x4000 + 512}, uint16_t{0x8000 + 256},
-        uint16_t{0xC000 + 256}, uint16_t{0xC400 - 1}, uint16_t{0xC400 + 256}, uint16_t{0xFFFF}}) {
+        uint16_t{0x8400 + 256}, uint16_t{0xC000 + 256}, uint16_t{0xC400 - 1},
+        uint16_t{0xC400 + 256}, uint16_t{0xFFFF}}) {
     CAPTURE(nobody);
     CHECK_FALSE(kFull.parse({nobody}));
   }
