@@ -52,10 +52,10 @@ class View {
  private:
   static const Topology& of_planes(const Topology& topology) {
     if (topology.regular()) return topology;
-    throw InputError(
-        fmt::format("found the fabric {}, which lists its switches: expected regular planes, whose "
-                    "switches hash",
-                    topology.name));
+    throw InputError(fmt::format(
+        "found the fabric {}, which {}: expected regular planes of two tiers, where "
+        "the sender's T0 alone hashes",
+        topology.name, topology.has_planes() ? "has three tiers" : "lists its switches"));
   }
 
   PortRef uplink_named(const std::string& name) const {

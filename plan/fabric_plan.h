@@ -36,8 +36,8 @@ FabricShape shape_of(const PlanRequest& request);
 
 struct Transceivers {
   uint32_t links_each = 1;
-  uint64_t nic = 0, t0_down = 0, t0_up = 0, t1 = 0;
-  uint64_t total() const { return nic + t0_down + t0_up + t1; }
+  uint64_t nic = 0, t0_down = 0, t0_up = 0, t1 = 0, t2 = 0;
+  uint64_t total() const { return nic + t0_down + t0_up + t1 + t2; }
 };
 
 /// Routes of one switch. uSIDs are routed as /48s, each by itself: every one leaves by another port.
@@ -73,26 +73,29 @@ struct FabricPlan {
   Topology outline;
   FabricShape shape;
   BitRate switch_capacity;
-  uint64_t hosts = 0, t0 = 0, t1 = 0;  ///< in all
-  uint64_t nic_links = 0, fabric_links = 0;
+  uint64_t hosts = 0, t0 = 0, t1 = 0, t2 = 0;  ///< in all
+  uint64_t nic_links = 0, fabric_links = 0,
+           t2_links = 0;  ///< fabric_links: of T0s; t2_links: between T1s and T2s
   uint32_t tiers = 2;
   uint32_t longest_path = 3;  ///< in switches
-  uint32_t t0_ports = 0, t1_ports = 0;
+  uint32_t t0_ports = 0, t1_ports = 0, t2_ports = 0;
   Transceivers transceivers;
   BitRate nic_rate;
-  uint64_t bisection_bps = 0;  ///< each way
+  uint64_t bisection_bps = 0;  ///< each way; 0 in a listed fabric
   Ratio oversubscription;      ///< T0 down against up
+  Ratio t1_oversubscription;   ///< the same of T1s, where there are three tiers
   Bytes plane_bdp, nic_bdp;
-  SwitchRoutes t0_routes, t1_routes;
+  SwitchRoutes t0_routes, t1_routes, t2_routes;
   uint64_t evs_per_pair = 0, evs_in_row = 0;  ///< across T1, and under one T0
   std::vector<PlannedEvs> ev_sets;
   std::optional<DesignComparison> comparison;  ///< none if no single plane of such switches exists
 
-  uint64_t switches() const { return t0 + t1; }
-  uint64_t links() const { return nic_links + fabric_links; }
+  uint64_t switches() const { return t0 + t1 + t2; }
+  uint64_t links() const { return nic_links + fabric_links + t2_links; }
 };
 
-/// Throws InputError if a switch of `capacity` has too few ports for the shape.
+/// Of regular planes; plan/graph_plan.h plans any fabric. Throws InputError if a switch of `capacity` has too few ports
+/// for the shape.
 FabricPlan plan_fabric(const FabricShape& shape, BitRate capacity = kSwitchCapacity);
 
 }  // namespace mrclab::lab

@@ -101,6 +101,16 @@ ordered_json plan_json(const FabricPlan& plan) {
   }
   json["entropy_values"] = {
       {"across_t1", plan.evs_per_pair}, {"under_one_t0", plan.evs_in_row}, {"sets", sets}};
+  if (plan.t2 > 0) {
+    json["t2"] = {{"pods", plan.shape.pods},
+                  {"t2_per_plane", plan.t2 / plan.shape.planes},
+                  {"t2_ports", plan.t2_ports},
+                  {"t2", plan.t2},
+                  {"t2_links", plan.t2_links},
+                  {"transceivers", plan.transceivers.t2},
+                  {"oversubscription", share(plan.t1_oversubscription)},
+                  {"routes", routes(plan.t2_routes)}};
+  }
   json["comparison"] = nullptr;
   if (plan.comparison) {
     const DesignComparison& c = *plan.comparison;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "endpoint/paths/ev_set.h"
+#include "fabric/paths/path_list.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
@@ -41,21 +42,24 @@ std::string heading(std::string_view title, std::string_view a = "", std::string
 }
 
 std::string materials_text(const FabricPlan& plan) {
-  const uint32_t planes = plan.shape.planes;
+  const uint32_t planes = plan.shape.planes;  // a listed fabric is one
   const auto counted = [planes](std::string_view label, uint64_t in_all) {
     return row(label, grouped(in_all / planes), grouped(in_all));
   };
   const Transceivers& t = plan.transceivers;
   std::string text = heading("BILL OF MATERIALS", "a plane", "in all");
   text += counted("T0 switches", plan.t0) + counted("T1 switches", plan.t1);
+  if (plan.t2 > 0) text += counted("T2 switches", plan.t2);
   text += counted("switches", plan.switches());
   text += counted("NIC-T0 links", plan.nic_links) + counted("T0-T1 links", plan.fabric_links);
+  if (plan.t2 > 0) text += counted("T1-T2 links", plan.t2_links);
   text += counted("links (cables, each a pair of fibres)", plan.links());
   text += counted("optical ports, two per link", 2 * plan.links());
   text += row(fmt::format("transceivers of up to {}", counted_noun(t.links_each, "link")), "",
               grouped(t.total()));
-  return text + fmt::format("    {} in NICs, {} down and {} up in T0s, {} in T1s\n", grouped(t.nic),
-                            grouped(t.t0_down), grouped(t.t0_up), grouped(t.t1));
+  return text + fmt::format("    {} in NICs, {} down and {} up in T0s, {} in T1s{}\n",
+                            grouped(t.nic), grouped(t.t0_down), grouped(t.t0_up), grouped(t.t1),
+                            plan.t2 > 0 ? fmt::format(", {} in T2s", grouped(t.t2)) : "");
 }
 
 std::string shape_text(const FabricPlan& plan) {
@@ -63,13 +67,27 @@ std::string shape_text(const FabricPlan& plan) {
   const QueueProfile& q = o.queues;
   const QueueProfile& inside = o.fabric_queues;
   std::string text = heading("SHAPE AND TIMES");
-  text += fmt::format("  {} tiers, longest path {}, {} hosts reached over one\n", plan.tiers,
-                      counted_noun(plan.longest_path, "switch"), grouped(plan.shape.hosts_per_t0));
-  text += fmt::format("  ports: T0 {} down + {} up, T1 {} down\n", plan.shape.hosts_per_t0,
-                      plan.shape.t1, plan.t1_ports);
-  text += fmt::format("  NIC {}, bisection {} each way, oversubscription {}:{}\n",
-                      rate_text(plan.nic_rate.bps), rate_text(plan.bisection_bps),
-                      plan.oversubscription.part, plan.oversubscription.whole);
+  const auto ratio = [](Ratio r) { return fmt::format("{}:{}", r.part, r.whole); };
+  if (o.regular()) {
+    text +=
+        fmt::format("  {} tiers, longest path {}, {} hosts reached over one\n", plan.tiers,
+                    counted_noun(plan.longest_path, "switch"), grouped(plan.shape.hosts_per_t0));
+    text += fmt::format("  ports: T0 {} down + {} up, T1 {} down\n", plan.shape.hosts_per_t0,
+                        plan.shape.t1, plan.t1_ports);
+  } else {
+    text += fmt::format("  {}, longest path {}\n", counted_noun(plan.tiers, "tier"),
+                        counted_noun(plan.longest_path, Noun("switch", "switches")));
+    text += fmt::format("  most ports: T0 {}, T1 {}, T2 {}\n", plan.t0_ports, plan.t1_ports,
+                        plan.t2_ports);
+  }
+  text += fmt::format("  NIC {}, {}oversubscription {}\n", rate_text(plan.nic_rate.bps),
+                      plan.bisection_bps == 0
+                          ? ""
+                          : fmt::format("bisection {} each way, ", rate_text(plan.bisection_bps)),
+                      ratio(plan.oversubscription));
+  if (plan.t2 > 0) {
+    text += fmt::format("  oversubscription of T1s {}\n", ratio(plan.t1_oversubscription));
+  }
   text += fmt::format("  base RTT {}, BDP {} bytes a plane, {} a NIC\n", to_string(o.base_rtt),
                       grouped(plan.plane_bdp.value), grouped(plan.nic_bdp.value));
   text +=
@@ -96,14 +114,22 @@ std::string routes_text(const FabricPlan& plan) {
   text += both("by destination instead, every host", t0.by_destination, t1.by_destination);
   text += both("by destination, one prefix per T0 row", t0.by_destination_aggregated,
                t1.by_destination_aggregated);
+  if (plan.t2 > 0) {
+    const SwitchRoutes& t2 = plan.t2_routes;
+    text += fmt::format("  T1s: {} of T2s as well. T2s: {} of T1s, {} with their own;\n",
+                        grouped(t1.up), grouped(t2.down), grouped(t2.total()));
+    text += fmt::format("  by destination {}, by row {}.\n", grouped(t2.by_destination),
+                        grouped(t2.by_destination_aggregated));
+  }
+  if (!plan.outline.has_planes()) return text;
   return text + fmt::format("  A host needs {}: one /{} per plane, which covers its T0s.\n",
                             plan.shape.planes, bits);
 }
 
 std::string paths_section(const FabricPlan& plan) {
   std::string text = heading("ENTROPY VALUES", "per plane", "in all");
-  text += row("paths across T1", grouped(plan.evs_per_pair / plan.shape.planes),
-              grouped(plan.evs_per_pair));
+  text += row(plan.t2 > 0 ? "paths across T2" : "paths across T1",
+              grouped(plan.evs_per_pair / plan.outline.planes), grouped(plan.evs_per_pair));
   text += row("paths under one T0", "1", grouped(plan.evs_in_row));
   for (const PlannedEvs& set : plan.ev_sets) {
     text += row(fmt::format("a set of {} ({:.3g} % of the paths)", set.size, set.of_all.percent()),
@@ -118,7 +144,8 @@ std::string addresses_text(const FabricPlan& plan) {
   const uint32_t last = o.host_count() - 1;
   const uint32_t plane = o.planes - 1;
   const bool across = plan.tiers == 2;
-  const Path path{plane, across ? o.t1_per_plane - 1 : kT0LocalUplink};
+  const Path path = !o.regular() ? paths_between(o, 0, last).back()
+                                 : Path{plane, across ? o.t1_per_plane - 1 : kT0LocalUplink};
   std::string text = heading("ADDRESSES");
   text += fmt::format("  uSIDs of layout {}: block 5f00:0::/32, 16 bits each\n", usids.name());
   const auto range = [&](const char* label, UsidRole role, uint32_t count) {
@@ -129,6 +156,7 @@ std::string addresses_text(const FabricPlan& plan) {
   };
   range("T0s", UsidRole::kT0, o.t0_per_plane);
   range("T1s", UsidRole::kT1, o.t1_per_plane);
+  if (o.has_planes()) range("T2s", UsidRole::kT2, o.t2_per_plane);
   range("NIC ports", UsidRole::kNicPort, o.hosts_per_t0);
   range("hosts' kernels", UsidRole::kHostKernel, o.hosts_per_t0);
   text += fmt::format("  host h{}: {}, the same in every plane\n", last,
@@ -138,6 +166,7 @@ std::string addresses_text(const FabricPlan& plan) {
 }
 
 std::string comparison_text(const FabricPlan& plan) {
+  if (!plan.outline.regular()) return "";
   if (!plan.comparison) {
     return heading("COMPARED WITH A SINGLE PLANE") +
            "  A switch has too few ports of the NIC's rate for three tiers.\n";
@@ -174,7 +203,8 @@ std::string comparison_text(const FabricPlan& plan) {
 
 std::string plan_text(const FabricPlan& plan) {
   return fmt::format("{}: {} hosts on {} of {}\n", plan.shape.name, grouped(plan.hosts),
-                     counted_noun(plan.shape.planes, "plane"),
+                     plan.shape.graph.empty() ? counted_noun(plan.shape.planes, "plane")
+                                              : "links one by one",
                      rate_text(plan.shape.host_rate.bps)) +
          materials_text(plan) + shape_text(plan) + routes_text(plan) + paths_section(plan) +
          addresses_text(plan) + comparison_text(plan);

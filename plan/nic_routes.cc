@@ -6,6 +6,7 @@
 
 #include "console/terminal.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/yaml.h"
 #include "plan/fabric_plan_text.h"
 
 namespace mrclab::lab {
@@ -17,7 +18,8 @@ nlohmann::ordered_json size_json(const TableSize& size) {
 
 }  // namespace
 
-/// A T0 has one path to each of its own hosts, and one per T1 to every other; a T1 has one path to each host.
+/// A T0 has one path to each of its own hosts, and one per T1 (of its pod) to every other; a T1 has one path to each host,
+/// and with T2s one per T2 above it to each of other pods.
 NicRoutePlan plan_nic_routes(const FabricPlan& plan, uint64_t job) {
   NicRoutePlan made;
   const uint32_t planes = plan.shape.planes;
@@ -25,9 +27,19 @@ NicRoutePlan plan_nic_routes(const FabricPlan& plan, uint64_t job) {
   made.hosts = plan.hosts;
   made.rows = plan.t0 / planes;
   made.job = std::min(job, plan.hosts);
-  const uint64_t t1 = plan.t1 / planes, own = plan.shape.hosts_per_t0;
+  if (!plan.outline.has_planes()) {
+    throw InputError("found " + plan.shape.name +
+                     ", a listed fabric, whose NICs do not speak: expected planes");
+  }
+  const uint64_t pods = std::max(plan.shape.pods, 1u);
+  const uint64_t t1 = plan.shape.t1 / pods, own = plan.shape.hosts_per_t0;
   const uint64_t others = plan.hosts - own;
-  const TableSize t0_all{plan.hosts, own + others * t1}, t1_all{plan.hosts, plan.hosts};
+  const uint64_t t1_up = plan.shape.t2 == 0 ? 1 : plan.shape.t2_link_count() / plan.shape.t1;
+  const auto of_t1 = [&](uint64_t prefixes) {
+    const uint64_t in_pod = prefixes / pods;
+    return TableSize{prefixes, in_pod + (prefixes - in_pod) * t1_up};
+  };
+  const TableSize t0_all{plan.hosts, own + others * t1}, t1_all = of_t1(plan.hosts);
   // A host has its own address in its table as well.
   made.ways.push_back(
       {NicRoutes::kAll, {plan.hosts, 1 + (plan.hosts - 1) * planes}, t0_all, t1_all});
@@ -35,7 +47,7 @@ NicRoutePlan plan_nic_routes(const FabricPlan& plan, uint64_t job) {
   made.ways.push_back({NicRoutes::kAggregates,
                        {1 + made.rows, 1 + made.rows * planes},
                        t0_rows,
-                       {made.rows, made.rows},
+                       of_t1(made.rows),
                        0,
                        1});
   made.ways.push_back(

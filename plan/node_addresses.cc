@@ -7,6 +7,7 @@
 #include "console/terminal.h"
 #include "fabric/base/byte_order.h"
 #include "fabric/text/yaml.h"
+#include "fabric/topology/routes.h"
 
 namespace mrclab::lab {
 namespace {
@@ -19,7 +20,8 @@ struct NodePlace {
 
 std::string node_name(const NodePlace& place) {
   if (place.role == NodeRole::kHost) return fmt::format("h{}", place.index);
-  return fmt::format("p{}.t{}-{}", place.plane, place.role == NodeRole::kT0 ? 0 : 1, place.index);
+  const int tier = place.role == NodeRole::kT0 ? 0 : place.role == NodeRole::kT1 ? 1 : 2;
+  return fmt::format("p{}.t{}-{}", place.plane, tier, place.index);
 }
 
 /// Takes `prefix` and a number off the front; false if they are not there.
@@ -58,8 +60,11 @@ struct End {
   NodePlace node;
   uint32_t port;
   std::string name;
+  std::string node_name_there = {};  ///< of a built node, which may be called anything
 
-  std::string text() const { return node_name(node) + ":" + name; }
+  std::string text() const {
+    return (node_name_there.empty() ? node_name(node) : node_name_there) + ":" + name;
+  }
   MacAddress mac() const { return port_mac(node.role, node.plane, node.index, port); }
 };
 
@@ -72,11 +77,43 @@ class Rows {
       case NodeRole::kHost: host(place.index); break;
       case NodeRole::kT0: t0(place); break;
       case NodeRole::kT1: t1(place); break;
+      case NodeRole::kT2: break;  // there is none in an outline
+    }
+    return std::move(rows_);
+  }
+
+  /// Of a fabric whose graph is there.
+  std::vector<AddressRow> of_built(const NodeSite& site) {
+    const bool is_host = site.role == NodeRole::kHost;
+    if (is_host) {
+      own(AddressAction::kInner, host_address(o_, site.index), 128);
+    } else {
+      own(AddressAction::kEnd, carrier(site.usid), kUsidBlockBits + kUsidBits);
+    }
+    for (uint32_t i = 0; i < site.ports.size(); ++i) {
+      const Port& port = site.ports[i];
+      const End here = end_at({site.id, PortId{i}}), there = end_at(port.peer);
+      if (!is_host) {
+        for (const Usid usid : usids_behind(o_, {site.id, PortId{i}})) via(here, there, usid);
+        continue;
+      }
+      if (o_.has_planes()) {
+        via(here, there, o_.usids.make(UsidRole::kT0, port.plane, 0),
+            o_.usids.role_and_plane_bits());
+      } else {
+        via(here, there, o_.node(port.peer.node).usid);
+      }
+      at(AddressAction::kMrc, here, port.nic_usid);
+      at(AddressAction::kEndDt6, here, port.kernel_usid);
     }
     return std::move(rows_);
   }
 
  private:
+  End end_at(PortRef ref) const {
+    const NodeSite& site = o_.node(ref.node);
+    return {{site.role, site.plane, site.index}, ref.port.value, o_.port(ref).name, site.name};
+  }
   End nic(uint32_t host, uint32_t plane) const {
     return {{NodeRole::kHost, 0, host}, plane, fmt::format("p{}", plane)};
   }
@@ -170,6 +207,13 @@ std::string_view name_of(AddressAction action) {
 }
 
 std::vector<AddressRow> node_addresses(const Topology& outline, std::string_view node) {
+  if (!outline.regular()) {
+    const std::optional<NodeId> built = outline.find_node(node);
+    if (built) return Rows(outline).of_built(outline.node(*built));
+    throw InputError(
+        fmt::format("found {}, which names no node: expected h0 to h{}, or a switch of {}",
+                    in_quotes(std::string(node)), outline.host_count() - 1, outline.name));
+  }
   return Rows(outline).of(place_of(outline, node));
 }
 

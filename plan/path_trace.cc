@@ -10,6 +10,7 @@
 #include "fabric/base/byte_order.h"
 #include "fabric/paths/path_list.h"
 #include "fabric/text/yaml.h"
+#include "fabric/topology/graph_paths.h"
 #include "fabric/topology/routes.h"
 
 namespace mrclab::lab {
@@ -27,6 +28,7 @@ std::string_view role_word(UsidRole role) {
     case UsidRole::kNicPort: return "NIC port";
     case UsidRole::kHostKernel: return "host's kernel";
     case UsidRole::kAdjacency: return "link";
+    case UsidRole::kT2: return "T2";
   }
   return "?";
 }
@@ -46,13 +48,18 @@ Json explain_usid_of_graph(const Topology& topology, Usid usid, std::optional<No
   Json json{{"usid", fmt::format("{:04x}", usid.value)}};
   for (const NodeSite& site : topology.nodes) {
     if (site.role == NodeRole::kHost || site.usid != usid) continue;
-    json["role"] = site.role == NodeRole::kT0 ? "T0" : "T1";
+    json["role"] = role_word(site.role == NodeRole::kT0   ? UsidRole::kT0
+                             : site.role == NodeRole::kT1 ? UsidRole::kT1
+                                                          : UsidRole::kT2);
     json["node"] = site.name;
     reader = site.id;
     return json;
   }
   const std::optional<UsidFields> fields = topology.usids.parse(usid);
-  if (!fields || fields->role == UsidRole::kT0 || fields->role == UsidRole::kT1) {
+  const auto names_a_switch = [](UsidRole role) {
+    return role == UsidRole::kT0 || role == UsidRole::kT1 || role == UsidRole::kT2;
+  };
+  if (!fields || names_a_switch(fields->role)) {
     json["problem"] = fmt::format("no node of {} has it", topology.name);
     return json;
   }
@@ -108,6 +115,36 @@ struct CarrierEnds {
   uint32_t destination = 0;
 };
 
+/// Where switches send a packet that leaves by the NIC's port with that carrier: to a host, or to each host of the switch
+/// that ends the carrier.
+std::vector<std::vector<PortRef>> ways_of(const Topology& topology, PortRef nic,
+                                          Ipv6Address carrier) {
+  std::vector<PortRef> exits{nic};
+  while (exits.size() <= kUsidsInCarrier + 1) {
+    const NodeSite& site = topology.node(topology.port(exits.back()).peer.node);
+    if (site.role == NodeRole::kHost) return {exits};
+    auto out = port_of_adjacency(topology, site.id, active_usid(carrier));
+    if (!out && active_usid(carrier) != site.usid) return {};
+    const bool ends = end_of_carrier(carrier);
+    shift_carrier(carrier);
+    if (!out) out = port_toward(topology, site.id, active_usid(carrier));
+    if (out) {
+      exits.push_back({site.id, *out});
+    } else if (ends && topology.decap == Decap::kLeaf) {
+      std::vector<std::vector<PortRef>> ways;
+      for (uint32_t i = 0; i < site.ports.size(); ++i) {
+        if (topology.node(site.ports[i].peer.node).role != NodeRole::kHost) continue;
+        ways.push_back(exits);
+        ways.back().push_back({site.id, PortId{i}});
+      }
+      return ways;
+    } else {
+      return {};
+    }
+  }
+  return {};
+}
+
 /// The path and host of a whole carrier. Empty if it is none of this fabric's or means several.
 std::optional<CarrierEnds> ends_of(const Topology& topology, const Ipv6Address& carrier) {
   if (const auto route = parse_carrier(topology, carrier)) {
@@ -117,11 +154,14 @@ std::optional<CarrierEnds> ends_of(const Topology& topology, const Ipv6Address& 
   if (topology.regular()) return std::nullopt;
   std::optional<CarrierEnds> found;
   for (uint32_t from = 0; from < topology.host_count(); ++from) {
-    for (uint32_t to = 0; to < topology.host_count(); ++to) {
-      for (const Path path : paths_between(topology, from, to)) {
-        if (make_carrier(topology, from, to, path) != carrier) continue;
+    for (uint32_t p = 0; p < topology.planes; ++p) {
+      for (const std::vector<PortRef>& exits :
+           ways_of(topology, {topology.host(from), PortId{p}}, carrier)) {
+        const uint32_t to = topology.port(exits.back()).peer.node.value;
+        const auto path = from == to ? std::nullopt : topology.graph->along(to, exits);
+        if (!path || make_carrier(topology, from, to, *path) != carrier) continue;
         if (found && (found->destination != to || found->path != path)) return std::nullopt;
-        found = CarrierEnds{path, to};
+        found = CarrierEnds{*path, to};
       }
     }
   }

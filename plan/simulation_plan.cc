@@ -35,10 +35,6 @@ double bytes_in_use() {
   return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
 }
 
-uint64_t hosts_of(const FabricShape& shape) {
-  return shape.graph.empty() ? uint64_t{shape.t0} * shape.hosts_per_t0 : shape.graph.hosts.size();
-}
-
 /// All ports of hosts and switches.
 uint64_t ports_of(const FabricShape& shape) {
   if (!shape.graph.empty()) {
@@ -46,7 +42,9 @@ uint64_t ports_of(const FabricShape& shape) {
     for (const auto& switches : shape.graph.hosts) ports += 2 * switches.size();
     return ports;
   }
-  return uint64_t{shape.planes} * shape.t0 * 2 * (shape.hosts_per_t0 + uint64_t{shape.t1});
+  const uint64_t t0_links =
+      uint64_t{shape.t0} * (shape.hosts_per_t0 + shape.t1 / std::max(shape.pods, 1u));
+  return uint64_t{shape.planes} * 2 * (t0_links + shape.t2_link_count());
 }
 
 /// A fabric of the same kind with at most so many T0s of a plane. It has as many switch ports for each host.
@@ -60,8 +58,19 @@ FabricShape smaller(const FabricShape& shape, uint32_t rows) {
   if (!shape.graph.empty()) return small;
   const uint32_t part = (shape.hosts_per_t0 + kSampleHosts - 1) / kSampleHosts;
   small.hosts_per_t0 = std::max(shape.hosts_per_t0 / part, 1u);
-  small.t1 = shape.t1 == 0 ? 0 : std::max(shape.t1 / part, 1u);
-  small.t0 = std::min(shape.t0, rows);
+  if (shape.t2 == 0) {
+    small.t1 = shape.t1 == 0 ? 0 : std::max(shape.t1 / part, 1u);
+    small.t0 = std::min(shape.t0, rows);
+    return small;
+  }
+  const uint32_t t0s = shape.t0 / shape.pods, t1s = shape.t1 / shape.pods;
+  const uint32_t fewer_t1s = std::max(t1s / part, 1u);
+  const uint32_t fewest =
+      rows == kSampleRows[0] ? 2 : 4;  // so that the samples differ with large pods as well
+  small.pods = std::min(std::max(rows / t0s, fewest), shape.pods);
+  small.t0 = small.pods * t0s;
+  small.t1 = small.pods * fewer_t1s;
+  if (shape.t2_links == T2Links::kGroup) small.t2 = shape.t2 / t1s * fewer_t1s;
   return small;
 }
 
@@ -150,7 +159,7 @@ class SampleWorld {
 
 SimulationSample simulate(const FabricShape& shape) {
   SimulationSample sample;
-  sample.hosts = hosts_of(shape);
+  sample.hosts = shape.host_count();
   const double before = bytes_in_use();
   const Topology topology = build_topology(shape);
   const double built = bytes_in_use();
@@ -187,15 +196,16 @@ double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) 
          std::pow(static_cast<double>(hosts) / static_cast<double>(large.hosts), growth);
 }
 
-RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double windows_by_lookahead) {
+RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double windows_by_lookahead,
+                       bool three_tiers) {
   const SimulationSample& sample = plan.samples.back();
   const double share = 1.0 / ranks;
   RankCost cost{.ranks = ranks};
   cost.memory = plan.topology_bytes + plan.node_bytes * share;
   const double frames = plan.packets * sample.host_frames;
-  // Each hop of a packet is a frame that starts: those between switches twice as many as those at hosts.
+  // Each hop of a packet is a frame that starts: two at hosts, and two between switches for each tier above T0s.
   const double at_once = static_cast<double>(SimWorld::Options{}.frames_at_once) * ranks;
-  cost.windows = std::max(windows_by_lookahead, 2 * frames / at_once);
+  cost.windows = std::max(windows_by_lookahead, (three_tiers ? 3 : 2) * frames / at_once);
   // Hosts are split evenly and switches by plane, so a frame between host and switch stays with 1 / ranks.
   cost.sent = frames * sample.cross_shard_frame * (1 - share) * share / cost.windows;
   const double computed = plan.packets * plan.core_us * 1e-6 * share;
@@ -209,12 +219,12 @@ RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double window
 
 SimulationPlan plan_simulation(const FabricShape& shape) {
   SimulationPlan plan;
-  plan.hosts = hosts_of(shape);
+  plan.hosts = shape.host_count();
   plan.ports = ports_of(shape);
   if (plan.hosts < 2) throw InputError("--simulate: found one host: expected at least two");
   for (const uint32_t rows : kSampleRows) {
     const FabricShape small = smaller(shape, rows);
-    if (!plan.samples.empty() && hosts_of(small) <= plan.samples.back().hosts) continue;
+    if (!plan.samples.empty() && small.host_count() <= plan.samples.back().hosts) continue;
     plan.samples.push_back(simulate(small));
   }
   const SimulationSample& sample = plan.samples.back();
@@ -227,7 +237,7 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   const double windows = sides.windows_in(FabricTime::from_us(1));
   for (const uint32_t ranks : kRanks) {
     if (ranks > 1 && plan.hosts < uint64_t{ranks} * kHostsPerRank) break;
-    plan.ranks.push_back(cost_of_ranks(plan, ranks, windows));
+    plan.ranks.push_back(cost_of_ranks(plan, ranks, windows, shape.t2 > 0));
   }
   return plan;
 }

@@ -139,4 +139,15 @@ TEST_CASE("what other fabrics are made of is planned, too: lists of switches, on
   CHECK_THROWS_AS(plan_simulation(planes_of(1, 0, 1)), InputError);
 }
 
+TEST_CASE("of three tiers the samples are fewer pods, and the ports are those that are built") {
+  const FabricShape shape = parse_fabric(read_yaml_text(
+      "name: k8\nplanes: 1\npods: 8\nt0: 32\nt1: 32\nt2: 16\nhosts_per_t0: 4\n", "k8.yaml"));
+  const SimulationPlan plan = plan_simulation(shape);
+  REQUIRE(plan.samples.size() == 2);
+  CHECK(plan.samples[0].hosts == 2 * 4 * 4);
+  CHECK(plan.samples[1].hosts == 4 * 4 * 4);
+  CHECK(plan.hosts == 128);
+  CHECK(plan.ports == 2 * build_topology(shape).links.size());
+}
+
 }  // namespace

@@ -16,6 +16,7 @@
 #include "live/inspect/describe.h"
 #include "plan/fabric_plan.h"
 #include "plan/fabric_plan_text.h"
+#include "plan/graph_plan.h"
 #include "plan/nic_routes.h"
 #include "plan/node_addresses.h"
 #include "plan/simulation_plan.h"
@@ -128,7 +129,7 @@ int plan_command(PlanOptions& options) {
   const BitRate capacity = options.request.radix == 0
                                ? kSwitchCapacity
                                : BitRate{options.request.radix * shape.host_rate.bps};
-  const FabricPlan plan = plan_fabric(shape, capacity);
+  const FabricPlan plan = plan_any_fabric(shape, capacity);
   if (!options.routing.empty()) {
     const NicRoutePlan routes = plan_nic_routes(plan, options.job);
     fmt::print("{}", options.json ? printed(nic_routes_json(routes), "plan-routes") + "\n"
