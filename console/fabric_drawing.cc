@@ -34,26 +34,16 @@ std::set<uint32_t> neighbours(const Topology& topology, NodeId id) {
   return found;
 }
 
-bool has_host(const Topology& topology, NodeId id) {
-  const std::set<uint32_t> near = neighbours(topology, id);
-  return std::any_of(near.begin(), near.end(),
-                     [&](uint32_t other) { return topology.nodes[other].role == NodeRole::kHost; });
-}
-
-/// `plane` counts in regular fabrics only.
+/// `plane` counts only where switches belong to planes.
 Layers layers_of(const Topology& topology, uint32_t plane) {
-  Nodes tops, leaves, hosts;
+  std::map<NodeRole, Nodes, std::greater<>> by_role;  // T2s, T1s, T0s, hosts
   for (const NodeSite& node : topology.nodes) {
-    if (node.role == NodeRole::kHost) {
-      hosts.push_back(node.id);
-    } else if (!topology.regular() || node.plane == plane) {
-      (has_host(topology, node.id) ? leaves : tops).push_back(node.id);
-    }
+    const bool there =
+        node.role == NodeRole::kHost || !topology.has_planes() || node.plane == plane;
+    if (there) by_role[node.role].push_back(node.id);
   }
   Layers layers;
-  for (Nodes* row : {&tops, &leaves, &hosts}) {
-    if (!row->empty()) layers.rows.push_back(std::move(*row));
-  }
+  for (auto& [role, row] : by_role) layers.rows.push_back(std::move(row));
   return layers;
 }
 
@@ -158,10 +148,18 @@ std::string tree_line(const Topology& topology, const std::vector<Place>& upper,
   return trimmed(line);
 }
 
+/// Of more lines the last one is shown, and how many are between.
+constexpr size_t kMostListed = 16;
+
 /// "  p0.t0-0 : p0.t1-0 p0.t1-2", where bars would suggest links that are not there.
 std::string listed(const Topology& topology, const Nodes& upper, const Nodes& lower) {
   std::string text;
-  for (const NodeId id : lower) {
+  for (size_t i = 0; i < lower.size(); ++i) {
+    if (lower.size() > kMostListed && i == kMostListed - 2) {
+      text += fmt::format("  ({})\n", lower.size() - kMostListed + 1);
+      i = lower.size() - 1;
+    }
+    const NodeId id = lower[i];
     std::string line = fmt::format("  {} :", topology.node(id).name);
     const std::set<uint32_t> near = neighbours(topology, id);
     for (const NodeId other : upper) {
@@ -254,6 +252,14 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+/// Rows of switches that a drawing has room for: two at least.
+size_t switch_rows(const Topology& topology) { return topology.t2_per_plane > 0 ? 3 : 2; }
+
+/// How far below the top hosts stand.
+double hosts_y(const Topology& topology) {
+  return (static_cast<double>(switch_rows(topology)) + 0.2) * kRow;
+}
+
 /// The middle of each node: planes side by side, hosts below all of them.
 std::map<uint32_t, Point> points_of(const Topology& topology, uint32_t planes, double& width) {
   std::map<uint32_t, Point> points;
@@ -269,7 +275,7 @@ std::map<uint32_t, Point> points_of(const Topology& topology, uint32_t planes, d
     for (size_t r = 0; r < layers.rows.size(); ++r) {
       const Nodes& row = layers.rows[r];
       // A row of leaves alone stands where leaves stand.
-      const double y = kRow * static_cast<double>(r + 2 - layers.rows.size());
+      const double y = kRow * static_cast<double>(r + switch_rows(topology) - layers.rows.size());
       for (size_t i = 0; i < row.size(); ++i) {
         const double step = wide / static_cast<double>(row.size());
         points[row[i].value] = {left + step * (static_cast<double>(i) + 0.5), y + kNodeHeight};
@@ -280,7 +286,8 @@ std::map<uint32_t, Point> points_of(const Topology& topology, uint32_t planes, d
   width = std::max(left - kPlaneGap, kColumn * static_cast<double>(hosts.size()));
   const double step = width / static_cast<double>(hosts.size());
   for (size_t i = 0; i < hosts.size(); ++i) {
-    points[hosts[i].value] = {step * (static_cast<double>(i) + 0.5), 2.2 * kRow + kNodeHeight};
+    points[hosts[i].value] = {step * (static_cast<double>(i) + 0.5),
+                              hosts_y(topology) + kNodeHeight};
   }
   return points;
 }
@@ -293,7 +300,7 @@ std::string drawn_as_text(const Topology& topology) {
                   counted_noun(topology.nodes.size() - topology.host_count(), "switch"),
                   counted_noun(topology.links.size(), "link")) +
       rates_text(topology);
-  if (!topology.regular()) return text + "\n" + layers_text(topology, layers_of(topology, 0));
+  if (!topology.has_planes()) return text + "\n" + layers_text(topology, layers_of(topology, 0));
   for (uint32_t plane = 0; plane < topology.planes;) {
     uint32_t next = plane + 1;
     while (next < topology.planes && rates_of(topology, next) == rates_of(topology, plane)) ++next;
@@ -310,7 +317,7 @@ std::string drawn_as_text(const Topology& topology) {
 
 std::string drawn_as_svg(const Topology& topology) {
   const bool all = topology.links.size() <= kMaxDrawnLinks;
-  const uint32_t planes = topology.regular() && all ? topology.planes : 1;
+  const uint32_t planes = topology.has_planes() && all ? topology.planes : 1;
   if (topology.links.size() / std::max(1u, topology.planes) > kMaxDrawnLinks) {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 40\"><text x=\"8\" y=\"24\" "
@@ -323,7 +330,7 @@ std::string drawn_as_svg(const Topology& topology) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-8 0 {:.0f} {:.0f}\" role=\"img\" "
       "font-family=\"system-ui, sans-serif\" font-size=\"11\" fill=\"currentColor\" "
       "stroke=\"currentColor\">\n<title>{}</title>\n",
-      width + 16, 2.2 * kRow + 2.5 * kNodeHeight, escaped(topology.name));
+      width + 16, hosts_y(topology) + 2.5 * kNodeHeight, escaped(topology.name));
   svg += "<g stroke-width=\"0.8\" stroke-opacity=\"0.45\">\n";
   for (const Link& link : topology.links) {
     const auto a = points.find(link.a.node.value), b = points.find(link.b.node.value);

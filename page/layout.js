@@ -53,13 +53,14 @@ function bestColumns(count, area) {
 
 function placePanel(world, plane, panel, places, scale) {
   const of = (role) => world.nodes.filter((n) => n.role === role && n.plane === plane);
-  const t1 = of("t1"), t0 = of("t0");
+  const t2 = of("t2"), t1 = of("t1"), t0 = of("t0");
   // A panel beside the one that is shown alone has its title at its left.
   panel.title = panel.small ? Math.min(58 * scale, panel.w * 0.45) : 0;
   const top = panel.small ? 6 : 26 * scale, inner = panel.h - top - (panel.small ? 6 : 12);
   const free = {...panel, x: panel.x + panel.title, w: panel.w - panel.title};
   panel.plane = free.plane = plane;
-  row(t1, free, panel.y + top + inner * 0.07, places, panel.small);
+  row(t2, free, panel.y + top + inner * 0.07, places, panel.small);
+  row(t1, free, panel.y + top + inner * (t2.length ? 0.3 : 0.07), places, panel.small);
   row(t0, free, panel.y + top + inner * (t1.length ? 0.54 : 0.25), places, panel.small);
   // The hosts' ports, in the order of the T0 that they hang on.
   const ports = [];

@@ -72,7 +72,7 @@ export const kPointing = {
       for (const end of [one.a, one.b]) extra.push([`${this.world.portName(end)} over time`, () => this.panels.showNode(end.node, end.port)]);
       if (this.world.nodes[one.a.node].role === "host") extra.push([`break ${this.world.nodes[one.a.node].name} …`, () => { this.choose(this.world.nodes[one.a.node]); this.openMenu(x, y); }]);
     }
-    if (one?.role === "t0" || one?.role === "t1") {
+    if (one?.role && one.role !== "host") {
       // As a controller would before it works on the switch: nothing is broken, and no host uses it.
       extra.push(["drain it: no host uses its paths", () => this.breakIt("drain", {switch: one.name})]);
     }

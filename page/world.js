@@ -11,7 +11,7 @@ export const isData = (packet) => (packet.flags & 8) !== 0;
 export const isDatagram = (packet) => (packet.flags & 16) !== 0;
 export const kAsking = "asking …";
 const kMaxChunks = 48;        // that are kept
-const kWords = {host: "host", t0: "T0", t1: "T1"};
+const kWords = {host: "host", t0: "T0", t1: "T1", t2: "T2"};
 
 /// What was seen of one branch.
 class Branch {

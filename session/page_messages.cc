@@ -79,7 +79,7 @@ uint8_t flags_of(const SeenPacket& packet) {
 }
 
 json nodes_json(const Topology& topology) {
-  constexpr std::array<std::string_view, 3> kRoles{"host", "t0", "t1"};
+  constexpr std::array<std::string_view, 4> kRoles{"host", "t0", "t1", "t2"};
   json nodes = json::array();
   for (const NodeSite& site : topology.nodes) {
     json ports = json::array();

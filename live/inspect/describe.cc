@@ -18,6 +18,7 @@ std::string_view role_text(NodeRole role) {
     case NodeRole::kHost: return "host";
     case NodeRole::kT0: return "T0";
     case NodeRole::kT1: return "T1";
+    case NodeRole::kT2: return "T2";
   }
   return "?";
 }

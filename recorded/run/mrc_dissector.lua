@@ -178,7 +178,7 @@ end
 local function usid_name(usid, row, inner)
   local role, plane, index = usid_fields(usid)
   if role == "t0" then return string.format("p%d.t0-%d", plane, index), index end
-  if role == "t1" then return string.format("p%d.t1-%d", plane, index), nil end
+  if role == "t1" or role == "t2" then return string.format("p%d.%s-%d", plane, role, index), nil end
   if role == nil then return string.format("%04x", usid), row end
   local host = row and row * fabric.hosts_per_t0 + index or inner
   local name = host and "h" .. host or string.format("downlink %d", index)

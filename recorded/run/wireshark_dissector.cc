@@ -87,18 +87,19 @@ std::string lua_range(const UsidLayout& usids, UsidRole role) {
   return fmt::format("{{first={}, count={}}}", usids.make(role, 0, 0).value, usids.count(role));
 }
 
-/// What uSIDs mean; nothing where they are not those of regular planes.
+/// What uSIDs mean; nothing where they are not those of planes.
 std::string lua_usids(const Topology& topology) {
-  if (!topology.regular()) return "local fabric = nil\n";
+  if (!topology.has_planes()) return "local fabric = nil\n";
   const UsidLayout& usids = topology.usids;
   const uint32_t shift = static_cast<uint32_t>(std::countr_zero(static_cast<uint32_t>(
       usids.make(UsidRole::kT1, 1, 0).value - usids.make(UsidRole::kT1, 0, 0).value)));
   return fmt::format(
       "local fabric = {{  -- {}, uSID layout {}\n  planes={}, plane_shift={}, hosts_per_t0={},\n"
-      "  ranges={{t1={}, t0={},\n    nic={}, kernel={}}},\n}}\n",
+      "  ranges={{t1={}, t0={}, t2={},\n    nic={}, kernel={}}},\n}}\n",
       topology.name, usids.name(), usids.planes(), shift, topology.hosts_per_t0,
       lua_range(usids, UsidRole::kT1), lua_range(usids, UsidRole::kT0),
-      lua_range(usids, UsidRole::kNicPort), lua_range(usids, UsidRole::kHostKernel));
+      lua_range(usids, UsidRole::kT2), lua_range(usids, UsidRole::kNicPort),
+      lua_range(usids, UsidRole::kHostKernel));
 }
 
 std::string lua_fabric(const Topology& topology) {

@@ -42,8 +42,17 @@ TEST_CASE("links between switches of one row are listed") {
   CHECK(text.find("  s0 : s1 s4\n  s1 : s2\n") != std::string::npos);
 }
 
+TEST_CASE("T2s are drawn above T1s, and of long lists of links the first and the last") {
+  const std::string text = drawn_as_text(shipped("district"));
+  CHECK(text.find("p0.t2-0") < text.find("p0.t1-0"));
+  CHECK(text.find("\n  p0.t1-1 : p0.t2-4 p0.t2-5 p0.t2-6 p0.t2-7\n") != std::string::npos);
+  CHECK(text.find("\n  p0.t1-31 : p0.t2-12") != std::string::npos);
+  CHECK(text.find("p0.t1-20 :") == std::string::npos);
+}
+
 TEST_CASE("no drawing is wider than a terminal, whatever the fabric") {
-  for (const char* name : {"pair", "octet", "hall", "campus", "metro", "ring", "ai-backend"}) {
+  for (const char* name :
+       {"pair", "octet", "hall", "campus", "metro", "ring", "ai-backend", "district"}) {
     CAPTURE(name);
     std::istringstream lines(drawn_as_text(shipped(name)));
     size_t widest = 0, count = 0;
