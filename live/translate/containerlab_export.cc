@@ -18,6 +18,7 @@ constexpr const char* kBgpdFile = "/etc/mrc-bgpd.yaml";
 /// The row of a topology viewer, from above.
 int level_of(NodeRole role) {
   switch (role) {
+    case NodeRole::kT2: return 0;
     case NodeRole::kT1: return 1;
     case NodeRole::kT0: return 2;
     case NodeRole::kHost: return 3;
@@ -96,15 +97,17 @@ class ContainerlabWriter {
   }
 
   void write_labels(const NodeSite& site) {
-    static constexpr auto kRoles = words_by_value<NodeRole>(
-        {{NodeRole::kHost, "host"}, {NodeRole::kT0, "t0"}, {NodeRole::kT1, "t1"}});
+    static constexpr auto kRoles = words_by_value<NodeRole>({{NodeRole::kHost, "host"},
+                                                             {NodeRole::kT0, "t0"},
+                                                             {NodeRole::kT1, "t1"},
+                                                             {NodeRole::kT2, "t2"}});
     std::string labels =
         fmt::format("{{{}: {}, {}: \"{}\"", kRoleLabel, kRoles[static_cast<size_t>(site.role)],
                     kLevelLabel, level_of(site.role));
     if (fabric_.name(site.id) != site.name) {
       labels += fmt::format(", {}: {}", kNodeLabel, yaml_string(site.name));
     }
-    if (!topology_.regular() && !fabric_.is_host(site.id)) {
+    if (!topology_.has_planes() && !fabric_.is_host(site.id)) {
       labels += fmt::format(", {}: \"{:04x}\"", kUsidLabel, site.usid.value);
     }
     line("labels", labels + "}");

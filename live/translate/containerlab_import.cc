@@ -93,6 +93,10 @@ void add_graph(const ContainerlabFile& file, const FabricShape& shape, FabricTex
     text.add(fmt::format("t0: {}", shape.t0), at);
     text.add(fmt::format("t1: {}", shape.t1), at);
     text.add(fmt::format("hosts_per_t0: {}", shape.hosts_per_t0), at);
+    if (shape.t2 == 0) return;
+    text.add(fmt::format("pods: {}", shape.pods), at);
+    text.add(fmt::format("t2: {}", shape.t2), at);
+    if (shape.t2_links == T2Links::kMesh) text.add("t2_links: mesh", at);
     return;
   }
   const std::string lines = graph_keys().written_lines(shape.graph, "");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "live/translate/fabric_labels.h"
+#include "live/translate/foreign_pods.h"
 
 namespace mrclab::lab {
 namespace {
@@ -36,19 +37,25 @@ std::string natural_key(const std::string& interface) {
 }
 
 /// Regular planes in a graph: each NIC port i in plane i, hosts in rows under the same T0 of each plane, and in a
-/// plane a link from each T0 to each T1.
+/// plane a link from each T0 to each T1, or pods below T2s.
 class Planes {
  public:
   explicit Planes(const ForeignGraph& graph)
       : graph_(graph), plane_of_(graph.switches.size(), kNone) {}
 
-  bool found() { return has_rows() && has_uplinks(); }
+  bool found() { return has_rows() && (has_uplinks() || has_pods()); }
 
   void describe(ForeignFabric& fabric) const {
     fabric.shape.planes = planes_;
     fabric.shape.t0 = static_cast<uint32_t>(rows_.size());
     fabric.shape.t1 = t1_;
     fabric.shape.hosts_per_t0 = static_cast<uint32_t>(rows_[0].hosts.size());
+    if (pods_) {
+      fabric.shape.pods = pods_->pods;
+      fabric.shape.t1 = static_cast<uint32_t>(pods_->t1s[0].size());
+      fabric.shape.t2 = static_cast<uint32_t>(pods_->t2s[0].size());
+      fabric.shape.t2_links = pods_->links;
+    }
     uint32_t host = 0;
     for (const Row& row : rows_) {
       for (const uint32_t each : row.hosts) {
@@ -61,9 +68,16 @@ class Planes {
             {fmt::format("p{}.t0-{}", plane, row), graph_.switches[rows_[row].t0[plane]]});
       }
       uint32_t t1 = 0;
-      for (uint32_t s = 0; s < plane_of_.size(); ++s) {
+      for (uint32_t s = 0; s < plane_of_.size() && !pods_; ++s) {
         if (plane_of_[s] != plane || t0_.contains(s)) continue;
         fabric.origins.push_back({fmt::format("p{}.t1-{}", plane, t1++), graph_.switches[s]});
+      }
+      if (!pods_) continue;
+      for (const auto& [tier, list] : {std::pair{1, &pods_->t1s[plane]}, {2, &pods_->t2s[plane]}}) {
+        for (size_t i = 0; i < list->size(); ++i) {
+          fabric.origins.push_back(
+              {fmt::format("p{}.t{}-{}", plane, tier, i), graph_.switches[(*list)[i]]});
+        }
       }
     }
   }
@@ -117,8 +131,20 @@ class Planes {
            linked.size() == rows_.size() * planes_ * t1_ && (t1_ > 0 || rows_.size() == 1);
   }
 
+  bool has_pods() {
+    std::vector<std::vector<uint32_t>> t0_by_row;
+    for (const Row& row : rows_) t0_by_row.push_back(row.t0);
+    pods_ = find_pods(graph_.switches.size(), graph_.links, t0_by_row);
+    if (!pods_) return false;
+    std::vector<Row> rows;
+    for (const uint32_t row : pods_->rows) rows.push_back(rows_[row]);
+    rows_ = std::move(rows);
+    return true;
+  }
+
   const ForeignGraph& graph_;
-  std::vector<uint32_t> plane_of_;  ///< by switch
+  std::optional<ForeignPods> pods_;  ///< three tiers
+  std::vector<uint32_t> plane_of_;   ///< by switch
   std::set<uint32_t> t0_;
   std::vector<Row> rows_;
   uint32_t planes_ = 0, t1_ = 0;
@@ -171,10 +197,12 @@ void list_switches(const ContainerlabFile& file, const ForeignGraph& graph, Grap
                               usid ? labelled_usid(*usid) : Usid{}});
     if (usid) used.insert(shape.switches.back().usid);
   }
+  // The first two digits count the switches of a small fabric; all four have room for kMaxSwitches.
+  const uint16_t step = shape.switches.size() <= 64 ? 0x0100 : 1;
   uint16_t next = 0x0100;
   for (GraphShape::Switch& each : shape.switches) {
     if (each.usid.value != 0) continue;
-    while (!used.insert(Usid{next}).second) next = static_cast<uint16_t>(next + 0x0100);
+    while (!used.insert(Usid{next}).second) next = static_cast<uint16_t>(next + step);
     each.usid = Usid{next};
   }
 }

@@ -138,7 +138,9 @@ int import_lab(const LabImport& given) {
   fmt::print(stderr, "{}: {}, {}, {}, {}\n", name, counted_noun(topology.host_count(), "host"),
              counted_noun(topology.nodes.size() - topology.host_count(), "switch"),
              counted_noun(topology.links.size(), "link"),
-             topology.regular() ? "regular planes" : "listed one by one");
+             topology.regular()      ? "regular planes"
+             : topology.has_planes() ? "planes of three tiers"
+                                     : "listed one by one");
   if (!given.out.empty()) fmt::print(stderr, "written to {}\n", given.out);
   return 0;
 }

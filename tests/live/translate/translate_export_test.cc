@@ -116,12 +116,25 @@ TEST_CASE(
       CAPTURE(name_of(kind));
       ExportOptions options = with(kind);
       // Theirs are too long with their configuration (1 MiB), and a map of 1,536 nodes is in any case.
-      options.bare = name == "campus";
+      options.bare = name == "campus" || name == "district";
       if (name == "metro") continue;
       const ImportedFabric back = imported_back(export_containerlab(shape, options, "x").text);
       CHECK(to_yaml(back.shape) == to_yaml(shape));
       CHECK(back.left_out.empty());
     }
+  }
+}
+
+TEST_CASE(
+    "planes of three tiers come back as pods, and as switches one by one where a link lacks") {
+  const std::string pods = "name: pods\nplanes: 2\npods: 2\nt0: 4\nt1: 4\nt2: 2\nhosts_per_t0: 1\n";
+  for (const char* links : {"", "t2_links: mesh\n"}) {
+    const FabricShape shape = written(pods + links);
+    std::string text = export_containerlab(shape, {}, "x").text;
+    CHECK(to_yaml(imported_back(text).shape) == to_yaml(shape));
+    const size_t last = text.rfind("    - endpoints:");
+    text.resize(last);  // between a T1 and a T2
+    CHECK(imported_back(text).shape.graph.switches.size() == 2 * (4 + 4 + 2));
   }
 }
 

@@ -239,8 +239,8 @@ TEST_CASE(
   std::string many = "name: x\ntopology:\n  nodes:\n    a: {kind: linux}\n    b: {kind: linux}\n";
   std::string links =
       "  links:\n    - endpoints: [\"a:eth1\", \"n0:e1\"]\n    - endpoints: [\"b:eth1\", "
-      "\"n64:e1\"]\n";
-  for (int i = 0; i < 65; ++i) {
+      "\"n1024:e1\"]\n";
+  for (int i = 0; i < 1025; ++i) {
     many += "    n" + std::to_string(i) + ": {kind: nokia_srlinux}\n";
     if (i > 0) {
       links += "    - endpoints: [\"n" + std::to_string(i - 1) + ":e2\", \"n" + std::to_string(i) +
@@ -248,7 +248,7 @@ TEST_CASE(
     }
   }
   CHECK(refusal(many + links) ==
-        "x.clab.yml:4:5: found 65 switches, which are no regular planes: expected at most 64");
+        "x.clab.yml:1028:5: found more keys: expected at most 1024 in one map");
 }
 
 TEST_CASE("a file with bytes changed, left out or doubled is read or refused, nothing else") {
