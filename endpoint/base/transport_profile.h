@@ -80,6 +80,7 @@ struct TransportProfile {
   PathChoice path_choice = PathChoice::kMrc;
   bool skip = true;            ///< off: marks and trims cost an entropy value no turn
   bool avoid_lost = true;      ///< off: no entropy value is ever assumed bad
+  bool loss_guards = true;     ///< off: one loss is enough for any value (path_keeper.h)
   bool ev_probes = true;       ///< off: values that are assumed bad stay so
   bool selective_acks = true;  ///< off: only cumulative acknowledgements count
   bool port_status = true;     ///< off: the host does not report which ports are down
@@ -126,6 +127,7 @@ struct TransportProfile {
   WindowRule window_rule = WindowRule::kOpen;
   NsccRules nscc_rules = NsccRules::kEven;
   bool receive_shares = true;  ///< a receiver evens out its senders by penalties
+  bool buffer_penalty = true;  ///< a receiver asks for less before its buffer is full
   uint32_t ports = 1;          ///< NIC ports of a host
   FabricTime nscc_base_rtt;
   FabricTime nscc_target_delay;

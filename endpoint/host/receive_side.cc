@@ -22,7 +22,8 @@ void ReceiveSide::count_write(uint32_t sender, Bytes payload, uint32_t live_port
 void ReceiveSide::put_penalty(uint32_t sender, Seth& seth) {
   advance();
   const uint8_t of_share = host_.profile.receive_shares ? shares_.penalty(sender) : 0;
-  seth.receiver_penalty = resources_.buffer.penalty(of_share);
+  seth.receiver_penalty =
+      host_.profile.buffer_penalty ? resources_.buffer.penalty(of_share) : of_share;
   seth.restore_cwnd = seth.receiver_penalty > 0 && resources_.buffer.asks_to_restore();
 }
 

@@ -56,8 +56,12 @@ struct TransportOption {
   std::string_view name;
   std::string_view about;  ///< one line, with the source of the rule
   std::variant<Integer, Time, Switch, Rate, Share, CountOrShare, Evs, Word> kind;
+  /// The value by the letter of MRC's and UEC's documents, where the default is a rule of ours; empty: it is none.
+  std::string_view letter = {};
 };
 std::span<const TransportOption> transport_options();
+/// All rules of ours switched off, as in a scenario's `transport:`, without braces: "skip_holds: off, nscc_rules: uec".
+std::string letter_options();
 /// The names that a choice's profile may have.
 const std::vector<std::string>& transport_profiles();
 

@@ -40,13 +40,17 @@ std::span<const TransportOption> transport_options() {
       O{"skip_holds",
         "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, "
         "while its plane has others (our choice); off: one turn (MRC specification §9.3.1)",
-        O::Switch{&P::skip_holds}},
+        O::Switch{&P::skip_holds}, "off"},
       O{"plane_shares",
         "no plane has more than its share of the window in flight, and a slow one less (our "
         "choice); off: as many packets to each as its port takes",
-        O::Switch{&P::plane_shares}},
+        O::Switch{&P::plane_shares}, "off"},
       O{"avoid_lost", "an untrimmed loss makes an entropy value ASSUMED_BAD (MRC paper §2.1)",
         O::Switch{&P::avoid_lost}},
+      O{"loss_guards",
+        "but not the last one of a plane, nor in a plane that loses on whatever path, nor while most packets are "
+        "trimmed: those need several losses (our choice); off: one loss (MRC paper §2.1)",
+        O::Switch{&P::loss_guards}, "off"},
       O{"ev_probes", "probes bring back what was assumed bad (MRC paper §2.1); off: nothing does",
         O::Switch{&P::ev_probes}},
       O{"selective_acks",
@@ -90,10 +94,16 @@ std::span<const TransportOption> transport_options() {
         "choice); uec: to the letter of UEC 3.6.13",
         O::Word{{"even", "uec"},
                 [](const P& p) { return static_cast<size_t>(p.nscc_rules); },
-                [](P& p, size_t word) { p.nscc_rules = static_cast<NsccRules>(word); }}},
+                [](P& p, size_t word) { p.nscc_rules = static_cast<NsccRules>(word); }},
+        "uec"},
       O{"receive_shares",
-        "a receiver whose ports are full asks each sender for a penalty in proportion to its share",
-        O::Switch{&P::receive_shares}},
+        "a receiver whose ports are full asks each sender for a penalty in proportion to its share (our choice; "
+        "the field is MRC's)",
+        O::Switch{&P::receive_shares}, "off"},
+      O{"buffer_penalty",
+        "a receiver whose buffer is a quarter full asks each sender for a smaller window (our choice; the field is "
+        "MRC's); off: it answers NO_PKT_BUFFER when full",
+        O::Switch{&P::buffer_penalty}, "off"},
       O{"nscc_base_rtt",
         "MRC API base_rtt: longest path, idle, a full packet; lowered by what is measured",
         O::Time{&P::nscc_base_rtt}},
@@ -140,7 +150,7 @@ std::span<const TransportOption> transport_options() {
         O::Rate{&P::receive_rate}},
       O{"receive_buffer",
         "bytes between a NIC's ports and memory: from a quarter on it asks for a smaller "
-        "window, and full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
+        "window (buffer_penalty), and full it answers NO_PKT_BUFFER (our choice: line rate x base RTT)",
         O::Integer{&P::receive_buffer, 4096, kMaxBytes}},
       O{"receive_bitmaps",
         "units of 128 PSNs that a NIC's queue pairs share: with dynamic_mpr they are offered what "
@@ -277,6 +287,16 @@ std::span<const TransportOption> transport_options() {
       O{"icrc", "compute and verify the ICRC of every packet", O::Switch{&P::icrc}},
   };
   return kOptions;
+}
+
+std::string letter_options() {
+  std::string text;
+  for (const TransportOption& option : transport_options()) {
+    if (option.letter.empty()) continue;
+    text +=
+        (text.empty() ? "" : ", ") + std::string(option.name) + ": " + std::string(option.letter);
+  }
+  return text;
 }
 
 }  // namespace mrclab::endpoint

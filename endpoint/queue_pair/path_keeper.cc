@@ -7,7 +7,7 @@ void PathKeeper::lose(uint32_t ev, FabricTime sent, FabricTime recent, FabricTim
   evs_.note_loss(ev, now);
   if (sent < evs_.good_since(ev)) return;
   const bool dead = evidence_.is_dead_after_loss(ev, sent);
-  if (dead || is_loss_enough(ev, recent, now)) assume_bad(ev, now);
+  if (dead || !guards_ || is_loss_enough(ev, recent, now)) assume_bad(ev, now);
 }
 
 bool PathKeeper::is_loss_enough(uint32_t ev, FabricTime recent, FabricTime now) {

@@ -3,7 +3,7 @@
 // are assumed bad, and the evidence that decides when a value is.
 //
 // One loss without a trim is enough to leave a path (MRC paper §2.1), as there are others to choose
-// from. Three cases need more, and all differ from a dead path by other arrivals:
+// from. Three cases need more (`loss_guards`, our choice), and all differ from a dead path by other arrivals:
 //
 // The last path of a plane: to leave it costs the plane's whole share of the rate, to stay costs
 // what is lost and retransmitted. So it is left when it is dead: when several packets in a row are
@@ -32,11 +32,13 @@ namespace mrclab::endpoint {
 
 class PathKeeper {
  public:
-  /// `probes`: values that are assumed bad are probed. `events` and `stats` outlive it.
-  PathKeeper(EvSet evs, EvProber prober, bool probes, RequesterEvents& events, HostStats& stats)
+  /// `probes`: values that are assumed bad are probed. `guards`: the three cases above. `events` and `stats` outlive it.
+  PathKeeper(EvSet evs, EvProber prober, bool probes, bool guards, RequesterEvents& events,
+             HostStats& stats)
       : evs_(std::move(evs)),
         prober_(std::move(prober)),
         probes_(probes),
+        guards_(guards),
         events_(events),
         stats_(stats),
         evidence_(evs_.size()) {}
@@ -75,7 +77,7 @@ class PathKeeper {
 
   EvSet evs_;
   EvProber prober_;
-  bool probes_;
+  bool probes_, guards_;
   RequesterEvents& events_;
   HostStats& stats_;
   PathEvidence evidence_;

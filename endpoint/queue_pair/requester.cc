@@ -18,7 +18,8 @@ Requester::Requester(const TransportProfile& profile, const ConnectionLimits& li
       stats_(stats),
       detector_({profile.base_rtt, profile.reorder_window, profile.reorder_window_max}),
       sent_(limits.sending.max_psn_range),
-      paths_(std::move(evs), std::move(prober), profile.ev_probes, events, stats),
+      paths_(std::move(evs), std::move(prober), profile.ev_probes, profile.loss_guards, events,
+             stats),
       queue_(profile.pmtu, profile.first_msn),
       range_(limits.sending.max_psn_range, profile.sack_base),
       retry_(limits.retry) {}

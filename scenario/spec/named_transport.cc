@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "endpoint/options/transport_choice.h"
+
 namespace mrclab::lab {
 
 namespace {
@@ -21,8 +23,18 @@ void set_htsim_queues(QueueShape& queues) {
 
 std::span<const NamedTransport> named_transports() {
   using enum TransportFamily;
-  static constexpr std::array kTransports{
+  // Without what this lab adds to MRC and NSCC (docs/mrc-rules.md); the sprayers as uet-htsim has them.
+  static const std::string kLetter = endpoint::letter_options();
+  static const std::string kMrcLetter = "{" + kLetter + "}";
+  static const std::string kObliviousHtsim =
+      "{path_choice: oblivious, window_rule: fits, " + kLetter + "}";
+  static const std::string kRepsHtsim = "{path_choice: reps, window_rule: fits, " + kLetter + "}";
+  static const std::array kTransports{
       NamedTransport{"mrc", "as in the scenario", ""},
+      NamedTransport{"mrc-letter",
+                     "MRC to the letter of its documents: every rule of this lab's own off "
+                     "(docs/mrc-rules.md)",
+                     kMrcLetter},
       NamedTransport{
           "oblivious",
           "sprays over all paths, whatever happens to packets; congestion control as MRC here",
@@ -31,18 +43,15 @@ std::span<const NamedTransport> named_transports() {
           "reps",
           "uses paths again whose packets came back unmarked (REPS), otherwise as oblivious",
           "{path_choice: reps}"},
-      // Without what this lab adds to NSCC (docs/mrc-rules.md).
       NamedTransport{"oblivious-htsim",
                      "oblivious under NSCC to its letter, marks and trims of uet-htsim",
-                     "{path_choice: oblivious, nscc_rules: uec, window_rule: fits, "
-                     "receive_shares: off, plane_shares: off}",
+                     kObliviousHtsim,
                      kSprays,
                      {},
                      set_htsim_queues},
       NamedTransport{"reps-htsim",
                      "REPS under NSCC to its letter, marks and trims of uet-htsim",
-                     "{path_choice: reps, nscc_rules: uec, window_rule: fits, "
-                     "receive_shares: off, plane_shares: off}",
+                     kRepsHtsim,
                      kSprays,
                      {},
                      set_htsim_queues},

@@ -35,14 +35,17 @@ int transport_command(const TransportOptions& options) {
   for (const endpoint::TransportOption& option : endpoint::transport_options()) {
     const std::string in_lab = shown_value(option, lab);
     const std::string in_production = shown_value(option, production);
+    const std::string letter =
+        option.letter.empty() ? "" : "; mrc-letter: " + std::string(option.letter);
     if (options.json) {
       all.push_back({{"name", option.name},
                      {"lab", in_lab},
                      {"production", in_production},
                      {"about", option.about}});
+      if (!option.letter.empty()) all.back()["letter"] = option.letter;
     } else {
       fmt::print("{:<22} {:<12} {:<12}\n{}", option.name, in_lab, in_production,
-                 wrapped_text("    " + std::string(option.about), 78, 4));
+                 wrapped_text("    " + std::string(option.about) + letter, 78, 4));
     }
   }
   if (options.json) fmt::print("{}\n", printed(all, "transport-options"));
