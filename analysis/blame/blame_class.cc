@@ -7,8 +7,6 @@
 namespace mrclab::analysis {
 namespace {
 
-bool is_word(const BlameSample& sample) { return sample.source == sample.destination; }
-
 /// Hosts of the zone report nothing without power; those that hang on its switches report their ports dark.
 bool zone_ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                     const Component& zone, FabricTime from, FabricTime until) {

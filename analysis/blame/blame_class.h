@@ -21,7 +21,13 @@ std::vector<LinkId> links_of(const Topology& topology, const Component& componen
 /// Which ports of hosts were lit, by their hosts' reports, or the lack of any.
 class PortLight {
  public:
+  /// By host and plane: from when to when a port was dark.
+  using DarkSpans =
+      std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<FabricTime, FabricTime>>>;
   PortLight(const Topology& topology, const PacketHistory& packets, const EventHistory& events);
+  /// `speaks`: by host, does it report its ports?
+  PortLight(const Topology& topology, std::vector<bool> speaks, DarkSpans dark)
+      : topology_(topology), speaks_(std::move(speaks)), dark_(std::move(dark)) {}
   /// Was the port lit beyond doubt, all the time? False where no host would have reported its loss.
   bool lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const;
   /// Did a host's port at one of these links stay lit?
@@ -30,7 +36,7 @@ class PortLight {
  private:
   const Topology& topology_;
   std::vector<bool> speaks_;  // by host
-  std::map<std::pair<uint32_t, uint32_t>, std::vector<std::pair<FabricTime, FabricTime>>> dark_;
+  DarkSpans dark_;
 };
 
 /// Ports without light among the bad samples of a suspicion.

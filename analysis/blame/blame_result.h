@@ -35,10 +35,11 @@ struct Blame {
   std::vector<std::string> or_else;  ///< components that explain the same packets
   /// Number of places of it and `or_else`; a wire and its link are one.
   uint32_t places = 1;
-  FabricTime from, until;      ///< the first and the last packet that is evidence for it
-  uint32_t times = 1;          ///< stretches of time, with good ones between them
-  uint64_t bad = 0, of = 0;    ///< packets over it in that time
-  uint64_t bad_elsewhere = 0;  ///< in the same time, unexplained by any blame
+  FabricTime from, until;  ///< the first and the last packet that is evidence for it
+  FabricTime named = FabricTime::never();  ///< from here on the evidence sufficed
+  uint32_t times = 1;                      ///< stretches of time, with good ones between them
+  uint64_t bad = 0, of = 0;                ///< packets over it in that time
+  uint64_t bad_elsewhere = 0;              ///< in the same time, unexplained by any blame
   /// Which host first stopped to use which path; empty if none did.
   std::string noticed;
   std::string evidence;  ///< a sentence

@@ -18,9 +18,6 @@ namespace {
 /// A packet without any record of its end, which others have overtaken, is lost when it has been away for so long,
 /// not before: until then it may be delayed (our choice).
 constexpr int64_t kLostAfterRtts = 8;
-/// A host's report that its port is dark weighs as much as this many lost packets, because a dark
-/// port is its only cause.
-constexpr uint8_t kWeightOfWord = 3;
 /// Reports of several queue pairs about one port within this time are one.
 constexpr FabricTime kSameWord = FabricTime::from_us(1);
 /// A packet that waited for less is not marked for its own queue: the time of three data packets.

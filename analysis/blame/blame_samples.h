@@ -40,12 +40,21 @@ struct BlameSample {
   bool counts = true;   ///< false: its fate is no evidence
   bool chosen = false;  ///< switches chose its way (taken_ways.h)
   bool way_known =
-      true;  ///< false: and no record shows it, so its wires are the first and the last
+      true;            ///< false: and no record shows it, so its wires are the first and the last
+  bool probe = false;  ///< of a mapper: it comes back to its source
   Clue clue = Clue::kNone;
   /// kDark: the switch that discarded it, and so lives; kAstray: the switch whose route is wrong.
   NodeId about;
   bool operator<(const BlameSample& other) const { return t < other.t; }
 };
+
+/// A host's report about a port of its own.
+inline bool is_word(const BlameSample& sample) {
+  return sample.source == sample.destination && !sample.probe;
+}
+/// A host's report that its port is dark weighs as much as this many lost packets, because a dark
+/// port is its only cause.
+inline constexpr uint8_t kWeightOfWord = 3;
 
 /// Samples by time. Losses; copies; marks without a queue. A list in which no sample is bad is left empty.
 struct BlameSamples {

@@ -9,10 +9,8 @@
 namespace mrclab::analysis {
 namespace {
 
-/// There are about 500 components x 1000 intervals: the least gain of one that is no chance,
-/// in nats, with a margin as large again. Three lost packets give 28.
+/// There are about 500 components x 1000 intervals: what one of them needs to be no chance, in nats.
 constexpr double kReason = 12;
-constexpr double kLeastGain = 2 * kReason;
 /// Components whose gains differ by less explain the samples equally well: a likelihood ratio of 20.
 constexpr double kAlike = 3;
 constexpr size_t kAlikeMax = 32;  // a path of six wires has 24, and narrow_class() needs them all
@@ -24,6 +22,7 @@ struct Track {
   std::vector<std::pair<uint32_t, uint8_t>> samples;  // index, wires
   double gain = 0;
   size_t begin = 0, end = 0;  // the best interval
+  size_t named = 0;           // where the gain came to the least that is asked
   bool fresh = false;
 };
 
@@ -48,7 +47,7 @@ class Search {
       const auto best = std::max_element(tracks_.begin(), tracks_.end(), [](auto& a, auto& b) {
         return a.second.gain < b.second.gain;
       });
-      if (best == tracks_.end() || best->second.gain < kLeastGain) break;
+      if (best == tracks_.end() || best->second.gain < options_.least_gain) break;
       Entry& part = *best_part(*best);
       if (refuted(part)) {
         part.second.gain = 0;
@@ -89,7 +88,7 @@ class Search {
 
   /// A host of a zone without power reports nothing.
   bool can_explain(const BlameSample& sample, const Component& component, uint8_t wires) const {
-    if (component.kind == ComponentKind::kZone && sample.source == sample.destination) {
+    if (component.kind == ComponentKind::kZone && is_word(sample)) {
       const auto& zones = zones_[topology_.host(sample.source).value];
       if (std::count(zones.begin(), zones.end(), component.index) > 0) return false;
     }
@@ -115,8 +114,7 @@ class Search {
   /// What fails whole turns all its ports dark at once: a port reported dark later failed for another reason.
   /// `word` is the instant of the first such report.
   static bool same_word(const Component& component, const BlameSample& sample, FabricTime& word) {
-    const bool is_word = sample.bad && sample.source == sample.destination;
-    if (!is_word || !has_parts(component.kind)) return true;
+    if (!sample.bad || !is_word(sample) || !has_parts(component.kind)) return true;
     if (word == FabricTime::never()) word = sample.t;
     return sample.t <= word + kAtOnce;
   }
@@ -132,7 +130,7 @@ class Search {
       const double for_it = std::log(share / options_.chance);
       const double against_it = std::log((1 - share) / (1 - options_.chance));
       double sum = 0;
-      size_t begin = 0;
+      size_t begin = 0, named = SIZE_MAX;
       FabricTime word = FabricTime::never();
       for (size_t i = 0; i < track.samples.size(); ++i) {
         const auto [index, wires] = track.samples[i];
@@ -142,9 +140,14 @@ class Search {
         if (sum <= 0) {
           sum = 0;
           begin = i + 1;
+          named = SIZE_MAX;
           word = FabricTime::never();
-        } else if (sum > track.gain) {
+          continue;
+        }
+        if (sum >= options_.least_gain) named = std::min(named, i);
+        if (sum > track.gain) {
           track.gain = sum;
+          track.named = std::min(named, i);
           track.begin = begin;
           track.end = i + 1;
         }
@@ -158,7 +161,8 @@ class Search {
   /// the links that did: else the link or the node is the simpler reason.
   bool more_than_a_part(const Component& component, const Track& track) const {
     const bool card = component.kind == ComponentKind::kCard;
-    if ((!card && component.kind != ComponentKind::kZone) || track.gain < kLeastGain) return true;
+    if ((!card && component.kind != ComponentKind::kZone) || track.gain < options_.least_gain)
+      return true;
     std::optional<std::set<uint32_t>> common;  // links of a card, nodes of a zone
     for (const uint32_t index : bad_of(component, track)) {
       const BlameSample& sample = samples_[index];
@@ -191,7 +195,7 @@ class Search {
     const std::vector<uint32_t> all = bad_of(whole.first, whole.second);
     std::vector<Entry*> smaller;
     for (auto& entry : tracks_) {
-      if (entry.first.kind < whole.first.kind && gain_of(entry) >= kLeastGain) {
+      if (entry.first.kind < whole.first.kind && gain_of(entry) >= options_.least_gain) {
         smaller.push_back(&entry);
       }
     }
@@ -237,6 +241,7 @@ class Search {
     suspicion.bad = bad_of(component, track);
     suspicion.from = samples_[suspicion.bad.front()].t;
     suspicion.until = samples_[suspicion.bad.back()].t;
+    suspicion.named = samples_[track.samples[track.named].first].t;
     for (size_t i = track.begin; i < track.end; ++i) {
       const BlameSample& sample = samples_[track.samples[i].first];
       if (sample.t >= suspicion.from && sample.t <= suspicion.until) ++suspicion.of;

@@ -3,7 +3,7 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
-//   expect_safety, expect_liveness, expect_pauses
+//   expect_safety, expect_liveness, expect_pauses, expect_mapper
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -36,6 +36,7 @@
 //     - lossless                     # RoCE's data: no queue drops any
 //     - pause: {port: "p0.t0-*:u*", at_most: 5%, from: 300us}
 //     - deadlock_free: {longer_than: 32rtt}
+//     - mapper_names: {part: "link p0.t0-0:u1--p0.t1-1:d0", within: 60rtt}
 //
 // An entry may carry the published figure: {goodput: {...}, published: 87.2%, figure: "..."}.
 
@@ -50,6 +51,7 @@
 #include "analysis/expect/expect_goodput.h"
 #include "analysis/expect/expect_liveness.h"
 #include "analysis/expect/expect_losses.h"
+#include "analysis/expect/expect_mapper.h"
 #include "analysis/expect/expect_paths.h"
 #include "analysis/expect/expect_pauses.h"
 #include "analysis/expect/expect_recovery.h"
@@ -72,7 +74,7 @@ using ExpectationKind =
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
-                 ExpectPause, ExpectDeadlockFree, ExpectMessageTime>;
+                 ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

@@ -71,6 +71,8 @@ constexpr CheckMeaning kChecks[] = {
      "mean time of a ping-pong one way: half of a round trip, as perftest's write_lat has it; only where pings wait for pongs"},
     {"completion_time",
      "iterations of a collective: by how much they take longer than those before the first fault, on the average"},
+    {"mapper_names",
+     "from the first fault to the report by which the mapper's probes name this part, and nothing else; none: nothing at all"},
     {"message_time",
      "from when a message's first packet begins to leave to when its last missing one has arrived; an open one counts so far"},
 };
@@ -83,6 +85,8 @@ constexpr FieldMeaning kFields[] = {
     {"detect", "within", "the bound of every fault's time"},
     {"recover", "within", "the bound of every fault's time"},
     {"leave", "within", "the bound of every fault's time"},
+    {"mapper_names", "within", "the bound, from the first fault; absent: none"},
+    {"mapper_names", "part", "kind and name of a part, or a pattern of them; none: it names nothing"},
     {"", "within", "the bound, from the last heal; absent: 100 RTT"},
     {"", "from", "beginning of what is looked at; absent: of the run"},
     {"", "until", "end of what is looked at, itself excluded; absent: of the run"},

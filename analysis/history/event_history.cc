@@ -16,7 +16,7 @@ namespace {
 
 /// Checks need these events of hosts, and these of switches.
 constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
-                                  event_kind::kCollectiveDone};
+                                  event_kind::kCollectiveDone, event_kind::kMapperReport};
 constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib,
                                      event_kind::kProtected};
 
@@ -65,7 +65,8 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
                                         : std::span<const std::string_view>(kKeptOfSwitches))) {
     return;
   }
-  if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() >= kMaxEvents) {
+  if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() + mapper_.size() >=
+      kMaxEvents) {
     complete_ = std::min(complete_, record.t);
     return;
   }
@@ -76,6 +77,13 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
   const uint32_t host = topology_.node(node).index;
   if (record.kind == event_kind::kCollectiveDone) {
     collectives_.push_back({record.t, host});
+  } else if (record.kind == event_kind::kMapperReport) {
+    auto report = parse_probe_report(record.detail);
+    if (report) {
+      mapper_.push_back({record.t, host, std::move(*report)});
+    } else {
+      ++malformed_;
+    }
   } else if (!record.qp || record.cause.empty()) {
     ++malformed_;
   } else if (record.kind == event_kind::kQpError) {
@@ -153,6 +161,7 @@ void EventHistory::finish() {
   sort_by_time(paths_);
   sort_by_time(collectives_);
   sort_by_time(routing_);
+  sort_by_time(mapper_);
   std::stable_sort(windows_.begin(), windows_.end(),
                    [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
 }

@@ -15,6 +15,7 @@
 #include "fabric/history/evidence_seal.h"
 #include "fabric/node/node.h"
 #include "fabric/node/window_record.h"
+#include "fabric/probes/probe_report.h"
 #include "fabric/text/enum_words.h"
 #include "fabric/topology/topology.h"
 
@@ -67,6 +68,13 @@ struct CollectiveDone {
   uint32_t host = 0;
 };
 
+/// A mapper's agent reported a period.
+struct MapperNews {
+  FabricTime t;
+  uint32_t host = 0;
+  ProbeReport report;
+};
+
 /// A host's report of its window.
 struct WindowNews {
   uint32_t host = 0;  ///< host number
@@ -99,6 +107,7 @@ class EventHistory {
   const std::vector<PathNews>& paths() const { return paths_; }
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
   const std::vector<RoutingNews>& routing() const { return routing_; }
+  const std::vector<MapperNews>& mapper() const { return mapper_; }
   const std::vector<WindowNews>& windows() const { return windows_; }
   /// Before this instant no reported window is missing; never(): none is. Checks do not need them.
   FabricTime windows_until() const { return windows_until_; }
@@ -115,6 +124,7 @@ class EventHistory {
   std::vector<PathNews> paths_;
   std::vector<CollectiveDone> collectives_;
   std::vector<RoutingNews> routing_;
+  std::vector<MapperNews> mapper_;
   std::vector<WindowNews> windows_;
   FabricTime windows_until_ = FabricTime::never();
   uint64_t malformed_ = 0;

@@ -262,6 +262,7 @@ void SightingReader::keep_datagram(const CutFrame& kept, NodeId node, FabricTime
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination || topology_.host(*source) != node) return;
+  if (*source == *destination) return;  // a mapper's probe
   add_burst({t, t, *source, *destination, 1, wire_length({original_length}).value});
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/incident/incident_cost.h"
 #include "analysis/incident/wait_history.h"
+#include "analysis/mapper/mapper_collector.h"
 #include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/path_states.h"
@@ -326,6 +327,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.blame = find_blame(in.topology, history, evidence.events());
     verdict.losses_not_told = losses_not_told(in.topology, history);
   }
+  verdict.mapper = mapper_result(in.topology, evidence.events(), coverage);
   verdict.metrics = metrics_of(in, evidence, m);
   for (const Dependence& dependence : in.dependences) {
     if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);

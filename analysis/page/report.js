@@ -93,6 +93,26 @@ function blame(run) {
       list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
 }
 
+/// What was broken, by a mapper's probes alone.
+function mapper(run) {
+  const m = run.verdict.mapper;
+  if (!m) return;
+  const rows = m.found.map((b, i) => {
+    const at = `/mapper/found/${i}`;
+    return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, "or, with the same probes: " +
+                b.or_else.join(", ")) : null),
+      b.symptom, span(b.from_ns / 1e3, b.until_ns / 1e3), timeUs(b.named_ns / 1e3),
+      el("span", {class: "word"}, field(run.verdict, at + "/bad"), " of ", field(run.verdict, at + "/of")),
+      prose(b.evidence) + "."];
+  });
+  section("What was broken, by the mapper's probes alone",
+      rows.length ? wideTable(["component", "symptom", "between", "named at", "probes", "evidence"], rows, [], true) : null,
+      note(`Every link is probed once in ${timeUs(m.period_ns / 1e3)}: ${m.sent} probes, ${m.lost} lost, ${m.late} late; ` +
+           `${m.probed} of ${m.links} links probed; at most ${(m.share * 100).toPrecision(2)} % of a port. ` +
+           (m.none ? "Nothing is named, as evidence is missing: " + prose(m.none) + "." :
+            rows.length ? "" : "The probes name nothing.")));
+}
+
 /// A stretch of time, to be looked at in the charts.
 const span = (from, until) => el("button", {type: "button", class: "span", title: "show this in the charts",
     onclick: () => zoom(from, until)}, `${timeUs(from)} – ${timeUs(until)}`);
@@ -361,6 +381,7 @@ function reportPage(run) {
   story(run);
   waits(run);
   blame(run);
+  mapper(run);
   timeline(run);
   evMatrix(run);
   windows(run);

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/blame/blame_text.h"
+#include "analysis/mapper/mapper_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
 #include "fabric/text/counted_noun.h"
@@ -106,9 +107,22 @@ void faults_part(const Verdict& verdict, TextTable& table) {
   table.rule();
 }
 
-/// What was broken, by packets alone. More than a few are in verdict.json.
+/// More than these are in verdict.json.
+constexpr size_t kBlamesShown = 8;
+void more_in_file(size_t all, TextTable& table) {
+  const size_t more = all - std::min(all, kBlamesShown);
+  if (more > 0) table.indented("and " + std::to_string(more) + " more in verdict.json", 2);
+}
+
+void evidence_part(const Blame& blame, TextTable& table) {
+  table.indented(blame.evidence, 4);
+  std::string others;
+  for (const std::string& other : blame.or_else) others += (others.empty() ? "" : ", ") + other;
+  if (!others.empty()) table.indented("or " + others, 4);
+}
+
+/// What was broken, by packets alone.
 void blame_part(const Verdict& verdict, TextTable& table) {
-  constexpr size_t kBlamesShown = 8;
   if (!verdict.no_blame.empty() && !verdict.faults.empty()) {
     table.line("blame: none, for evidence is missing");
     table.indented(verdict.no_blame, 4);
@@ -120,14 +134,26 @@ void blame_part(const Verdict& verdict, TextTable& table) {
   for (size_t i = 0; i < std::min(verdict.blame.size(), kBlamesShown); ++i) {
     const Blame& blame = verdict.blame[i];
     table.indented(headline(blame), 2);
-    table.indented(blame.evidence, 4);
-    std::string others;
-    for (const std::string& other : blame.or_else) others += (others.empty() ? "" : ", ") + other;
-    if (!others.empty()) table.indented("or " + others, 4);
+    evidence_part(blame, table);
   }
-  const size_t more = verdict.blame.size() - std::min(verdict.blame.size(), kBlamesShown);
-  if (more > 0) table.indented("and " + std::to_string(more) + " more in verdict.json", 2);
+  more_in_file(verdict.blame.size(), table);
   if (!verdict.losses_not_told.empty()) table.indented(verdict.losses_not_told, 2);
+  table.rule();
+}
+
+/// What was broken, by a mapper's probes alone.
+void mapper_part(const Verdict& verdict, TextTable& table) {
+  if (!verdict.mapper) return;
+  const MapperResult& mapper = *verdict.mapper;
+  table.line("mapper, by its probes alone");
+  table.indented(summary_of(mapper), 2);
+  for (size_t i = 0; i < std::min(mapper.found.size(), kBlamesShown); ++i) {
+    table.indented(headline(mapper.found[i]), 2);
+    evidence_part(mapper.found[i].part, table);
+  }
+  more_in_file(mapper.found.size(), table);
+  if (!mapper.none.empty())
+    table.indented("found nothing, for evidence is missing: " + mapper.none, 2);
   table.rule();
 }
 
@@ -202,6 +228,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   checks_part(verdict, table);
   faults_part(verdict, table);
   blame_part(verdict, table);
+  mapper_part(verdict, table);
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so the goodput is not known");

@@ -104,20 +104,46 @@ Form fault_form() {
                  {"note", kText, "what else was seen of it"}});
 }
 
-Form blame_form() {
-  return object({{"kind", kText, "of component"},
-                 {"component", kText, "its name"},
-                 {"symptom", kText, "what it did to packets"},
-                 {"or_else", texts(), "components that explain the same packets"},
-                 {"places", count(), "of it and of or_else; a wire and its link are one"},
-                 {"from_ns", kNumber, "first packet concerned"},
-                 {"until_ns", kNumber, "last packet concerned"},
-                 {"times", count(), "stretches"},
-                 {"bad", count(), "packets that suffered there"},
-                 {"of", count(), "of so many that passed"},
-                 {"bad_elsewhere", count(), "packets that suffered elsewhere in that time"},
-                 {"noticed", kText, "which host first left which path"},
-                 {"evidence", kText, "a sentence"}});
+std::vector<Form::Key> blame_keys() {
+  return {{"kind", kText, "of component"},
+          {"component", kText, "its name"},
+          {"symptom", kText, "what it did to packets"},
+          {"or_else", texts(), "components that explain the same packets"},
+          {"places", count(), "of it and of or_else; a wire and its link are one"},
+          {"from_ns", kNumber, "first packet concerned"},
+          {"until_ns", kNumber, "last packet concerned"},
+          {"times", count(), "stretches"},
+          {"bad", count(), "packets that suffered there"},
+          {"of", count(), "of so many that passed"},
+          {"bad_elsewhere", count(), "packets that suffered elsewhere in that time"},
+          {"noticed", kText, "which host first left which path"},
+          {"evidence", kText, "a sentence"}};
+}
+
+Form mapper_form() {
+  std::vector<Form::Key> found = blame_keys();
+  found.push_back({"named_ns", kNumber, "the report came by which it was certain"});
+  found.push_back({"loss_low", kNumber, "of its loss, with 95 %"});
+  found.push_back({"loss_high", kNumber, "likewise"});
+  return object(
+      {{"period_ns", kNumber, "in which every link is probed once"},
+       {"timeout_ns", kNumber, "a probe is lost after it"},
+       {"form", Form::word({"own", "stamp"}), "what a probe carries"},
+       {"share", kNumber, "of the port that probes take most of; 1: all"},
+       {"threshold", kNumber, "of the sequential test, in nats"},
+       {"links", count(), "of the fabric"},
+       {"probed", count(), "links that a probe crossed"},
+       {"reports", count(), "of agents"},
+       {"sent", count(), "probes"},
+       {"lost", count(), "probes that did not come back"},
+       {"late", count(), "probes that came back after their report"},
+       {"slow", count(), "probes that came back a base RTT late, or trimmed"},
+       {"marked", count(), "probes with a congestion mark"},
+       {"again", count(), "probes that came back twice"},
+       {"forged", count(), "packets that claimed to be probes"},
+       {"unexplained", count(), "lost probes for which nothing is named"},
+       {"found", Form::list(object(std::move(found))), "what was broken, by probes alone"},
+       {"none", kText, "why nothing can be found"}});
 }
 
 Form metrics_form() {
@@ -213,9 +239,11 @@ const ValueForm& verdict_form() {
        {"timing", timing_form(), "whether time can be trusted", Key::kRequired},
        {"checks", Form::list(check_form_of_verdict()), "one for each expectation", Key::kRequired},
        {"faults", Form::list(fault_form()), "what each came to", Key::kRequired},
-       {"blame", Form::list(blame_form()), "what was broken, by packets alone", Key::kRequired},
+       {"blame", Form::list(object(blame_keys())), "what was broken, by packets alone",
+        Key::kRequired},
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
+       {"mapper", mapper_form(), "what a mapper's probes found; where the fabric has one"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"loss_timers", kText,
         "where packets were lost: the NIC's and the transport's profile, and their times"},

@@ -54,6 +54,10 @@ void HostImpl::on_host_state(HostWork work) {
     if (routes_ && before == HostWork::kDown) start_routes();
   }
   applications_.set_paused(work == HostWork::kPaused);
+  if (!mapper_) return;
+  mapper_->set_running(work == HostWork::kRunning, host_.now);
+  mapper_planned_ = FabricTime::never();  // what was planned in another life comes to nothing
+  plan_mapper();
 }
 
 void HostImpl::on_drain(const HostDrain& drain) {

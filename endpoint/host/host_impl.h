@@ -10,6 +10,7 @@
 //     |-- RoceSide           RC queue pairs                   roce_side.cc
 //     |-- HostPeers          port status, ways back, windows
 //     |-- HostRoutes         the NIC's BGP speaker            host_routing.cc
+//     |-- MapperAgent        probes of the fabric's links      host_routing.cc
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
 //     |-- Denylist           what a controller denies         faults: host_effects.cc
@@ -38,6 +39,7 @@
 #include "endpoint/host/roce_side.h"
 #include "endpoint/host/verbs.h"
 #include "endpoint/host/workload_builder.h"
+#include "endpoint/mapper/mapper_agent.h"
 #include "endpoint/paths/denylist.h"
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
@@ -88,6 +90,11 @@ class HostImpl : public QueuePairEvents {
   void plan_routes(FabricTime at);
   void run_routes();
   void on_wire_rate(const WireRate& rate);
+
+  // The mapper's agent (host_routing.cc).
+  void plan_mapper();
+  void run_mapper();
+  bool take_probe(uint32_t port, const Frame& frame);
 
   // Queue pairs (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
@@ -148,6 +155,8 @@ class HostImpl : public QueuePairEvents {
   std::optional<HostRoutes> routes_;                 ///< where NICs speak
   std::vector<uint32_t> partners_;                   ///< hosts that its connections lead to
   FabricTime routes_planned_ = FabricTime::never();  ///< the earliest event for them in the queue
+  std::optional<MapperAgent> mapper_;                ///< where the fabric has a mapper
+  FabricTime mapper_planned_ = FabricTime::never();  ///< likewise
   Denylist denylist_;
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_

@@ -62,6 +62,10 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     routes_.emplace(host_, ports_);
     start_routes();
   }
+  if (host_.topology.mapper.on) {
+    mapper_.emplace(host_.topology, host_.self, environment.seed);
+    plan_mapper();
+  }
 }
 
 HostImpl::~HostImpl() = default;
@@ -133,6 +137,9 @@ void HostImpl::process(const HostEvent& event) {
     case HostEventKind::kRoutes:
       if (of_this_life()) run_routes();
       break;
+    case HostEventKind::kMapper:
+      if (of_this_life()) run_mapper();
+      break;
     case HostEventKind::kPauseEnd: break;  // what follows every event does the rest
     case HostEventKind::kPauseCheck:
       if (of_this_life()) pauses_.look_at_buffer();
@@ -202,6 +209,7 @@ void HostImpl::on_qp_timer(QueuePair& qp) {
 /// The NIC notices that a port lost its carrier or has it back.
 void HostImpl::on_port_notice(PortId port) {
   if (!ports_.notice(port)) return;
+  if (mapper_) mapper_->set_light(port.value, ports_.is_live(port.value), host_.now);
   if (work_ == HostWork::kDown) return;  // no software is there to notice
   const bool down = !ports_.is_live(port.value);
   host_.report_event({host_.now,

@@ -7,13 +7,14 @@
 namespace mrclab {
 namespace {
 
-constexpr std::array<std::string_view, 9> kKeys{"t_ps", "node", "port",  "kind",  "qp",
-                                                "ev",   "psn",  "cause", "detail"};
+constexpr std::array<std::string_view, 9> kEventKeys{"t_ps", "node", "port",  "kind",  "qp",
+                                                     "ev",   "psn",  "cause", "detail"};
 
 bool knows_keys(const nlohmann::json& line) {
   if (!line.is_object()) return false;
   for (const auto& item : line.items()) {
-    if (std::find(kKeys.begin(), kKeys.end(), item.key()) == kKeys.end()) return false;
+    if (std::find(kEventKeys.begin(), kEventKeys.end(), item.key()) == kEventKeys.end())
+      return false;
   }
   return true;
 }

@@ -23,6 +23,7 @@ inline constexpr std::string_view kMemoryMismatch = "memory_mismatch";
 inline constexpr std::string_view kCollectiveDone = "collective_done";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kWindowsLeftOut = "windows_left_out";
+inline constexpr std::string_view kMapperReport = "mapper_report";
 // Switches, and hosts with a speaker.
 inline constexpr std::string_view kSwitchState = "switch_state";
 inline constexpr std::string_view kPortUp = "port_up";
@@ -83,6 +84,9 @@ inline constexpr std::array kEventKinds{
     EventKindInfo{event_kind::kWindow, "host",
                   "the congestion window to a peer, and what it followed"},
     EventKindInfo{event_kind::kWindowsLeftOut, "host", "more windows followed than a file keeps"},
+    EventKindInfo{
+        event_kind::kMapperReport, "host",
+        "what a mapper's agent found out in a period: probes sent, and those that were lost"},
     EventKindInfo{event_kind::kSwitchState, "switch",
                   "a switch hung, works again, lost or has power"},
     EventKindInfo{event_kind::kPortUp, "switch", "a port has carrier again"},

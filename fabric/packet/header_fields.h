@@ -218,6 +218,35 @@ inline constexpr auto kEethTable = header_table<Eeth>(
     reserved(26 * 8), field(16, "tx_timestamp", "Reflected timestamp", &Eeth::tx_timestamp),
     reserved(6 * 8));
 
+std::string_view probe_kind_name(uint64_t value);
+
+inline constexpr uint64_t kProbeMagic = 0x4D52'4350;  // "MRCP"
+/// As short as a trimmed frame's part behind UDP, so that no switch cuts it.
+inline constexpr auto kProbeTable = header_table<ProbeHeader>(
+    "probe", "Mapper Probe", "fabric/probes/probe_frame.h",
+    constant(32, "magic", "Magic", kProbeMagic, Show::kHex), constant(4, "version", "Version", 1),
+    field(4, "kind", "Kind", &ProbeHeader::kind, Show::kDecimal, probe_kind_name,
+          "what it goes to and comes back from"),
+    field(8, "plane", "Plane", &ProbeHeader::plane),
+    field(16, "uplink", "Uplink", &ProbeHeader::uplink, Show::kDecimal, nullptr,
+          "the T1 that it reaches first"),
+    field(32, "sequence", "Sequence number", &ProbeHeader::sequence),
+    field(32, "nonce", "Nonce", &ProbeHeader::nonce, Show::kHex, nullptr,
+          "by which its sender recognises it"),
+    field(64, "sent", "Sent", &ProbeHeader::sent, Show::kDecimal, nullptr, "ps"));
+
+inline constexpr auto kStampTable = header_table<StampHeader>(
+    "stamp", "STAMP Session-Sender Test Packet", "RFC 8762 section 4.2.1 and RFC 8972 section 3",
+    field(32, "seq_number", "Sequence number", &StampHeader::sequence),
+    field(32, "seconds", "Timestamp, seconds", &StampHeader::seconds),
+    field(32, "nanoseconds", "Timestamp, fraction", &StampHeader::nanoseconds, Show::kDecimal,
+          nullptr, "nanoseconds where Z is set, else of NTP"),
+    field(1, "s", "Synchronised", &StampHeader::synchronised),
+    field(1, "z", "PTP timestamp", &StampHeader::is_ptp),
+    field(6, "scale", "Error scale", &StampHeader::scale),
+    field(8, "multiplier", "Error multiplier", &StampHeader::multiplier),
+    field(16, "ssid", "Session id", &StampHeader::session, Show::kHex), reserved(28 * 8));
+
 inline constexpr uint64_t kTrailerMagic = 0x4D52'4354;  // "MRCT"
 /// Ends with the CRC so that tools which take the last four bytes of a frame for its FCS take this.
 inline constexpr auto kTrailerTable = header_table<TimeTrailer>(
@@ -240,6 +269,13 @@ inline constexpr auto kTrailerTable = header_table<TimeTrailer>(
     field(32, "damage", "Damage", &TimeTrailer::damage, Show::kHex, nullptr,
           "of a frame without payload: the XOR of its wrong bits' numbers plus one"),
     computed(32, "crc", "CRC-32", Show::kHex, "of the bytes before"));
+
+/// The same for what a mapper's probe has behind UDP, one or the other.
+template <class F>
+void for_each_probe_header(F&& f) {
+  f.template operator()<kProbeTable>();
+  f.template operator()<kStampTable>();
+}
 
 /// Calls f.operator()<kTable>() for each header behind UDP, in the order in which they may follow.
 template <class F>

@@ -71,6 +71,11 @@ std::string_view frame_type_name(uint64_t value) { return value == 1 ? "timestam
 
 std::string_view timestamp_unit_name(uint64_t value) { return value == 0 ? "128 ns" : "1 us"; }
 
+std::string_view probe_kind_name(uint64_t value) {
+  constexpr std::array<std::string_view, 3> kNames{"t0", "t1", "cross"};
+  return value < kNames.size() ? kNames[value] : "unknown";
+}
+
 std::string_view name_of(ParseError error) {
   switch (error) {
     case ParseError::kNone: return "none";

@@ -18,6 +18,9 @@ inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.
 inline constexpr uint16_t kMrcUdpPortAlternate = 4971;  ///< accepted on receive
 /// RFC 863: destination of datagrams that are not MRC.
 inline constexpr uint16_t kDiscardPort = 9;
+/// A mapper's probes: of our own form from and to a port of the range for private use (RFC 6335 section 6; our choice);
+/// STAMP test packets to RFC 8762's.
+inline constexpr uint16_t kProbePort = 49'862, kStampPort = 862;
 inline constexpr Qpn kEndpointQpn{0x2};  ///< connectionless endpoint operations
 
 inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
@@ -207,6 +210,28 @@ struct Eeth {
   EndpointOp op = EndpointOp::kPortStatusUpdate;
   uint16_t tx_timestamp = 0;
   bool operator==(const Eeth&) const = default;
+};
+
+/// What a mapper's probe of our own form has behind UDP (fabric/probes/probe_frame.h).
+struct ProbeHeader {
+  uint8_t kind = 0;  ///< ProbeKind
+  uint8_t plane = 0;
+  uint16_t uplink = 0;
+  uint32_t sequence = 0;
+  uint32_t nonce = 0;  ///< by which its sender recognises it
+  FabricTime sent;
+  bool operator==(const ProbeHeader&) const = default;
+};
+
+/// A STAMP test packet of a session's sender, unauthenticated (RFC 8762 section 4.2.1, RFC 8972 section 3).
+struct StampHeader {
+  uint32_t sequence = 0;
+  uint32_t seconds = 0, nanoseconds = 0;  ///< PTPv2 timestamp, cut to 64 bits
+  bool synchronised = false;
+  bool is_ptp = true;  ///< the format of the timestamp; else NTP's
+  uint8_t scale = 0, multiplier = 1;
+  uint16_t session = 0;
+  bool operator==(const StampHeader&) const = default;
 };
 
 }  // namespace mrclab

@@ -8,7 +8,8 @@
 namespace mrclab {
 namespace {
 
-constexpr std::string_view kExpected = "a path of the fabric such as p0/u1, p0/-, p*/u0 or p0/*";
+constexpr std::string_view kExpectedPath =
+    "a path of the fabric such as p0/u1, p0/-, p*/u0 or p0/*";
 
 /// "0x0001c002" as an entropy value; empty if the text is no such number.
 std::optional<EntropyValue> parse_number(std::string_view text) {
@@ -36,7 +37,7 @@ NamesFound find_paths(std::string_view text, const std::vector<Path>& all) {
 
 std::optional<PatternMistake> mistake_in_paths(std::string_view pattern, const Topology& topology) {
   return mistake_in(find_paths(pattern, all_paths(topology)), pattern, "path",
-                    std::string(kExpected));
+                    std::string(kExpectedPath));
 }
 
 std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
@@ -55,12 +56,12 @@ std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
       if (const auto number = parse_number(text)) {
         const auto path =
             std::find_if(all.begin(), all.end(), [&](Path any) { return ev_of(any) == *number; });
-        if (path == all.end()) item.fail_expecting(std::string(kExpected));
+        if (path == all.end()) item.fail_expecting(std::string(kExpectedPath));
         taken[static_cast<size_t>(path - all.begin())] = true;
         continue;
       }
       const NamesFound found = find_paths(text, all);
-      if (const auto mistake = mistake_in(found, text, "path", std::string(kExpected))) {
+      if (const auto mistake = mistake_in(found, text, "path", std::string(kExpectedPath))) {
         item.fail(mistake->found, mistake->expected);
       }
       for (const uint32_t place : found.places) taken[place] = true;
@@ -73,7 +74,7 @@ std::vector<Path> read_paths(const YamlValue& value, const Topology& topology) {
   for (const Path path : others) {
     if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
   }
-  if (paths.empty()) value.fail("an empty list", std::string(kExpected));
+  if (paths.empty()) value.fail("an empty list", std::string(kExpectedPath));
   return paths;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/mapper/mapper_keys.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
 
@@ -387,7 +388,10 @@ std::vector<R> all_rows() {
                 if (misfit) value.fail(*misfit, "classes with distinct values");
               }),
       map_row("roce", std::identity(), roce_keys(), "how switches treat RoCE's data"),
-      nic_row()};
+      nic_row(),
+      {"mapper", mapper_key().form, mapper_key().about,
+       [](const YamlValue& value, S& shape) { mapper_key().read(value, shape.mapper); },
+       [](const S& shape) { return mapper_key().write(shape.mapper); }}};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
 }

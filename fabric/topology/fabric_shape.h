@@ -121,6 +121,7 @@ struct FabricShape {
   DscpMap dscps = {};
   LosslessProfile lossless = {};
   NicProfile nic = {};
+  MapperProfile mapper = {};
 
   uint64_t host_count() const {
     return graph.empty() ? uint64_t{t0} * hosts_per_t0 : graph.hosts.size();

@@ -15,6 +15,7 @@
 #include "fabric/asic/switch_buffer.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
+#include "fabric/mapper/mapper_profile.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/forwarding.h"
 #include "fabric/topology/routing.h"
@@ -209,6 +210,7 @@ class Topology {
   DscpMap dscps;
   LosslessProfile lossless;
   NicProfile nic;
+  MapperProfile mapper;
   WireMode wires = WireMode::kVeth;
   Switching switching = Switching::kStoreAndForward;
   RoutingChoice routing;

@@ -89,6 +89,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.decap = shape.decap;
   topology.segments = shape.segments;
   topology.nic = shape.nic;
+  topology.mapper = shape.mapper;
   topology.dscps = shape.dscps;
   topology.line_card_ports = shape.line_card_ports;
   return topology;

@@ -107,6 +107,7 @@ void BlameScore::add_score(const BlameScore& other) {
   right += other.right;
   parts += other.parts;
   wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
+  delays_ns.insert(delays_ns.end(), other.delays_ns.begin(), other.delays_ns.end());
   not_found.insert(not_found.end(), other.not_found.begin(), other.not_found.end());
 }
 
@@ -128,23 +129,33 @@ double BlameScore::recall_faint() const {
   return share_of(all.component + all.in_class + all.faint_named, all.observable + all.faint);
 }
 
-bool BlameScore::reaches_marks() const {
-  return precision() >= kBlamePrecision && recall() >= kBlameRecall;
+bool BlameScore::reaches_marks(const ScoreMarks& marks) const {
+  return precision() >= marks.precision && recall() >= marks.recall;
 }
 
 BlameScore score_blame(const std::string& run, const Scenario& scenario,
                        const analysis::Evidence& evidence,
                        const std::vector<analysis::Blame>& blames) {
   const Topology& t = scenario.topology;
+  const analysis::TakenWays ways(t, evidence.packets());
+  return score_parts(run, scenario, blames, {},
+                     [&](const faults::Fault& fault, const BlameTarget& target) {
+                       return hits_of(t, evidence, ways, fault, target);
+                     });
+}
+
+BlameScore score_parts(const std::string& run, const Scenario& scenario,
+                       const std::vector<analysis::Blame>& blames,
+                       const std::vector<FabricTime>& named, const HitsOf& hits_of_target) {
+  const Topology& t = scenario.topology;
   BlameScore score;
   score.runs = 1;
-  const analysis::TakenWays ways(t, evidence.packets());
   std::vector<BlameMatch> best(blames.size(), BlameMatch::kNone);
   for (const faults::Fault& fault : scenario.faults) {
     for (BlameTarget& target : blame_targets(t, fault)) {
       const bool shows = without_evidence(fault.kind).empty();
       const auto touched = [&](const BlameTarget& of) {
-        return shows ? hits_of(t, evidence, ways, fault, of) : 0;
+        return shows ? hits_of_target(fault, of) : 0;
       };
       const uint64_t hits = touched(target);
       std::vector<const BlameTarget*> parts;
@@ -155,10 +166,15 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
         target.names.insert(parts.front()->names.begin(), parts.front()->names.end());
       }
       BlameMatch found = BlameMatch::kNone;
+      FabricTime first = FabricTime::never();
       for (size_t i = 0; i < blames.size(); ++i) {
         const BlameMatch match = match_of(t, blames[i], fault, target);
         best[i] = std::max(best[i], match);
         found = std::max(found, match);
+        if (!named.empty() && names_fault(match)) first = std::min(first, named[i]);
+      }
+      if (first != FabricTime::never()) {
+        score.delays_ns.push_back((first - faults::interval_of(fault, t).start).ns());
       }
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
       if (hits < kObservableHits || names_fault(found)) continue;

@@ -3,6 +3,7 @@
 // as what).
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "analysis/blame/blame_result.h"
 #include "analysis/history/evidence.h"
+#include "lab/chaos/blame_target.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -17,8 +19,11 @@ namespace mrclab::lab {
 /// A blame of more than this many places, its own and its equals (Blame::or_else), is
 /// too vague to be right.
 inline constexpr size_t kBlameClassMax = 4;
-/// What blame must reach.
-inline constexpr double kBlamePrecision = 0.95, kBlameRecall = 0.9;
+struct ScoreMarks {
+  double precision, recall;
+};
+/// What blame must reach; and a mapper.
+inline constexpr ScoreMarks kBlameMarks{0.95, 0.9}, kMapperMarks{0.97, 0.95};
 
 /// Targets of one kind of fault.
 struct BlameCases {
@@ -41,6 +46,8 @@ struct BlameScore {
   uint64_t parts = 0;                  ///< name a part of it
   std::vector<std::string> wrong;      ///< in words, with the run
   std::vector<std::string> not_found;  ///< likewise: observable and missed
+  /// From the start of each fault to the instant at which it was named, in ns; of those that are named at an instant.
+  std::vector<int64_t> delays_ns;
   bool operator==(const BlameScore&) const = default;
 
   void add_score(const BlameScore& other);
@@ -48,10 +55,15 @@ struct BlameScore {
   double precision() const;     ///< right or a part, of all blames; 1 if there are none
   double recall() const;        ///< component or class, of the observable; 1 if there are none
   double recall_faint() const;  ///< named ones, of all that touched a packet
-  bool reaches_marks() const;
+  bool reaches_marks(const ScoreMarks& marks = kBlameMarks) const;
 };
 
-/// `run` stands before what was wrong or missed.
+/// How many packets, or probes, a fault took at a target.
+using HitsOf = std::function<uint64_t(const faults::Fault&, const BlameTarget&)>;
+/// `run` stands before what was wrong or missed. `named`: when each was named; empty: not at an instant.
+BlameScore score_parts(const std::string& run, const Scenario& scenario,
+                       const std::vector<analysis::Blame>& blames,
+                       const std::vector<FabricTime>& named, const HitsOf& hits_of_target);
 BlameScore score_blame(const std::string& run, const Scenario& scenario,
                        const analysis::Evidence& evidence,
                        const std::vector<analysis::Blame>& blames);
@@ -59,7 +71,7 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
 BlameScore score_scenario(const std::string& run, const Scenario& scenario);
 
 /// The table, what was wrong and missed, and the two figures; 80 columns.
-std::string blame_table(const BlameScore& score);
+std::string blame_table(const BlameScore& score, const ScoreMarks& marks = kBlameMarks);
 nlohmann::ordered_json to_json(const BlameScore& score);
 /// Throws InputError.
 BlameScore blame_score_from_json(const std::string& text);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "console/indented_lines.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/json_text.h"
@@ -29,6 +31,16 @@ std::string listing(const std::string& title, const std::vector<std::string>& li
   return text;
 }
 
+std::string delays_text(std::vector<int64_t> delays) {
+  if (delays.empty()) return "";
+  std::sort(delays.begin(), delays.end());
+  const auto at = [&](size_t percent) {
+    return to_string(FabricTime::from_ns(delays[(delays.size() - 1) * percent / 100]));
+  };
+  return fmt::format("named       {} after the fault's start, half of them; {}, 95 of 100\n",
+                     at(50), at(95));
+}
+
 constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t BlameCases::*>>(
     {{"targets", &BlameCases::targets},
      {"faint", &BlameCases::faint},
@@ -40,7 +52,7 @@ constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t Blame
 
 }  // namespace
 
-std::string blame_table(const BlameScore& score) {
+std::string blame_table(const BlameScore& score, const ScoreMarks& marks) {
   std::vector<std::vector<std::string>> rows{
       {"kind", "injected", "faint", "observable", "component", "class", "missed"}};
   std::string silent;
@@ -61,10 +73,10 @@ std::string blame_table(const BlameScore& score) {
   text +=
       fmt::format("blames      {} in {}: {} right, {} a part of it, {} wrong\n", score.blames,
                   counted_noun(score.runs, "run"), score.right, score.parts, score.wrong.size());
-  text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), kBlamePrecision);
+  text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), marks.precision);
   text += fmt::format("recall      {:.3f}, must be {:.2f}; with the faint ones {:.3f}\n",
-                      score.recall(), kBlameRecall, score.recall_faint());
-  return text;
+                      score.recall(), marks.recall, score.recall_faint());
+  return text + delays_text(score.delays_ns);
 }
 
 nlohmann::ordered_json to_json(const BlameScore& score) {
@@ -77,6 +89,7 @@ nlohmann::ordered_json to_json(const BlameScore& score) {
                               {"recall_with_faint", score.recall_faint()},
                               {"wrong", score.wrong},
                               {"missed", score.not_found}};
+  if (!score.delays_ns.empty()) json["delays_ns"] = score.delays_ns;
   auto kinds = nlohmann::ordered_json::object();
   for (const auto& [kind, cases] : score.kinds) {
     for (const auto& [name, field] : kCaseFields) kinds[kind][name] = cases.*field;
@@ -95,6 +108,7 @@ BlameScore blame_score_from_json(const std::string& text) {
     json.at("parts").get_to(score.parts);
     json.at("wrong").get_to(score.wrong);
     json.at("missed").get_to(score.not_found);
+    score.delays_ns = json.value("delays_ns", std::vector<int64_t>());
     for (const auto& [kind, cases] : json.at("kinds").items()) {
       for (const auto& [name, field] : kCaseFields) {
         cases.at(name).get_to(score.kinds[kind].*field);

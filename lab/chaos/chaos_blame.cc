@@ -12,6 +12,7 @@
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "lab/chaos/blame_score.h"
+#include "lab/chaos/mapper_score.h"
 #include "lab/chaos/task_pool.h"
 
 namespace mrclab::lab {
@@ -19,12 +20,15 @@ namespace {
 
 /// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
 /// process ended is an error: chaos itself reports why.
-std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
+std::map<uint64_t, BlameScore> score_seeds(Accuser accuser, const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs,
                                            const InterruptGuard& guard) {
   TaskPool pool(jobs, [&](uint64_t seed) {
-    const ChaosScenario drawn = chaos_scenario(base, seed);
-    return to_json(score_scenario(fmt::format("seed {}", seed), drawn.scenario)).dump();
+    ChaosScenario drawn = chaos_scenario(base, seed);
+    const std::string run = fmt::format("seed {}", seed);
+    if (accuser == Accuser::kPackets) return to_json(score_scenario(run, drawn.scenario)).dump();
+    switch_mapper_on(drawn.scenario);
+    return to_json(score_mapper(run, drawn.scenario)).dump();
   });
   std::map<uint64_t, BlameScore> scores;
   Progress progress("chaos --blame");
@@ -46,27 +50,30 @@ std::map<uint64_t, BlameScore> score_seeds(const ChaosBase& base,
 
 }  // namespace
 
-int chaos_blame_command(const ChaosOptions& options) {
-  if (!options.merge.empty()) throw InputError("--blame: expected no --merge beside it");
-  if (options.world != World::kSim) throw InputError("--blame: expected --world sim beside it");
+int chaos_blame_command(Accuser accuser, const ChaosOptions& options) {
+  const std::string flag = accuser == Accuser::kMapper ? "--mapper" : "--blame";
+  if (!options.merge.empty()) throw InputError(flag + ": expected no --merge beside it");
+  if (options.world != World::kSim) throw InputError(flag + ": expected --world sim beside it");
   const InterruptGuard guard;
   const ChaosBase base = load_chaos_base(options.base);
   const auto seeds = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
   const uint32_t jobs =
       options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   std::FILE* text = options.json ? stderr : stdout;
-  fmt::print(text, "mrclab: blame over chaos on {}, seeds {}\n", base.word, options.seeds);
+  fmt::print(text, "mrclab: {} over chaos on {}, seeds {}\n", flag.substr(2), base.word,
+             options.seeds);
   std::fflush(text);
   BlameScore score;
-  const std::map<uint64_t, BlameScore> scores = score_seeds(base, seeds, jobs, guard);
+  const std::map<uint64_t, BlameScore> scores = score_seeds(accuser, base, seeds, jobs, guard);
   for (const auto& [seed, of_seed] : scores) score.add_score(of_seed);
-  fmt::print(text, "{}", blame_table(score));
+  const ScoreMarks& marks = accuser == Accuser::kMapper ? kMapperMarks : kBlameMarks;
+  fmt::print(text, "{}", blame_table(score, marks));
   if (options.json) {
     nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};
     json.update(to_json(score));
     fmt::print("{}\n", printed(json, "blame-score"));
   }
-  if (scores.size() == seeds.size()) return score.reaches_marks() ? 0 : 1;
+  if (scores.size() == seeds.size()) return score.reaches_marks(marks) ? 0 : 1;
   std::fflush(text);
   fmt::print(stderr, "mrclab: interrupted; {} of {} done\n", scores.size(),
              counted_noun(seeds.size(), "seed"));

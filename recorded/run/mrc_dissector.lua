@@ -6,6 +6,8 @@
 --            to Wireshark's own RoCEv2 dissector
 --   mrctime  the Ethernet trailer that carries fabric time, and the void frames (ethertype 0x88B5)
 --            that stand for lost ones
+--   mapper   UDP port 49862: probes of a mapper (fabric/probes/probe_frame.h); UDP port 862: STAMP test packets of a
+--            sender (RFC 8762), which its probes may be, too
 --   mrcnotice  UDP port 51073: notices of failures between switches (routing/notice/failure_notice.h)
 
 --@TABLES@
@@ -598,3 +600,51 @@ function notice.dissector(tvb, pinfo, root)
 end
 
 DissectorTable.get("udp.port"):add(kNoticePort, notice)
+
+--- A mapper's probe, which comes back to its sender as it was sent.
+local mapper = Proto("mapper", "MRC lab mapper probe")
+local all_mapper = {}
+local probe_carrier = ProtoField.string("mapper.carrier", "uSID path", base.ASCII,
+                                        "what is left of the list of uSIDs in the outer destination")
+all_mapper[1] = probe_carrier
+for name, header in pairs(probes) do make_fields(mapper, "mapper." .. name, header, all_mapper) end
+mapper.fields = all_mapper
+
+local function dissect_probe(name, title)
+  local header = probes[name]
+  return function(tvb, pinfo, root)
+    pinfo.cols.protocol = title
+    local tree = root:add(mapper, tvb())
+    tree:set_text(header.label)
+    local text = ""
+    for _, f in ipairs(header.fields) do  -- a trimmed one ends early
+      if f.first + f.count <= tvb:len() then
+        local item = tree:add(f.proto, tvb(f.first, f.count))
+        if f.name == "kind" or f.name == "plane" or f.name == "uplink" or f.name:find("^seq") then
+          local value = tvb(f.first, f.count):bitfield(f.bit - 8 * f.first, f.width)
+          text = text .. " " .. f.name .. " " .. (f.names and f.names[value] or value)
+        end
+        if f.signed then item:append_text(string.format(" (%.6f us)", tvb(f.first, 8):int64():tonumber() / 1e6)) end
+      end
+    end
+    local destinations = { ip6_destination() }
+    local carrier = #destinations > 1 and carrier_text(destinations)
+    if carrier then tree:add(probe_carrier, carrier):set_generated() end
+    pinfo.cols.info = title .. text .. (carrier and " " .. carrier or "")
+    return tvb:len()
+  end
+end
+
+--- A protocol has one dissector function, and the port of the packet chooses.
+local own_probe, stamp_probe = dissect_probe("probe", "PROBE"), dissect_probe("stamp", "STAMP")
+local kProbePort, kStampPort = 49862, 862
+function mapper.dissector(tvb, pinfo, root)
+  if pinfo.dst_port ~= kStampPort then
+    if tvb:len() < 4 or tvb(0, 4):uint() ~= probes.probe.magic then return 0 end
+    return own_probe(tvb, pinfo, root)
+  end
+  return stamp_probe(tvb, pinfo, root)
+end
+
+DissectorTable.get("udp.port"):add(kProbePort, mapper)
+DissectorTable.get("udp.port"):add(kStampPort, mapper)

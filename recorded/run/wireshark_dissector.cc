@@ -129,6 +129,10 @@ std::string lua_tables(const Topology* topology) {
   for_each_mrc_header([&]<const auto & kTable>() {
     text += fmt::format("  {}={}}},\n", kTable.name, lua_header<kTable>());
   });
+  text += "}\nlocal probes = {\n";
+  for_each_probe_header([&]<const auto & kTable>() {
+    text += fmt::format("  {}={}, magic={}}},\n", kTable.name, lua_header<kTable>(), kProbeMagic);
+  });
   text += "}\nlocal trailer = " + lua_header<kTrailerTable>();
   text += fmt::format(", magic={},\n  constants={{{}}}}}\n", kTrailerMagic,
                       lua_constants<kTrailerTable>());

@@ -98,6 +98,10 @@ class ExpectationCheck::OfOne {
     entry_.fail("packets that are trimmed, in a fabric where the kernel and Open vSwitch forward",
                 "\"at_most\", or \"forwarding: switchd\" or bpf: those do not trim");
   }
+  void check_own(const analysis::ExpectMapperNames&) const {
+    if (scenario_.topology.mapper.on) return;
+    entry_.fail("mapper_names, without a mapper", "\"mapper: {period: 10rtt}\" in the scenario");
+  }
   /// Half of a round trip is the time of a ping-pong alone: only it begins its next message when the last one was
   /// answered.
   void check_own(const analysis::ExpectLatency& expect) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/probes/probe_route.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/text/yaml_compose.h"
 #include "fabric/topology/build_topology.h"
@@ -111,6 +112,15 @@ void check_mechanisms(const YamlValue& document, const Scenario& scenario) {
   }
 }
 
+/// Whether its probes fit the fabric shows only when both are known.
+void check_mapper(const YamlValue& document, const Topology& topology) {
+  const auto misfit = mapper_misfit(topology);
+  if (!misfit) return;
+  const auto own = document.get("mapper");
+  (own ? *own : document.require("fabric"))
+      .fail(*misfit, "\"mapper: off\", a longer period or fewer kinds of probes");
+}
+
 /// `--until` at the scenario's end itself changes nothing.
 void read_until(const std::string& text, Scenario& out) {
   const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
@@ -172,6 +182,7 @@ Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& b
   if (overrides.seed) check_seed(*overrides.seed);
   const bool is_set = mistakes.go_on([&] {
     keys.read_pass(kHowItRuns, file, scenario, reading);
+    check_mapper(file, scenario.topology);
     if (overrides.seed) scenario.seed = *overrides.seed;
     leave_out(scenario.without, scenario.transport, scenario.topology);
     settle_timing(file, overrides, scenario);

@@ -2,6 +2,7 @@
 
 #include "endpoint/options/transport_form.h"
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/mapper/mapper_keys.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
@@ -171,6 +172,12 @@ void read_contrast(const YamlValue& list, S& out, Reading& reading) {
   if (reading.contrasts) out.contrasts = parse_contrasts(list, out);
 }
 
+/// In place of the fabric's own, and written with the fabric.
+void read_mapper(const YamlValue& value, S& out, Reading&) {
+  mapper_key().read(value, out.fabric.mapper);
+  out.topology.mapper = out.fabric.mapper;
+}
+
 /// The text of a list, below its key; empty of an empty list.
 template <class... Values>
 std::string list_text(const Values&... values) {
@@ -280,6 +287,8 @@ const ScenarioKeys& scenario_keys() {
        read_twin,
        {},
        kFirst},
+      {"mapper", mapper_key().form, mapper_key().about + ", in place of the fabric's `mapper`",
+       read_mapper},
       R::of("seed", &S::seed, integer_kind(0, kMaxSeed), "of all draws"),
       {"transport",
        endpoint::transport_form().elsewhere(),

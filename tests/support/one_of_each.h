@@ -47,7 +47,8 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectLossless{},
           ExpectPause{{}, Probability{10'000'000}, {}},
           ExpectDeadlockFree{},
-          ExpectMessageTime{us10}};
+          ExpectMessageTime{us10},
+          ExpectMapperNames{"link *", us10}};
 }
 
 }  // namespace mrclab::test

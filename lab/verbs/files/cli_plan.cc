@@ -17,6 +17,7 @@
 #include "plan/fabric_plan.h"
 #include "plan/fabric_plan_text.h"
 #include "plan/graph_plan.h"
+#include "plan/mapper_plan.h"
 #include "plan/nic_routes.h"
 #include "plan/node_addresses.h"
 #include "plan/simulation_plan.h"
@@ -32,7 +33,7 @@ struct PlanOptions {
   std::string fabric, port_rate, address_plan, node, ev, routing;
   uint64_t job = 1024;
   std::optional<uint32_t> host, to;
-  bool simulate = false, json = false, csv = false;
+  bool simulate = false, mapper = false, json = false, csv = false;
 };
 
 FabricShape shape_of(PlanOptions& options) {
@@ -126,6 +127,12 @@ int plan_command(PlanOptions& options) {
                                   : simulation_text(plan));
     return 0;
   }
+  if (options.mapper) {
+    const MapperPlan plan = plan_mapper(shape);
+    fmt::print("{}", options.json ? printed(mapper_plan_json(plan), "plan-mapper") + "\n"
+                                  : mapper_plan_text(plan));
+    return 0;
+  }
   const BitRate capacity = options.request.radix == 0
                                ? kSwitchCapacity
                                : BitRate{options.request.radix * shape.host_rate.bps};
@@ -196,6 +203,13 @@ void add_plan_verb(CLI::App& app, CliResult& result) {
           ->excludes(node)
           ->excludes(host)
           ->excludes(routing);
+  plan->add_flag(
+          "--mapper", options->mapper,
+          "probes of a mapper: cost, coverage, what they cannot tell apart, time to a finding")
+      ->excludes(node)
+      ->excludes(host)
+      ->excludes(routing)
+      ->excludes(simulate);
   CLI::Option* json = plan->add_flag("--json", options->json, "as JSON");
   plan->add_flag("--csv", options->csv, "as CSV, of a node or a pair of hosts")
       ->excludes(json)

@@ -35,6 +35,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   auto options = std::make_shared<ChaosOptions>();  // shared with the callback
   auto world = std::make_shared<std::string>("sim");
   auto blame = std::make_shared<bool>(false);
+  auto mapper = std::make_shared<bool>(false);
   auto surplus = std::make_shared<std::string>();
   auto campaign = std::make_shared<CampaignWords>();
   CLI::App* chaos = add_verb(app, "chaos");
@@ -57,7 +58,12 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   chaos->add_flag("--programs", options->programs,
                   "run the programs of a scenario or a campaign from elsewhere without asking");
-  chaos->add_flag("--blame", *blame, "compare what blame finds by packets alone with the faults");
+  CLI::Option* by_packets = chaos->add_flag(
+      "--blame", *blame, "compare what blame finds by packets alone with the faults");
+  chaos
+      ->add_flag("--mapper", *mapper,
+                 "switch a mapper on, and compare what its probes find with the faults")
+      ->excludes(by_packets);
   add_campaign_options(*chaos, *campaign);
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
@@ -68,12 +74,13 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "the same evidence; missed. Then wrong blames, misses, precision and recall.\n"
       "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
+      "With --mapper 0: precision >= 0.97 and recall >= 0.95; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"
       "         mrclab chaos octet --seeds 1-200 --blame\n"
       "         mrclab chaos octet --seeds 1-9000 --on parallel\n"
       "         mrclab chaos octet,pair --budget 8h --campaign night");
   chaos->add_option("SURPLUS", *surplus)->group("");  // to print what to do instead
-  chaos->callback([options, world, blame, surplus, campaign, &result] {
+  chaos->callback([options, world, blame, mapper, surplus, campaign, &result] {
     refuse_file_of_json(*options, *surplus);
     const bool joins =
         !options->merge.empty() || !campaign->resume.empty() || !campaign->summary.empty();
@@ -86,7 +93,11 @@ void add_chaos(CLI::App& app, CliResult& result) {
       result.code = *code;
       return;
     }
-    result.code = *blame ? chaos_blame_command(*options) : chaos_command(*options);
+    if (*blame || *mapper) {
+      result.code = chaos_blame_command(*mapper ? Accuser::kMapper : Accuser::kPackets, *options);
+    } else {
+      result.code = chaos_command(*options);
+    }
   });
 }
 

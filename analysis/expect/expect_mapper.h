@@ -1,0 +1,25 @@
+#pragma once
+// Expectations of what a mapper finds (analysis/mapper).
+
+#include "analysis/expect/expectation_parts.h"
+
+namespace mrclab::analysis {
+
+/// The mapper names a part of this kind and name ("link h0:p0--p0.t0-0:d0", "switch p0.t1-2"; a pattern), alone or as one
+/// of a class, within that time of the first fault, and nothing that is none. "none": it names nothing at all.
+struct ExpectMapperNames {
+  static constexpr ExpectationWord kWord{
+      "mapper_names", Measure::kTime,
+      "\"mapper_names: {part: link p0.t0-0:u1--p0.t1-1:d0, within: 60rtt}\""};
+  std::string part;
+  FabricTime within = FabricTime::never();
+  bool operator==(const ExpectMapperNames&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("part", e.part, Need::kRequired);
+    visit("within", e.within, Need::kOptionalPositive);
+  }
+};
+const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,89 @@
+#include "lab/chaos/mapper_score.h"
+
+#include <algorithm>
+
+#include "analysis/mapper/mapper_collector.h"
+#include "analysis/mapper/probe_samples.h"
+#include "fabric/probes/probe_route.h"
+#include "fabric/text/yaml.h"
+#include "faults/schedule.h"
+#include "lab/chaos/blame_target.h"
+#include "scenario/simulation/simulation.h"
+
+namespace mrclab::lab {
+namespace {
+
+/// Loses no probe of an agent: what else is lost at its targets while it is on, another fault takes.
+bool spares_probes(faults::FaultKind kind) {
+  switch (kind) {
+    case faults::FaultKind::kDuplicate:
+    case faults::FaultKind::kEcnAlways:
+    case faults::FaultKind::kLossyEv:
+    case faults::FaultKind::kSlowReceiver:
+    case faults::FaultKind::kPcieStall:
+    case faults::FaultKind::kIncast:
+    case faults::FaultKind::kPauseStorm: return true;
+    default: return false;
+  }
+}
+
+/// Lost probes over the target while the fault was on, and hosts' reports of ports that it made dark.
+uint64_t probes_hit(const Topology& t, const std::vector<analysis::BlameSample>& samples,
+                    const faults::Fault& fault, const BlameTarget& target) {
+  if (spares_probes(fault.kind)) return 0;
+  const faults::Interval on = faults::interval_of(fault, t);
+  const auto belongs = [&](WireId wire) {
+    return target.wires.contains(wire) || target.nodes.contains(t.wire(wire).to.node);
+  };
+  uint64_t hits = 0;
+  for (const analysis::BlameSample& sample : samples) {
+    if (!sample.bad || sample.t + kBlameSlack < on.start || sample.t > on.last_heal + kBlameSlack) {
+      continue;
+    }
+    const auto end = sample.wires.begin() + sample.wire_count;
+    if (!std::any_of(sample.wires.begin(), end, belongs)) continue;
+    hits += analysis::is_word(sample) ? kObservableHits : 1;
+  }
+  return hits;
+}
+
+}  // namespace
+
+void switch_mapper_on(Scenario& scenario) {
+  MapperProfile mapper;
+  mapper.on = true;
+  for (mapper.period.rtts = 1; mapper.period.rtts < 1000; ++mapper.period.rtts) {
+    scenario.topology.mapper = mapper;
+    if (probe_share(scenario.topology) <= kMostProbeShare) break;
+  }
+  scenario.fabric.mapper = mapper;
+  if (const auto misfit = mapper_misfit(scenario.topology)) {
+    throw InputError("--mapper: found " + *misfit + ": expected regular planes of our switches");
+  }
+}
+
+BlameScore score_mapper(const std::string& run, const Scenario& scenario) {
+  const Topology& t = scenario.topology;
+  analysis::Evidence evidence(t, scenario.schedule, scenario.stop());
+  {
+    Simulation simulation(scenario, 1,
+                          [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
+    simulation.run();
+  }
+  evidence.finish();
+  const auto result = analysis::mapper_result(t, evidence.events(), evidence.coverage());
+  analysis::MapperResult counts;
+  const auto samples = analysis::probe_samples(t, evidence.events(), counts).samples;
+  std::vector<analysis::Blame> blames;
+  std::vector<FabricTime> named;
+  for (const analysis::MapperFinding& finding : result->found) {
+    blames.push_back(finding.part);
+    named.push_back(finding.named);
+  }
+  return score_parts(run, scenario, blames, named,
+                     [&](const faults::Fault& fault, const BlameTarget& target) {
+                       return probes_hit(t, samples, fault, target);
+                     });
+}
+
+}  // namespace mrclab::lab
