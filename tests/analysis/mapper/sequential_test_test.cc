@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <initializer_list>
+
 using namespace mrclab::analysis;
 
 TEST_CASE("probes until a loss is found or ruled out, by Wald's test with errors of 1e-6") {
