@@ -86,7 +86,7 @@ void cross_wires(const ProbeGrid& grid, const PlaneWires& wires, uint64_t period
   }
 }
 
-std::string percent(double share) { return fmt::format("{:.2g} %", share * 100); }
+std::string percent(double share) { return fmt::format("{:.3g} %", share * 100); }
 
 std::string kinds_text(const MapperProfile& mapper) {
   std::string text = mapper.t0 ? "t0" : "";
@@ -134,7 +134,7 @@ MapperPlan plan_mapper(const FabricShape& shape) {
       (static_cast<double>(plan.period.ps()) * 1e-12 * static_cast<double>(outline.host_rate.bps));
   plan.threshold = analysis::alarm_threshold(plan.t0 + plan.t1 + plan.cross);
   for (const double loss : kLosses) {
-    const double bad = std::min(loss, 0.98);  // the bank's
+    const double bad = std::min(loss, 1 - analysis::kProbeChance);
     plan.delays.push_back({loss, std::max(1.0, std::ceil(analysis::probes_to_alarm(
                                                    bad, analysis::kProbeChance, plan.threshold)))});
   }

@@ -158,32 +158,39 @@ class Search {
   }
 
   /// A line card is suspected only where two of its links went dark, a power zone where no one node of it is at all
-  /// the links that did: else the link or the node is the simpler reason.
+  /// the links that did: else the link or the node is the simpler reason. A probe shows no light; that it was lost counts.
   bool more_than_a_part(const Component& component, const Track& track) const {
     const bool card = component.kind == ComponentKind::kCard;
     if ((!card && component.kind != ComponentKind::kZone) || track.gain < options_.least_gain)
       return true;
+    std::set<uint32_t> of_card;
+    if (card) {
+      const PortRef first = topology_.wire(WireId{component.index}).from;
+      for (const PortRef port : topology_.line_card_of(first)) {
+        of_card.insert(topology_.port(port).link.value);
+      }
+    }
     std::optional<std::set<uint32_t>> common;  // links of a card, nodes of a zone
     for (const uint32_t index : bad_of(component, track)) {
       const BlameSample& sample = samples_[index];
-      for (uint8_t i = 0; sample.clue == Clue::kDark && i < sample.wire_count; ++i) {
+      if (sample.clue != Clue::kDark && !sample.probe) continue;
+      std::set<uint32_t> parts;
+      for (uint8_t i = 0; i < sample.wire_count; ++i) {
         if ((sample.suspects >> i & 1) == 0) continue;
         const Wire& wire = topology_.wire(sample.wires[i]);
-        std::set<uint32_t> ends;
         if (card) {
-          ends.insert(wire.link.value);
-        } else {
-          for (const NodeId node : {wire.from.node, wire.to.node}) {
-            const std::vector<uint32_t>& zones = zones_[node.value];
-            const bool inside = std::count(zones.begin(), zones.end(), component.index) > 0;
-            if (inside) ends.insert(node.value);
-          }
+          if (of_card.contains(wire.link.value)) parts.insert(wire.link.value);
+          continue;
         }
-        if (ends.empty()) continue;
-        if (!common) common = ends;
-        std::erase_if(*common, [&](uint32_t part) { return !ends.contains(part); });
-        if (common->empty()) return true;
+        for (const NodeId node : {wire.from.node, wire.to.node}) {
+          const std::vector<uint32_t>& zones = zones_[node.value];
+          if (std::count(zones.begin(), zones.end(), component.index) > 0) parts.insert(node.value);
+        }
       }
+      if (parts.empty()) continue;
+      if (!common) common = parts;
+      std::erase_if(*common, [&](uint32_t part) { return !parts.contains(part); });
+      if (common->empty()) return true;
     }
     return false;
   }

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "analysis/blame/blame_component.h"
@@ -29,7 +28,9 @@ struct SearchOptions {
   /// The least gain of one that is no chance, in nats: some 500 components in 1000 intervals, with a margin as large
   /// again. Three lost packets give 28.
   double least_gain = 24;
-  std::string_view noun = "packet";                               ///< what a sample is called
+  /// The samples are probes of a mapper, which come by once in so long and show no light: what failed at once is found out
+  /// within that time. Zero: they are packets.
+  FabricTime probed_every = {};
   std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
   /// Would a fault of this component have shown elsewhere, too? Then others explain these samples. Empty: nothing is
   /// refuted.

@@ -83,7 +83,7 @@ class Blamer {
   void blame(const SearchOptions& options, std::optional<Symptom> symptom,
              std::vector<Blame>& blames) {
     explained_.assign(samples_.size(), false);
-    noun_ = options.noun;
+    probed_every_ = options.probed_every;
     SearchOptions search = options;
     search.refuted = [&](const Component& component, const std::vector<uint32_t>& bad,
                          FabricTime from, FabricTime until) {
@@ -176,11 +176,13 @@ class Blamer {
     return {};
   }
 
+  bool of_probes() const { return probed_every_ > FabricTime::zero(); }
+
   /// May both have the same reason, in this parent? Wrong routes and dead links do not, and a switch
   /// that reports a dark port of its own is not dead.
   bool fits(const Draft& draft, const Draft& first, const Component& parent) const {
     const bool shared = parent.kind == ComponentKind::kCard || parent.kind == ComponentKind::kZone;
-    if (shared && draft.symptom != Symptom::kNoLight) return false;
+    if (shared && draft.symptom != Symptom::kNoLight && !of_probes()) return false;
     const bool astray = draft.symptom == Symptom::kMisroutes;
     if (astray != (first.symptom == Symptom::kMisroutes)) return false;
     return std::none_of(draft.bad.begin(), draft.bad.end(), [&](uint32_t index) {
@@ -223,7 +225,8 @@ class Blamer {
     const auto used = static_cast<size_t>(std::count_if(
         links.begin(), links.end(), [&](LinkId link) { return used_links_.contains(link); }));
     const bool optic = parent.kind == ComponentKind::kOptic;
-    const FabricTime apart = topology_.base_rtt * (optic ? kTogetherRtts : kAtOnceRtts);
+    const FabricTime apart =
+        std::max(topology_.base_rtt * (optic ? kTogetherRtts : kAtOnceRtts), probed_every_);
     for (size_t first = 0; first < drafts_.size(); ++first) {
       std::set<LinkId> gone;
       std::vector<size_t> members;
@@ -335,7 +338,8 @@ class Blamer {
     };
     std::string text;
     if (blame.bad > 0) {
-      text = std::to_string(blame.bad) + " of " + counted_noun(blame.of, noun_) + " over it " +
+      text = std::to_string(blame.bad) + " of " +
+             counted_noun(blame.of, of_probes() ? "probe" : "packet") + " over it " +
              what(blame.bad == 1) + ", " +
              (blame.bad_elsewhere == 0 ? "no other" : counted_noun(blame.bad_elsewhere, "other")) +
              " at that time";
@@ -352,7 +356,7 @@ class Blamer {
   std::set<LinkId> used_links_;
   std::vector<bool> explained_;
   std::vector<Draft> drafts_;
-  std::string noun_;
+  FabricTime probed_every_;
 };
 
 }  // namespace

@@ -11,8 +11,11 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Shares of lost probes: gray failures, and a dark part.
-const std::vector<double> kBank = {0.98, 0.5, 0.2, 0.05, 0.01, 0.001};
+/// Shares of lost probes: a dark part, whose probes all are lost, so that one that comes back counts as much against it as
+/// a lost one does for it; and gray failures.
+const std::vector<double> kBank = {1 - kProbeChance, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001};
+/// A part is not named before as many are left as this, itself and its equals (our choice).
+constexpr uint32_t kMostPlaces = 4;
 
 uint64_t probes_a_period(const Topology& topology) {
   const ProbeGrid grid = grid_of(topology);
@@ -53,13 +56,14 @@ std::optional<MapperResult> mapper_result(const Topology& topology, const EventH
   options.chance = kProbeChance;
   options.severities = kBank;
   options.least_gain = result.threshold;
-  options.noun = "probe";
+  options.probed_every = result.period;
   std::vector<Blame> blames;
   // No event but the agents' reports is looked at: the mapper is a witness of its own.
   blame_by_samples(topology, EventHistory(topology), probes.light, probes.samples, options,
                    std::nullopt, blames);
   uint64_t explained = 0;
   for (Blame& blame : blames) {
+    if (blame.places > kMostPlaces) continue;
     explained += blame.bad;
     const FabricTime named = reported_at(result, blame.named);
     const Interval95 loss = wilson(blame.bad, blame.of);

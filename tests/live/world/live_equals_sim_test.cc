@@ -328,6 +328,35 @@ expect:
     }
   }
 
+  TEST_CASE("a mapper's probes and reports are the same, live and simulated, in both forms") {
+    for (const std::string form : {"own", "stamp"}) {
+      CAPTURE(form);
+      const std::string text =
+          "name: mapped\nseed: 5\n"
+          "fabric: {name: f, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, host_rate: 100Gb/s}\n"
+          "mapper: {period: 6rtt, form: " +
+          form + R"(}
+workload:
+  - incast: {from: "h[1-3]", to: h0, load: 60%, message: 64KiB}
+faults:
+  - {at: 20us, wire_loss: {link: "p0.t0-0:u0", direction: up, loss: 50%}}
+  - {at: 60us, port_down: {port: "h3:p1", for: 150us}}
+  - {at: 90us, bit_errors: {switch: p1.t1-0, rate: 1e-4, for: 90us}}
+  - {at: 250us, host_restart: {host: h2, down: 60us}}
+end: 400us
+expect:
+  - safety
+)";
+      const test::TemporaryRuns runs;
+      const RunResult sim = run_both(runs, parse_scenario(read_yaml_text(text, "mapped.yaml")),
+                                     kVariants[form == "own" ? 0 : 2]);
+      REQUIRE(sim.verdict.mapper);
+      CHECK(sim.verdict.mapper->sent > 50);
+      CHECK(sim.verdict.mapper->lost > 3);
+      CHECK_FALSE(sim.verdict.mapper->found.empty());
+    }
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(
