@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/mapper/mapper_collector.h"
-#include "analysis/mapper/sequential_test.h"
+#include "analysis/mapper/probe_statistics.h"
 #include "fabric/base/random.h"
 #include "fabric/probes/probe_frame.h"
 #include "fabric/probes/probe_plan.h"

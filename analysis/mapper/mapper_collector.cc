@@ -5,7 +5,7 @@
 
 #include "analysis/blame/blamer.h"
 #include "analysis/mapper/probe_samples.h"
-#include "analysis/mapper/sequential_test.h"
+#include "analysis/mapper/probe_statistics.h"
 #include "fabric/probes/probe_route.h"
 
 namespace mrclab::analysis {

@@ -50,22 +50,27 @@ class ProbeReader {
     const std::set<std::string> lost(report.lost.begin(), report.lost.end());
     const std::set<std::string> damaged(report.damaged.begin(), report.damaged.end());
     const std::set<std::string> slow(report.slow.begin(), report.slow.end());
-    std::set<uint32_t> dark;
-    for (const auto& [since, name] : report.dark) {
-      if (const auto port = topology_.find_port(host_name(news.host) + ":" + name)) {
-        dark.insert(port->port.value);
-        note_dark(news.host, port->port.value, FabricTime::from_ps(static_cast<int64_t>(since)));
-      }
-    }
+    const std::set<std::string> unsent(report.unsent.begin(), report.unsent.end());
+    note_light(news.host, report.dark, &ProbeReader::note_dark);
+    note_light(news.host, report.lit, &ProbeReader::end_dark);
     for (uint32_t plane = 0; plane < topology_.planes; ++plane) {
-      if (dark.contains(plane)) continue;
-      end_dark(news.host, plane, start_of(report.period) + offset(news.host, plane));
+      if (unsent.contains("p" + std::to_string(plane))) continue;
       const auto probes = probes_of(grid_, topology_.mapper, news.host, plane, report.period);
       for (const Probe& probe : probes) {
         const std::string name = to_string(probe);
         add_probe(news.host, probe, report.period, lost.contains(name), slow.contains(name),
                   damaged.contains(name));
       }
+    }
+  }
+
+  /// Instants at which ports lost their light, or had it back.
+  void note_light(uint32_t host, const ProbeReport::Numbered& ports,
+                  void (ProbeReader::*note)(uint32_t host, uint32_t plane, FabricTime t)) {
+    for (const auto& [ps, name] : ports) {
+      const auto port = topology_.find_port(host_name(host) + ":" + name);
+      if (port)
+        (this->*note)(host, port->port.value, FabricTime::from_ps(static_cast<int64_t>(ps)));
     }
   }
 
@@ -97,7 +102,6 @@ class ProbeReader {
   /// A word when the port went dark, however long it stays so.
   void note_dark(uint32_t host, uint32_t plane, FabricTime since) {
     auto& spans = dark_[{host, plane}];
-    if (!spans.empty() && spans.back().first == since) return;
     spans.emplace_back(since, FabricTime::never());
     const Port& port = topology_.port({topology_.host(host), PortId{plane}});
     BlameSample word;

@@ -14,7 +14,7 @@ MapperAgent::MapperAgent(const Topology& topology, uint32_t host, uint64_t seed)
       grid_(grid_of(topology)),
       period_(probe_period(topology)),
       timeout_(probe_timeout(topology)),
-      dark_since_(topology.planes, FabricTime::never()) {
+      has_light_(topology.planes, true) {
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
     turns_.emplace_back(probe_offset(host, plane, period_), plane);
   }
@@ -79,8 +79,8 @@ std::optional<MapperAgent::Due> MapperAgent::next_probe(FabricTime now) {
     const auto [offset, plane] = turns_[turn_];
     if (start_of(periods_.back().number) + offset > now) return std::nullopt;
     ++turn_;
-    if (dark_since_[plane] != FabricTime::never()) {
-      periods_.back().dark.emplace_back(dark_since_[plane].ps(), "p" + std::to_string(plane));
+    if (!has_light_[plane]) {
+      periods_.back().unsent.push_back("p" + std::to_string(plane));
       continue;
     }
     waiting_ = probes_of(grid_, topology_.mapper, host_, plane, periods_.back().number);
@@ -109,7 +109,9 @@ std::optional<ProbeReport> MapperAgent::next_report(FabricTime now) {
     if (sent.slow) report.slow.push_back(to_string(sent.probe));
   }
   report.late = std::exchange(late_, {});
-  report.dark = std::move(due->dark);
+  report.unsent = std::move(due->unsent);
+  report.dark = std::exchange(dark_, {});
+  report.lit = std::exchange(lit_, {});
   report.marked = std::exchange(marked_, 0);
   report.again = std::exchange(again_, 0);
   report.forged = std::exchange(forged_, 0);
@@ -147,7 +149,8 @@ void MapperAgent::receive(uint32_t port, const SeenProbe& seen, FabricTime now) 
 }
 
 void MapperAgent::set_light(uint32_t port, bool lit, FabricTime now) {
-  dark_since_[port] = lit ? FabricTime::never() : now;
+  has_light_[port] = lit;
+  if (running_) (lit ? lit_ : dark_).emplace_back(now.ps(), "p" + std::to_string(port));
 }
 
 void MapperAgent::set_running(bool running, FabricTime now) {
@@ -156,6 +159,8 @@ void MapperAgent::set_running(bool running, FabricTime now) {
   if (!running) return;
   periods_.clear();
   late_.clear();
+  dark_.clear();
+  lit_.clear();
   marked_ = again_ = forged_ = 0;
   begin_period(static_cast<uint64_t>(now.ps() / period_.ps()) + 1);
 }

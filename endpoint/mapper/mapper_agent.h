@@ -12,7 +12,8 @@
 // nonce or another port is counted as forged. The agent is software: while its host is paused or off it sends and
 // reports nothing, and what was under way is forgotten.
 //
-// Bounded: the probes of the periods that a timeout spans, and as many of those before, for late ones.
+// Bounded: the probes of the periods that a timeout spans, and as many of those before, for late ones; and what becomes of
+// the ports in a period.
 
 #include <array>
 #include <cstdint>
@@ -66,7 +67,7 @@ class MapperAgent {
     uint64_t number = 0;
     uint32_t first_sequence = 0;
     std::vector<Sent> probes;
-    ProbeReport::Numbered dark;  ///< as in its report
+    std::vector<std::string> unsent;  ///< as in its report
     bool reported = false;
   };
   void begin_period(uint64_t number);
@@ -89,7 +90,8 @@ class MapperAgent {
   std::vector<Probe> waiting_;  ///< probes of the port whose turn it is, the next one last
   std::vector<std::pair<uint64_t, std::string>> late_;
   uint32_t marked_ = 0, again_ = 0, forged_ = 0;
-  std::vector<FabricTime> dark_since_;  ///< by port; never(): it has light
+  std::vector<bool> has_light_;       ///< by port
+  ProbeReport::Numbered dark_, lit_;  ///< since the last report
   bool running_ = true;
 };
 

@@ -29,13 +29,16 @@ struct NamesRow {
   std::string_view word;
   Names ProbeReport::*member;
 };
-constexpr NamesRow kNames[] = {
-    {"lost", &ProbeReport::lost}, {"damaged", &ProbeReport::damaged}, {"slow", &ProbeReport::slow}};
+constexpr NamesRow kNames[] = {{"lost", &ProbeReport::lost},
+                               {"damaged", &ProbeReport::damaged},
+                               {"slow", &ProbeReport::slow},
+                               {"unsent", &ProbeReport::unsent}};
 struct NumberedRow {
   std::string_view word;
   ProbeReport::Numbered ProbeReport::*member;
 };
-constexpr NumberedRow kNumbered[] = {{"late", &ProbeReport::late}, {"dark", &ProbeReport::dark}};
+constexpr NumberedRow kNumbered[] = {
+    {"late", &ProbeReport::late}, {"dark", &ProbeReport::dark}, {"lit", &ProbeReport::lit}};
 struct CountRow {
   std::string_view word;
   uint32_t ProbeReport::*member;

@@ -2,9 +2,9 @@
 // What an agent reports of one period, when the last of its probes can no longer come back: the detail of an event
 // `mapper_report`.
 //
-//   period 12, sent 20, lost p0/t0 p1/u2, damaged p0/t0, slow p2/u1, late 11:p5/u0, dark 294649000:p3
+//   period 12, sent 20, lost p0/t0 p1/u2, damaged p0/t0, slow p2/u1, late 11:p5/u0, dark 294649000:p3, unsent p3
 //
-// A probe of the period is in `lost`, or its port in `dark`, so that it was not sent; or it came back in time.
+// A probe of the period is in `lost`, or its port in `unsent`; or it came back in time.
 
 #include <cstdint>
 #include <optional>
@@ -27,11 +27,12 @@ struct ProbeReport {
       slow;  ///< came back by more than a base RTT later than over an idle fabric, or trimmed
   using Numbered = std::vector<std::pair<uint64_t, std::string>>;
   Numbered late;  ///< by period: lost by an earlier report, and came back
-  Numbered
-      dark;  ///< by the instant since when, in ps: ports ("p3") without light when their turn came
-  uint32_t marked = 0;  ///< by a queue on the way
-  uint32_t again = 0;   ///< came back a second time
-  uint32_t forged = 0;  ///< claimed to be probes of this host, and were not
+  Numbered dark,
+      lit;  ///< by the instant in ps: ports ("p3") that lost their light, or have it back
+  std::vector<std::string> unsent;  ///< ports without light when their turn came
+  uint32_t marked = 0;              ///< by a queue on the way
+  uint32_t again = 0;               ///< came back a second time
+  uint32_t forged = 0;              ///< claimed to be probes of this host, and were not
   bool operator==(const ProbeReport&) const = default;
 };
 

@@ -31,7 +31,7 @@ std::map<uint64_t, BlameScore> score_seeds(Accuser accuser, const ChaosBase& bas
     return to_json(score_mapper(run, drawn.scenario)).dump();
   });
   std::map<uint64_t, BlameScore> scores;
-  Progress progress("chaos --blame");
+  Progress progress(accuser == Accuser::kMapper ? "chaos --mapper" : "chaos --blame");
   size_t next = 0;
   while (next < seeds.size() || pool.busy() > 0) {
     if (guard.interrupted()) break;

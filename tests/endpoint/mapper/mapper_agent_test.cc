@@ -147,10 +147,15 @@ TEST_CASE("a dark port sends no probes, and the report has since when") {
   bench.run(bench.periods(2), always);
   REQUIRE(bench.reports.size() == 1);
   CHECK(bench.reports[0].dark == ProbeReport::Numbered{{0, "p4"}});
+  CHECK(bench.reports[0].unsent == std::vector<std::string>{"p4"});
   for (const MapperAgent::Due& due : bench.sent) CHECK(due.probe.plane != 4);
   bench.agent.set_light(4, true, bench.now);
+  const FabricTime back = bench.now;
   bench.run(bench.periods(5), always);
-  CHECK(bench.reports.back().dark.empty());
+  CHECK(bench.reports[1].unsent.size() == 1);
+  CHECK(bench.reports[1].dark.empty());
+  CHECK(bench.reports[1].lit == ProbeReport::Numbered{{static_cast<uint64_t>(back.ps()), "p4"}});
+  CHECK(bench.reports.back().unsent.empty());
 }
 
 TEST_CASE("while its host does not run an agent sends and reports nothing, and then begins anew") {

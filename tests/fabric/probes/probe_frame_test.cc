@@ -93,12 +93,14 @@ TEST_CASE("a report reads back, and other texts are none") {
   report.slow = {"p2/x1"};
   report.late = {{11, "p5/u0"}};
   report.dark = {{294'649'000, "p3"}};
+  report.lit = {{294'900'000, "p4"}};
+  report.unsent = {"p3"};
   report.forged = 1;
   const std::string text = to_text(report);
   CHECK(
       text ==
-      "period 12, sent 20, forged 1, lost p0/t0 p1/u2, damaged p1/u2, slow p2/x1, late 11:p5/u0, dark "
-      "294649000:p3");
+      "period 12, sent 20, forged 1, lost p0/t0 p1/u2, damaged p1/u2, slow p2/x1, unsent p3, late "
+      "11:p5/u0, dark 294649000:p3, lit 294900000:p4");
   CHECK(parse_probe_report(text) == report);
   for (const std::string_view other :
        {"", "period", "period x", "period 1, sent", "period 1, sent -1", "period 1, late p0/u0",

@@ -1,6 +1,6 @@
 // How many probes a decision takes, against arithmetic by hand.
 
-#include "analysis/mapper/sequential_test.h"
+#include "analysis/mapper/probe_statistics.h"
 
 #include <doctest/doctest.h>
 

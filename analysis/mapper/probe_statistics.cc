@@ -1,4 +1,4 @@
-#include "analysis/mapper/sequential_test.h"
+#include "analysis/mapper/probe_statistics.h"
 
 #include <algorithm>
 #include <cmath>
