@@ -7,6 +7,9 @@
 namespace mrclab::analysis {
 namespace {
 
+/// What fails whole turns all its ports dark within this time, but for a transceiver that glitches.
+constexpr FabricTime kAllAtOnce = FabricTime::from_us(2);
+
 /// Hosts of the zone report nothing without power; those that hang on its switches report their ports dark.
 bool zone_ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                     const Component& zone, FabricTime from, FabricTime until) {
@@ -27,19 +30,38 @@ bool zone_ruled_out(const Topology& topology, const PortLight& light, const Dark
   return false;
 }
 
+/// Did nothing arrive over the other links of an optic while this one was dark? Then nothing distinguishes the two.
+bool other_links_idle(const Topology& topology, std::span<const BlameSample> samples,
+                      const std::vector<uint32_t>& bad, const Optic& optic, LinkId link) {
+  FabricTime from = FabricTime::never(), until;
+  for (const uint32_t index : bad) {
+    if (samples[index].clue != Clue::kDark) continue;
+    from = std::min(from, samples[index].t);
+    until = std::max(until, samples[index].t);
+  }
+  return std::none_of(samples.begin(), samples.end(), [&](const BlameSample& sample) {
+    if (sample.bad || !sample.counts || sample.t < from || sample.t > until) return false;
+    for (uint8_t i = 0; i < sample.wire_count; ++i) {
+      const LinkId over = topology.wire(sample.wires[i]).link;
+      if (over != link && std::count(optic.links.begin(), optic.links.end(), over) > 0) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                const Component& component, FabricTime from, FabricTime until) {
-  const auto shows_light = [&] {
-    return light.any_lit(links_of(topology, component), from, until);
-  };
+  const std::vector<LinkId> links = links_of(topology, component);
+  const auto shows_light = [&] { return light.any_lit(links, from, until); };
+  const auto went_one_by_one = [&] { return light.any_dark_later(links, dark.first); };
   switch (component.kind) {
     case ComponentKind::kOptic:
-    case ComponentKind::kCard:
-    case ComponentKind::kPlane: return shows_light();
+    case ComponentKind::kCard: return shows_light();
+    case ComponentKind::kPlane: return shows_light() || went_one_by_one();
     // A switch that hangs keeps its light, so no port reports a loss of light.
-    case ComponentKind::kSwitch: return dark.any && shows_light();
+    case ComponentKind::kSwitch: return (dark.any && shows_light()) || went_one_by_one();
     // A host without power reports nothing, and its ports are witnesses for no other component.
     case ComponentKind::kHost:
       return dark.speakers.contains(topology.node(NodeId{component.index}).index) && shows_light();
@@ -53,7 +75,9 @@ DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uin
   for (const uint32_t index : bad) {
     const BlameSample& sample = samples[index];
     dark.any = dark.any || sample.clue == Clue::kDark;
-    if (is_word(sample)) dark.speakers.insert(sample.source);
+    if (!is_word(sample)) continue;
+    dark.speakers.insert(sample.source);
+    dark.first = std::min(dark.first, sample.t);
   }
   return dark;
 }
@@ -100,6 +124,7 @@ PortLight::PortLight(const Topology& topology, const PacketHistory& packets,
     : topology_(topology), speaks_(topology.host_count()) {
   if (!events.heard()) return;
   for (const Flow& flow : packets.flows()) {
+    if (flow.roce) continue;  // a queue pair of RC reports no port
     speaks_[flow.source] = speaks_[flow.destination] = true;
   }
   // A host does not report its own port for a plane that its peer has reported: so in doubt a port
@@ -108,13 +133,15 @@ PortLight::PortLight(const Topology& topology, const PacketHistory& packets,
   for (const PathNews& news : events.paths()) {
     if (news.ev) continue;
     auto& spans = dark_[{news.host, news.plane}];
+    auto& own = own_[{news.host, news.plane}];
     const auto key = std::make_tuple(news.host, news.plane, news.qp.value);
     const auto before = open.find(key);
     if (!news.usable && before == open.end()) {
       open[key] = spans.size();
       spans.emplace_back(news.t, FabricTime::never());
+      own.emplace_back(news.local ? news.t : FabricTime::never(), FabricTime::never());
     } else if (news.usable && before != open.end()) {
-      spans[before->second].second = news.t;
+      spans[before->second].second = own[before->second].second = news.t;
       open.erase(before);
     }
   }
@@ -127,6 +154,28 @@ bool PortLight::lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime u
   if (spans == dark_.end()) return true;
   return std::none_of(spans->second.begin(), spans->second.end(), [&](const auto& span) {
     return span.first <= until + topology_.base_rtt + delay && span.second >= from;
+  });
+}
+
+bool PortLight::any_dark_later(const std::vector<LinkId>& links, FabricTime t) const {
+  if (t == FabricTime::never()) return false;
+  const FabricTime then = t + kAllAtOnce + topology_.nic.port_down_delay;
+  const auto later = [&](uint32_t host, uint32_t plane) {
+    const auto found = own_.find({host, plane});
+    if (found == own_.end()) return false;
+    bool after = false;
+    for (const auto& [from, until] : found->second) {
+      if (from <= then && until >= t) return false;
+      after = after || (from > then && from <= t + topology_.base_rtt);
+    }
+    return after;
+  };
+  return std::any_of(links.begin(), links.end(), [&](LinkId id) {
+    for (const PortRef end : {topology_.link(id).a, topology_.link(id).b}) {
+      const NodeSite& site = topology_.node(end.node);
+      if (site.role == NodeRole::kHost && later(site.index, end.port.value)) return true;
+    }
+    return false;
   });
 }
 
@@ -157,6 +206,17 @@ void narrow_class(const Topology& topology, const PortLight& light,
   const Component whole{ComponentKind::kLink, link.value, {}};
   auto& others = suspicion.or_else;
   if (std::find(others.begin(), others.end(), whole) == others.end()) others.push_back(whole);
+  for (const PortRef end : {topology.link(link).a, topology.link(link).b}) {
+    const OpticId id = topology.port(end).optic;
+    if (!id.valid()) continue;
+    const Component optic{ComponentKind::kOptic, id.value, {}};
+    const bool there = std::find(others.begin(), others.end(), optic) != others.end();
+    const bool lit = ruled_out(topology, light, dark, optic, suspicion.from, suspicion.until);
+    if (!there && !lit &&
+        other_links_idle(topology, samples, suspicion.bad, topology.optic(id), link)) {
+      others.push_back(optic);
+    }
+  }
 }
 
 void join_wires(const Topology& topology, Component& component, std::vector<Component>& or_else) {

@@ -32,24 +32,29 @@ class PortLight {
   bool lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const;
   /// Did a host's port at one of these links stay lit?
   bool any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const;
+  /// Did a host report its port at one of these links dark after `t`, and not at that time? Then it was lit then.
+  bool any_dark_later(const std::vector<LinkId>& links, FabricTime t) const;
 
  private:
   const Topology& topology_;
   std::vector<bool> speaks_;  // by host
-  DarkSpans dark_;
+  DarkSpans dark_;  ///< by any report
+  DarkSpans own_;   ///< by those of hosts about ports of their own; empty where there are samples alone
 };
 
 /// Ports without light among the bad samples of a suspicion.
 struct DarkWords {
-  bool any = false;             ///< some port was dark
-  std::set<uint32_t> speakers;  ///< hosts that reported a port of their own
+  bool any = false;                        ///< some port was dark
+  std::set<uint32_t> speakers;             ///< hosts that reported a port of their own
+  FabricTime first = FabricTime::never();  ///< of their reports
 };
 DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
 /// Would a fault of this component have shown elsewhere, too, where nothing was seen?
 bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                const Component& component, FabricTime from, FabricTime until);
 /// Removes components that are ruled out, unless none would be left. A wire without light may stand
-/// for its link: a host that sees no light sends nothing that would show the other direction.
+/// for its link: a host that sees no light sends nothing that would show the other direction; and for an optic whose other links carried
+/// nothing meanwhile.
 void narrow_class(const Topology& topology, const PortLight& light,
                   std::span<const BlameSample> samples, Suspicion& suspicion);
 /// The two wires of a link are the link.

@@ -16,6 +16,9 @@ constexpr uint64_t kBurstShareOfPort = 4;
 /// Refusals with less between them are one blame: as long as a sender waits before it tries again, and
 /// more (our choice).
 constexpr int64_t kRefusalPauseRtts = 20;
+/// Bursts to one receiver with less between them are one blame: what waits in a NIC whose port is dark goes on when
+/// there is light (our choice).
+constexpr int64_t kBurstPauseRtts = 20;
 /// Fewer refusals are a burst that a buffer was too small for: no component is at fault (our choice).
 constexpr uint64_t kFewRefusals = 5;
 
@@ -43,10 +46,14 @@ void blame_bursts(const Topology& topology, const PacketHistory& packets,
     if (burst.frames < kBurstFrames || burst.bytes < least.value) continue;
     const std::string sender = topology.node(topology.host(burst.source)).name;
     const std::string to = topology.node(topology.host(burst.destination)).name;
+    const auto sends = [&](const Blame& blame) {
+      return (" " + blame.component + " ").find(" " + sender + " ") != std::string::npos;
+    };
+    const FabricTime pause = std::max(topology.base_rtt * kBurstPauseRtts, FabricTime{kBurstPause});
     const auto same = std::find_if(of_receiver.begin(), of_receiver.end(), [&](const auto& entry) {
       const Blame& blame = blames[entry.second];
-      return entry.first == burst.destination && burst.from <= blame.until + kBurstPause &&
-             blame.from <= burst.until + kBurstPause;
+      return entry.first == burst.destination && burst.from <= blame.until + pause &&
+             blame.from <= burst.until + pause;
     });
     const size_t place = same == of_receiver.end() ? blames.size() : same->second;
     if (place == blames.size()) {
@@ -59,7 +66,8 @@ void blame_bursts(const Topology& topology, const PacketHistory& packets,
       blames.push_back(blame);
     }
     Blame& blame = blames[place];
-    blame.component += (blame.component.empty() ? "" : " ") + sender;
+    if (burst.from > blame.until + kBurstPause) ++blame.times;
+    if (!sends(blame)) blame.component += (blame.component.empty() ? "" : " ") + sender;
     blame.from = std::min(blame.from, burst.from);
     blame.until = std::max(blame.until, burst.until);
     blame.bad += burst.frames;

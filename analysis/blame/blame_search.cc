@@ -49,7 +49,7 @@ class Search {
       });
       if (best == tracks_.end() || best->second.gain < options_.least_gain) break;
       Entry& part = *best_part(*best);
-      if (refuted(part)) {
+      if (!stands_for_want(part.first) && refuted(part)) {
         part.second.gain = 0;
       } else {
         found.push_back(take(part.first, part.second));
@@ -80,17 +80,28 @@ class Search {
     }
   }
 
+  /// May it be named though it is refuted, for want of anything better? Of probes, agents report the light of every port.
+  bool stands_for_want(const Component& component) const {
+    return options_.probed_every == FabricTime() && component.kind != ComponentKind::kCard &&
+           component.kind != ComponentKind::kZone &&
+           (component.kind != ComponentKind::kPlane || topology_.has_planes());
+  }
+
   bool refuted(const Entry& entry) const {
     if (!options_.refuted) return false;
     const std::vector<uint32_t> bad = bad_of(entry.first, entry.second);
     return options_.refuted(entry.first, bad, samples_[bad.front()].t, samples_[bad.back()].t);
   }
 
-  /// A host of a zone without power reports nothing.
+  /// A host of a zone without power reports nothing, and a switch that discards for want of light has power.
   bool can_explain(const BlameSample& sample, const Component& component, uint8_t wires) const {
-    if (component.kind == ComponentKind::kZone && is_word(sample)) {
-      const auto& zones = zones_[topology_.host(sample.source).value];
-      if (std::count(zones.begin(), zones.end(), component.index) > 0) return false;
+    if (component.kind == ComponentKind::kZone) {
+      const auto inside = [&](NodeId node) {
+        const std::vector<uint32_t>& zones = zones_[node.value];
+        return std::find(zones.begin(), zones.end(), component.index) != zones.end();
+      };
+      if (is_word(sample) && inside(topology_.host(sample.source))) return false;
+      if (sample.clue == Clue::kDark && sample.about.valid() && inside(sample.about)) return false;
     }
     return explains(sample, component, wires);
   }
@@ -226,6 +237,7 @@ class Search {
       sum += entry->second.gain - kReason;
       if (first == nullptr) first = entry;
     }
+    if (first != nullptr && refuted(whole)) return first;
     return sum > whole.second.gain - kReason ? first : &whole;
   }
 

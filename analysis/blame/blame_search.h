@@ -32,8 +32,8 @@ struct SearchOptions {
   /// within that time. Zero: they are packets.
   FabricTime probed_every = {};
   std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
-  /// Would a fault of this component have shown elsewhere, too? Then others explain these samples. Empty: nothing is
-  /// refuted.
+  /// Would a fault of this component have shown elsewhere, too? Then its parts explain these samples, if they can. A line
+  /// card, a power zone and a plane of a listed fabric are then never named. Empty: nothing is refuted.
   std::function<bool(const Component&, const std::vector<uint32_t>& bad, FabricTime from,
                      FabricTime until)>
       refuted = {};

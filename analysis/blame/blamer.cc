@@ -87,14 +87,9 @@ class Blamer {
     SearchOptions search = options;
     search.refuted = [&](const Component& component, const std::vector<uint32_t>& bad,
                          FabricTime from, FabricTime until) {
-      // Regular planes and what is smaller may be named for want of anything better.
-      const bool strict = component.kind == ComponentKind::kCard ||
-                          component.kind == ComponentKind::kZone ||
-                          (component.kind == ComponentKind::kPlane && !topology_.has_planes());
       // Only where a host has reported a port of its own is the silence of others light.
       const DarkWords dark = dark_words(samples_, bad);
-      return strict && !dark.speakers.empty() &&
-             ruled_out(topology_, light_, dark, component, from, until);
+      return !dark.speakers.empty() && ruled_out(topology_, light_, dark, component, from, until);
     };
     for (Suspicion& found : search_blame(topology_, samples_, search)) {
       narrow_class(topology_, light_, samples_, found);

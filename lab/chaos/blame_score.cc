@@ -84,10 +84,6 @@ void count_target(BlameCases& cases, BlameMatch found, uint64_t hits) {
   cases.part += found == BlameMatch::kPart ? 1 : 0;
 }
 
-double share_of(uint64_t of, uint64_t all) {
-  return all == 0 ? 1 : static_cast<double>(of) / static_cast<double>(all);
-}
-
 void add_cases(BlameCases& into, const BlameCases& from) {
   into.targets += from.targets;
   into.faint += from.faint;
@@ -106,6 +102,14 @@ void BlameScore::add_score(const BlameScore& other) {
   blames += other.blames;
   right += other.right;
   parts += other.parts;
+  for (const auto& [transport, shares] : other.transports) {
+    BlameShares& into = transports[transport];
+    into.runs += shares.runs;
+    into.blames += shares.blames;
+    into.named += shares.named;
+    into.observable += shares.observable;
+    into.found += shares.found;
+  }
   wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
   delays_ns.insert(delays_ns.end(), other.delays_ns.begin(), other.delays_ns.end());
   not_found.insert(not_found.end(), other.not_found.begin(), other.not_found.end());
@@ -127,6 +131,16 @@ double BlameScore::recall() const {
 double BlameScore::recall_faint() const {
   const BlameCases all = all_kinds();
   return share_of(all.component + all.in_class + all.faint_named, all.observable + all.faint);
+}
+
+double share_of(uint64_t of, uint64_t all) {
+  return all == 0 ? 1 : static_cast<double>(of) / static_cast<double>(all);
+}
+
+void BlameScore::count_for(const std::string& transport) {
+  const BlameCases all = all_kinds();
+  transports[transport] = {runs, blames, right + parts, all.observable,
+                           all.component + all.in_class};
 }
 
 bool BlameScore::reaches_marks(const ScoreMarks& marks) const {

@@ -38,6 +38,12 @@ struct BlameCases {
   bool operator==(const BlameCases&) const = default;
 };
 
+/// What was named, of all runs and of those under one transport.
+struct BlameShares {
+  uint64_t runs = 0, blames = 0, named = 0, observable = 0, found = 0;
+  bool operator==(const BlameShares&) const = default;
+};
+
 struct BlameScore {
   std::map<std::string, BlameCases> kinds;
   uint64_t runs = 0;
@@ -48,6 +54,7 @@ struct BlameScore {
   std::vector<std::string> not_found;  ///< likewise: observable and missed
   /// From the start of each fault to the instant at which it was named, in ns; of those that are named at an instant.
   std::vector<int64_t> delays_ns;
+  std::map<std::string, BlameShares> transports;  ///< by name_of(ChaosTransport); empty: not known
   bool operator==(const BlameScore&) const = default;
 
   void add_score(const BlameScore& other);
@@ -56,6 +63,8 @@ struct BlameScore {
   double recall() const;        ///< component or class, of the observable; 1 if there are none
   double recall_faint() const;  ///< named ones, of all that touched a packet
   bool reaches_marks(const ScoreMarks& marks = kBlameMarks) const;
+  /// Counts all of it for this transport.
+  void count_for(const std::string& transport);
 };
 
 /// How many packets, or probes, a fault took at a target.
@@ -69,6 +78,8 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
                        const std::vector<analysis::Blame>& blames);
 /// Runs it in the simulator, in memory, and blames.
 BlameScore score_scenario(const std::string& run, const Scenario& scenario);
+/// 1 of nothing.
+double share_of(uint64_t of, uint64_t all);
 
 /// The table, what was wrong and missed, and the two figures; 80 columns.
 std::string blame_table(const BlameScore& score, const ScoreMarks& marks = kBlameMarks);

@@ -49,6 +49,12 @@ constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t Blame
      {"class", &BlameCases::in_class},
      {"part", &BlameCases::part},
      {"faint_named", &BlameCases::faint_named}});
+constexpr auto kShareFields = std::to_array<std::pair<const char*, uint64_t BlameShares::*>>(
+    {{"runs", &BlameShares::runs},
+     {"blames", &BlameShares::blames},
+     {"named", &BlameShares::named},
+     {"observable", &BlameShares::observable},
+     {"found", &BlameShares::found}});
 
 }  // namespace
 
@@ -76,7 +82,19 @@ std::string blame_table(const BlameScore& score, const ScoreMarks& marks) {
   text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), marks.precision);
   text += fmt::format("recall      {:.3f}, must be {:.2f}; with the faint ones {:.3f}\n",
                       score.recall(), marks.recall, score.recall_faint());
-  return text + delays_text(score.delays_ns);
+  text += delays_text(score.delays_ns);
+  if (score.transports.empty()) return text;
+  std::vector<std::vector<std::string>> by_transport{
+      {"transport", "runs", "blames", "precision", "observable", "recall"}};
+  for (const auto& [name, shares] : score.transports) {
+    by_transport.push_back({name, fmt::format("{:>4}", shares.runs),
+                            fmt::format("{:>4}", shares.blames),
+                            fmt::format("{:.3f}", share_of(shares.named, shares.blames)),
+                            fmt::format("{:>4}", shares.observable),
+                            fmt::format("{:.3f}", share_of(shares.found, shares.observable))});
+  }
+  text += table(by_transport);
+  return text;
 }
 
 nlohmann::ordered_json to_json(const BlameScore& score) {
@@ -95,6 +113,11 @@ nlohmann::ordered_json to_json(const BlameScore& score) {
     for (const auto& [name, field] : kCaseFields) kinds[kind][name] = cases.*field;
   }
   json["kinds"] = std::move(kinds);
+  auto transports = nlohmann::ordered_json::object();
+  for (const auto& [transport, shares] : score.transports) {
+    for (const auto& [name, field] : kShareFields) transports[transport][name] = shares.*field;
+  }
+  json["transports"] = std::move(transports);
   return json;
 }
 
@@ -112,6 +135,11 @@ BlameScore blame_score_from_json(const std::string& text) {
     for (const auto& [kind, cases] : json.at("kinds").items()) {
       for (const auto& [name, field] : kCaseFields) {
         cases.at(name).get_to(score.kinds[kind].*field);
+      }
+    }
+    for (const auto& [transport, shares] : json.at("transports").items()) {
+      for (const auto& [name, field] : kShareFields) {
+        shares.at(name).get_to(score.transports[transport].*field);
       }
     }
     return score;

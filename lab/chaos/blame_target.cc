@@ -121,6 +121,8 @@ bool makes(FaultKind kind, DropCause cause) {
     case FaultKind::kBlackhole: return cause == DropCause::kWireLoss;
     case FaultKind::kWireLoss: return cause == DropCause::kWireLoss || dark;
     case FaultKind::kLossyEv: return cause == DropCause::kWireLoss;
+    case FaultKind::kDuplicate:
+    case FaultKind::kEcnAlways: return false;  // neither loses a packet nor darkens a port
     case FaultKind::kBitErrors:
       return cause == DropCause::kFrameCheck || cause == DropCause::kBadIcrc;
     case FaultKind::kSwitchHang: return cause == DropCause::kSwitchHung;

@@ -25,10 +25,13 @@ std::map<uint64_t, BlameScore> score_seeds(Accuser accuser, const ChaosBase& bas
                                            const InterruptGuard& guard) {
   TaskPool pool(jobs, [&](uint64_t seed) {
     ChaosScenario drawn = chaos_scenario(base, seed);
-    const std::string run = fmt::format("seed {}", seed);
-    if (accuser == Accuser::kPackets) return to_json(score_scenario(run, drawn.scenario)).dump();
-    switch_mapper_on(drawn.scenario);
-    return to_json(score_mapper(run, drawn.scenario)).dump();
+    const std::string transport(name_of(drawn.transport));
+    const std::string run = fmt::format("seed {}, {}", seed, transport);
+    if (accuser == Accuser::kMapper) switch_mapper_on(drawn.scenario);
+    BlameScore score = accuser == Accuser::kMapper ? score_mapper(run, drawn.scenario)
+                                                   : score_scenario(run, drawn.scenario);
+    score.count_for(transport);
+    return to_json(score).dump();
   });
   std::map<uint64_t, BlameScore> scores;
   Progress progress(accuser == Accuser::kMapper ? "chaos --mapper" : "chaos --blame");

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "analysis/blame/blame_search.h"
 #include "fabric/text/yaml.h"
+#include "fabric/topology/build_topology.h"
 #include "faults/fault_kind.h"
 #include "faults/schedule.h"
 #include "lab/chaos/blame_score.h"
@@ -93,6 +95,75 @@ TEST_CASE("hard seeds of chaos are blamed without a mistake, and in no wider cla
   MESSAGE(blame_table(all));
 }
 
+TEST_CASE("two faults at once, and what only some hosts see, are blamed on what was broken" *
+          doctest::test_suite(test::kWholeRun)) {
+  const struct {
+    const char *what, *fabric, *workload, *faults;
+    size_t observable;
+  } rows[] = {
+      {"two ports of a host whose others are lit", "octet",
+       "  - permutation: {hosts: all, message: 4KiB, load: 1%, shift: 4}\n",
+       "  - {at: 60us, link_down: {link: \"h7:p0, h7:p1\", for: 30us}}\n", 2},
+      {"hosts of RC report no port", "octet",
+       "  - write: {from: h4, to: h0, size: 64KiB, until: end}\n"
+       "  - write: {from: h0, to: h4, size: 64KiB, until: end}\n"
+       "  - permutation: {hosts: \"h5, h6, h7, h1\", message: 64KiB, load: 80%, transport: roce}\n",
+       "  - {at: 60us, switch_crash: {switch: p3.t0-1, for: 30us}}\n", 1},
+      {"a burst that waits for light", "single",
+       "  - permutation: {hosts: \"h[4-7]\", message: 64KiB, load: 20%, shift: 1}\n",
+       "  - {at: 60us, incast: {from: h1, to: h0, size: 256KiB}}\n"
+       "  - {at: 68us, link_down: {link: \"h1:p0\", for: 80us}}\n",
+       1},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.what);
+    const Scenario scenario = parse_scenario(read_yaml_text(
+        std::string("name: several\nseed: 1\nfabric: ") + row.fabric + "\nworkload:\n" +
+            row.workload + "faults:\n" + row.faults + "end: 240us\n",
+        "several"));
+    const BlameScore score = score_scenario("one", scenario);
+    fail_on_mistakes(score);
+    CHECK(score.all_kinds().observable >= row.observable);
+  }
+}
+
+TEST_CASE("a zone in which a switch discards for want of light has power") {
+  const Topology t = build_topology(load_chaos_base("octet").fabric);
+  std::vector<analysis::BlameSample> samples;
+  for (const Link& link : t.links) {
+    const PortRef uplink = t.node(link.a.node).name.ends_with(".t0-1") ? link.a : link.b;
+    if (!t.port_name(uplink).ends_with(".t0-1:u2")) continue;
+    const auto i = static_cast<uint32_t>(samples.size());
+    analysis::BlameSample sample;
+    sample.t = FabricTime::from_us(60 + i);
+    sample.source = 4 + i % 4;
+    sample.ev = EntropyValue{1 + i};
+    sample.wires[0] = t.port(uplink).out;
+    sample.wire_count = sample.suspects = 1;
+    sample.bad = true;
+    sample.clue = analysis::Clue::kDark;
+    sample.about = uplink.node;
+    samples.push_back(sample);
+  }
+  REQUIRE(samples.size() == t.planes);
+  const auto found = analysis::search_blame(t, samples);
+  REQUIRE(found.size() == 1);
+  CHECK(name_of(t, found[0].component) == "spine-2");
+  CHECK(found[0].or_else.empty());
+}
+
+TEST_CASE("a fault that loses nothing is not counted for what another one darkened") {
+  const Scenario scenario = parse_scenario(
+      read_yaml_text("name: two\nseed: 1\nfabric: pair\nworkload:\n"
+                     "  - write: {from: h0, to: h1, size: 64KiB, until: end}\nfaults:\n"
+                     "  - {at: 60us, duplicate: {link: \"h0:p0\", share: 0.01%, for: 30us}}\n"
+                     "  - {at: 60us, link_down: {link: \"h0:p0\", for: 30us}}\nend: 120us\n",
+                     "two"));
+  const BlameScore score = score_scenario("one", scenario);
+  CHECK(score.kinds.at("duplicate").observable == 0);
+  CHECK(score.kinds.at("link_down").observable == 1);
+}
+
 TEST_CASE("over seeds of chaos what is blamed was broken, and what was broken is blamed" *
           doctest::test_suite(test::kWholeRun)) {
   if (!test::nightly()) return;
@@ -120,6 +191,8 @@ TEST_CASE("a score survives JSON, fits a terminal, and counts a part or a wide c
                               .part = 1,
                               .faint_named = 1};
   score.kinds["delay"] = {.targets = 4};
+  score.count_for("mrc");
+  CHECK(score.transports.at("mrc").found == 4);
   score.wrong = {"seed 7: " + std::string(60, 'w') + " " + std::string(60, 'x')};
   score.not_found = {"seed 8: link_down"};
   CHECK(blame_score_from_json(to_json(score).dump()) == score);
