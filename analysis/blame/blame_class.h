@@ -38,8 +38,9 @@ class PortLight {
  private:
   const Topology& topology_;
   std::vector<bool> speaks_;  // by host
-  DarkSpans dark_;  ///< by any report
-  DarkSpans own_;   ///< by those of hosts about ports of their own; empty where there are samples alone
+  DarkSpans dark_;            ///< by any report
+  DarkSpans
+      own_;  ///< by those of hosts about ports of their own; empty where there are samples alone
 };
 
 /// Ports without light among the bad samples of a suspicion.

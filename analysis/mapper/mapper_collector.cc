@@ -11,9 +11,10 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Shares of lost probes: a dark part, whose probes all are lost, so that one that comes back counts as much against it as
-/// a lost one does for it; and gray failures.
-const std::vector<double> kBank = {1 - kProbeChance, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001};
+/// Shares of lost probes: a dark part, which loses all, so that one that comes back counts as much against it as two lost
+/// ones do for it; and gray failures.
+const std::vector<double> kBank = {
+    1 - kProbeChance * kProbeChance, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001};
 /// A part is not named before as many are left as this, itself and its equals (our choice).
 constexpr uint32_t kMostPlaces = 4;
 

@@ -28,8 +28,11 @@ class ProbeReader {
     std::vector<bool> speaks(topology_.host_count());
     for (const MapperNews& news : events_.mapper()) {
       speaks[news.host] = true;
+      note_silence(news.host, news.report.period);
       read_report(news);
     }
+    const uint64_t end = last_period_ + 1;
+    for (const auto& [host, next] : next_period_) note_silence(host, end);
     forgive_full_queues();
     std::stable_sort(samples_.begin(), samples_.end());
     result_.links = topology_.links.size();
@@ -38,6 +41,18 @@ class ProbeReader {
   }
 
  private:
+  /// An agent that left out periods before this one says nothing about light in that time: its ports may have been dark.
+  void note_silence(uint32_t host, uint64_t period) {
+    uint64_t& next = next_period_[host];
+    last_period_ = std::max(last_period_, period);
+    if (period > next) {
+      for (uint32_t plane = 0; plane < topology_.planes; ++plane) {
+        dark_[{host, plane}].emplace_back(start_of(next), start_of(period));
+      }
+    }
+    next = period + 1;
+  }
+
   void read_report(const MapperNews& news) {
     const ProbeReport& report = news.report;
     ++result_.reports;
@@ -118,8 +133,9 @@ class ProbeReader {
   void end_dark(uint32_t host, uint32_t plane, FabricTime t) {
     const auto spans = dark_.find({host, plane});
     if (spans == dark_.end()) return;
-    auto& last = spans->second.back();
-    if (last.second == FabricTime::never()) last.second = t;
+    for (auto& span : spans->second) {
+      if (span.second == FabricTime::never()) span.second = t;
+    }
   }
 
   void forgive_full_queues() {
@@ -145,6 +161,8 @@ class ProbeReader {
   std::set<std::tuple<uint32_t, uint64_t, std::string>> late_;  // host, period, probe
   std::vector<bool> crossed_;                                   // by link
   std::unordered_map<uint32_t, std::vector<FabricTime>> slow_;  // by wire
+  std::map<uint32_t, uint64_t> next_period_;                    // by host
+  uint64_t last_period_ = 0;
   PortLight::DarkSpans dark_;
   std::vector<BlameSample> samples_;
 };
