@@ -33,7 +33,7 @@ enum class DrawPurpose : uint32_t {
   kRedMark = 21,         ///< of RoCE's data
   kAdaptiveRoute = 22,   ///< among uplinks whose queues are alike
   kWireCodeword = 23,    ///< is it lost
-  kProbeNonce = 24,     ///< of a mapper's probe
+  kProbeNonce = 24,      ///< of a mapper's probe
   kRouting = 40,         ///< sequence numbers, ports and jitter of BGP speakers
 };
 
