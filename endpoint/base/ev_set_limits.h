@@ -24,9 +24,9 @@ struct EvSetLimits {
   Probability min_active_share{250'000'000};
   FabricTime skip_age_out = FabricTime::never();  ///< a mark older than this costs no turn
   bool skip = true;                               ///< off: a mark costs no turn at all
-  /// How long a mark keeps a value out of use where its plane has others: the least, twice as long with
-  /// each mark that follows soon after, at most the most. Zero: a mark costs one turn, as above.
-  FabricTime hold_least = {}, hold_most = {};
+  /// Over zero: marks cost a value a share of its turns, which grows by such periods (ev_turns.cc). Zero: a
+  /// mark costs one turn.
+  FabricTime turn_period = {};
   bool avoid_lost = true;  ///< off: a loss is held against no value
   PathChoice choice = PathChoice::kMrc;
   FabricTime frozen = {};  ///< kReps: so long a cache is frozen after a loss

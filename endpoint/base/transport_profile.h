@@ -92,7 +92,7 @@ struct TransportProfile {
   Probability ev_min_active_share{250'000'000};  ///< MRC API example: ev_count / 4
   FabricTime skip_age_out;    ///< our choice: 2 base RTT, the life of a queue that was marked
   bool plane_shares = true;   ///< no plane holds more than its share of the window
-  bool skip_holds = true;     ///< a marked value is left for a time; off: it loses one turn
+  bool skip_holds = true;     ///< marks cost a share of the turns; off: one turn each
   FabricTime probe_interval;  ///< first reliability probe of a bad EV, then x 1.5
   FabricTime probe_interval_max;
   uint32_t probe_jitter_percent = 20;
@@ -189,12 +189,12 @@ struct TransportProfile {
   uint32_t first_msn = 0;
 
   EvSetLimits ev_limits() const {
-    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip, {},
+    EvSetLimits limits{active_evs, ev_min_active, ev_min_active_share, skip_age_out, skip,
                        {},         avoid_lost};
-    if (skip_holds) limits.hold_least = base_rtt, limits.hold_most = base_rtt * 64;
+    if (skip_holds) limits.turn_period = base_rtt;
     if (path_choice == PathChoice::kMrc) return limits;
     limits.skip = limits.avoid_lost = false;
-    limits.hold_least = limits.hold_most = {};
+    limits.turn_period = {};
     limits.choice = path_choice;
     limits.frozen = base_rtt * 64;
     return limits;

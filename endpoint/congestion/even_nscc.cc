@@ -194,7 +194,7 @@ Bytes EvenNscc::proportional_growth(FabricTime now) const {
   return std::min(std::max(pi, max_window() / kLargePacketShare), window() / kGrowthShare);
 }
 
-/// Is the fabric full: are more than three quarters of the bytes marked, and is no last hop shared?
+/// Is the fabric full: are more than three quarters of the bytes marked or trimmed, and is no last hop shared?
 /// The size of the window must not matter: else a sender with a large window would keep to gentler rules, and keep
 /// that window.
 bool EvenNscc::fabric_is_full(FabricTime now) const {
@@ -270,6 +270,9 @@ void EvenNscc::on_trimmed(Sprayed trimmed, TrimmedAt where, FabricTime now) {
   if (where == TrimmedAt::kFabric) {
     const auto least = planes().least_delay(trimmed.plane, base_rtt(), now);
     if (least && *least < target_delay()) return;
+    // A queue that trims is beyond marking. While the first windows crash most packets are trimmed, and
+    // without them a sender would learn from the few marks only 20 round trips later that the fabric is full.
+    note_mark(std::min(trimmed.size, window()), true);
   }
   const Bytes packet = hold_against(trimmed, now);
   if (packet.value == 0) return;
@@ -297,7 +300,8 @@ void EvenNscc::on_trimmed(Sprayed trimmed, TrimmedAt where, FabricTime now) {
 void EvenNscc::on_lost(Sprayed lost, FabricTime now) {
   leave_flight(lost.size);
   const Cutting cutting(*this, WindowCut::kLosses);
-  if (is_paced()) shared_ = now;
+  // Silence where the fabric trims is a header that was dropped there, and no sign of other senders.
+  if (is_paced() && now - fabric_trim_ > recent()) shared_ = now;
   const Bytes packet = hold_against(lost, now);
   if (packet.value == 0) return;
   if (now - fabric_trim_ <= recent() && now - last_hop_trim_ > recent()) return owe(packet, now);

@@ -15,7 +15,7 @@
 //    yes  >= T          multiplicative decrease, at most once per base RTT
 //    yes  < T           nothing: the mark has moved the load to other entropy values already
 //
-// While three quarters of the packets are marked, and no receiver asks for less, it is the fabric that is
+// While three quarters of the packets are marked or trimmed, and no receiver asks for less, it is the fabric that is
 // full. Then no receiver computes the shares, and they come to be even as in any AIMD: all grow by the same
 // bytes per round trip, and marked or not, delay above half of the target takes from each in proportion.
 //

@@ -38,8 +38,8 @@ std::span<const TransportOption> transport_options() {
         "an ECN mark or trim costs an entropy value one turn (MRC specification §9.3.1: SKIP)",
         O::Switch{&P::skip}},
       O{"skip_holds",
-        "a value whose uses are mostly marked is left for a base RTT, doubled up to 64, "
-        "while its plane has others (our choice); off: one turn (MRC specification §9.3.1)",
+        "a value takes fewer of its turns, down to one in 128, the more often it is marked than its "
+        "plane (our choice); off: a mark costs one turn (MRC specification §9.3.1)",
         O::Switch{&P::skip_holds}, "off"},
       O{"plane_shares",
         "no plane has more than its share of the window in flight, and a slow one less (our "

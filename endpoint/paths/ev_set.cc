@@ -156,13 +156,11 @@ uint32_t EvSet::choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state) {
 inline uint32_t EvSet::next_of_plane(uint32_t number, Scan& state) {
   Plane& plane = planes_[number];
   uint32_t found = next_recycled(number, state);
-  if (found == kNoIndex) found = scan(plane, number, state, false);
-  if (found == kNoIndex && holds()) found = scan(plane, number, state, true);
+  if (found == kNoIndex) found = scan(plane, number, state);
+  if (found == kNoIndex && !turns_.empty()) found = slowed_value(plane, state);
   if (found == kNoIndex) return kNoIndex;
   fetch_next_of(plane);
-  Entry& used = entries_[found];
-  used.marked = static_cast<uint16_t>(used.marked - used.marked / 8);
-  used.marked_for_long = static_cast<uint16_t>(used.marked_for_long - used.marked_for_long / 64);
+  note_use(plane, found);
   return found;
 }
 
@@ -172,47 +170,6 @@ bool EvSet::has_other_than(uint32_t index) const {
   const auto& rotation = planes_[plane].rotation;
   return std::any_of(rotation.begin(), rotation.end(),
                      [&](uint32_t other) { return other != index && offers(other); });
-}
-
-/// Restores a marked value whose time is over to GOOD. True if it did.
-bool EvSet::release_if_due(uint32_t index, FabricTime now) {
-  Entry& entry = entries_[index];
-  if (!entry.held || now < holds_[index].until) return false;
-  entry.held = false;
-  if (entry.state != EvState::kSkip) return false;
-  entry.state = after_scan(entry.state);
-  holds_[index].released = now;
-  return true;
-}
-
-bool EvSet::has_clean_other(uint32_t index) const {
-  const Plane& plane = planes_[entries_[index].plane];
-  const auto clean = [&](uint32_t i) {
-    return i != index && entries_[i].state == EvState::kGood && arrives(entries_[i]) &&
-           entries_[i].marked < kWhole / 5 && entries_[i].marked_for_long < kWhole / 10;
-  };
-  return std::any_of(plane.rotation.begin(), plane.rotation.end(), clean) ||
-         std::any_of(plane.backups.begin(), plane.backups.end(), clean);
-}
-
-/// A good value was marked.
-void EvSet::hold(uint32_t index, FabricTime now) {
-  Entry& entry = entries_[index];
-  if (holds_.empty()) holds_.resize(entries_.size());
-  Hold& hold = holds_[index];
-  const bool again = hold.length > FabricTime::zero() &&
-                     now - hold.released <= hold.length + limits_.hold_least * 4;
-  hold.length = again ? std::min(hold.length * 2, limits_.hold_most) : limits_.hold_least;
-  hold.until = now + hold.length;
-  entry.held = true;
-  Plane& plane = planes_[entry.plane];
-  const auto place = std::find(plane.rotation.begin(), plane.rotation.end(), index);
-  if (place == plane.rotation.end()) return;
-  const auto backup = std::find_if(plane.backups.begin(), plane.backups.end(), [&](uint32_t i) {
-    release_if_due(i, now);
-    return entries_[i].state == EvState::kGood && arrives(entries_[i]);
-  });
-  if (backup != plane.backups.end()) change_places(plane, *place, *backup);
 }
 
 /// The cached value of the plane that is to be used next, if it is of use.
@@ -232,8 +189,7 @@ void EvSet::note_loss(uint32_t index, FabricTime now) {
   recycled_[entries_[index].plane].freeze(now, now + limits_.frozen);
 }
 
-/// `held_too`: also values that are held, by the rule of turns.
-uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) {
+uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state) {
   // A wrap in mid-scan reshuffles, so one round more than the size sees every value.
   for (size_t steps = 2 * plane.rotation.size(); steps > 0; --steps) {
     if (plane.cursor == plane.rotation.size()) {
@@ -243,20 +199,14 @@ uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state, bool held_too) 
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
     if (!arrives(entry)) continue;
-    if (state.avoid != index && release_if_due(index, state.now)) {
-      entry.tried = true;
-      // A mark would have come back by then.
-      holds_[index].trial_until = state.now + limits_.hold_least * 2;
-      return index;
-    }
-    if (!held_too && (entry.held || is_on_trial(index, state.now))) continue;
     if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
     if (entry.state == EvState::kSkip && state.restored == kNoIndex) {
       entry.state = after_scan(entry.state);
       state.restored = index;
-    } else if (entry.state == EvState::kGood && state.restored != index && state.avoid != index) {
+    } else if (entry.state == EvState::kGood && state.restored != index && state.avoid != index &&
+               (!entry.slowed || takes_turn(index, state.now))) {
       return index;
     }
   }

@@ -16,13 +16,8 @@
 // else is left may the value just restored be used. A mark that is older than the age-out costs
 // nothing any more: its congestion is over (specification: timer, implementation-defined).
 //
-// To the letter a value that is marked each time still has every other turn: of n paths it carries
-// one packet in 2n - 1, and of two a third. The paper's NIC left such a path (figure 14). So, by default
-// a value of which two thirds of the uses are marked changes places with a good backup, if there is one,
-// and is held for a round trip (OCP's course: at least one); then one packet tries it, and if that is
-// marked it is held for twice as long. Where no good value is left in its plane, and for marks that come
-// now and then, as they do when every path is full, the rule above. An answer that comes late while other
-// paths of the plane are on time is as good as a mark: a link that lost lanes is slow before it is full.
+// To the letter a mark costs a turn however the other paths of the plane are. By default a value has a
+// share of its turns instead, which falls where the value is marked more often than its plane (ev_turns.cc).
 
 #include <cstdint>
 #include <optional>
@@ -98,7 +93,8 @@ class EvSet {
     for (const Plane& plane : planes_) fetch_next_of(plane);
   }
 
-  void congested(uint32_t index, FabricTime now);
+  /// A packet on this value, sent at `sent` as far as that is known, was marked, trimmed or late.
+  void congested(uint32_t index, FabricTime now, std::optional<FabricTime> sent = {});
   /// The answer to a packet on this value bore no mark. For PathChoice::kReps.
   void answered_unmarked(uint32_t index);
   /// A packet on this value was lost, whatever else that means. For PathChoice::kReps.
@@ -128,9 +124,11 @@ class EvSet {
   }
   /// Is there no other usable value in its plane?
   bool is_last_of_plane(uint32_t index) const;
-  /// Is there a value in its plane that is hardly ever marked? Where all paths are full, moving
-  /// load off one would only fill the others.
-  bool has_clean_other(uint32_t index) const;
+  /// The share of its turns that a value takes, in 1 / kWhole.
+  uint32_t turns(uint32_t index) const {
+    return entries_[index].slowed ? turns_[index].share : kWhole;
+  }
+  static constexpr uint32_t kWhole = 1 << 15;
   /// Number of values that are not usable now, for any reason.
   uint32_t unusable() const;
   /// Indices with a place in the rotation of a plane, in the order of this round.
@@ -145,25 +143,24 @@ class EvSet {
     uint8_t peer_port = 0;
     EvState state = EvState::kGood;
     bool active = true;
-    bool held = false;             ///< SKIP for a time, not for a turn
-    bool tried = false;            ///< one packet tries it, until Hold::trial_until
-    uint16_t marked = 0;           ///< marks / (marks + uses) of late, in 1 / kWhole
-    uint16_t marked_for_long = 0;  ///< the same over eight times as many
+    bool slowed = false;  ///< takes less than all of its turns
+    uint16_t marked = 0;  ///< marks by uses of late, in 1 / kWhole
     FabricTime skip_since;
   };
   static_assert(sizeof(Entry) == 24);
-  /// What is remembered of the holds of a value.
-  struct Hold {
-    FabricTime length;       ///< how long the last hold lasted, or lasts
-    FabricTime until;        ///< when the hold ends, if the value is held
-    FabricTime released;     ///< when the last hold ended
-    FabricTime trial_until;  ///< by when the mark of the packet that tries the value would be back
+  /// Which turns a value takes that is marked more often than others.
+  struct Turns {
+    uint32_t share = kWhole;
+    uint32_t saved = 0;  ///< what its turns came to since it took one, in 1 / kWhole
+    FabricTime cut;      ///< when the share was last cut
+    FabricTime grown;    ///< until when it has grown
   };
   struct Plane {
     std::vector<Index> rotation;
     std::vector<Index> backups;  ///< the longest waiting first
     size_t cursor = 0;
     uint32_t peer_ports = 0;  ///< ports of the peer that its values lead to, one bit each
+    uint32_t marked = 0;      ///< as Entry::marked, of all its values by their shares
   };
   /// Stands for no value in here, where one is chosen for each packet: an optional is written in its two members and read
   /// in one piece, for which a processor waits until both are written.
@@ -188,14 +185,15 @@ class EvSet {
     if (plane.cursor < plane.rotation.size()) fetch_line(&entries_[plane.rotation[plane.cursor]]);
   }
   uint32_t next_recycled(uint32_t number, const Scan& state);
-  uint32_t scan(Plane& plane, uint32_t number, Scan& state, bool held_too);
-  static constexpr uint32_t kWhole = 1 << 16;
-  bool holds() const { return limits_.hold_least > FabricTime::zero(); }
-  void hold(uint32_t index, FabricTime now);
-  bool release_if_due(uint32_t index, FabricTime now);
-  bool is_on_trial(uint32_t index, FabricTime now) const {
-    return entries_[index].tried && now < holds_[index].trial_until;
-  }
+  uint32_t scan(Plane& plane, uint32_t number, Scan& state);
+  [[gnu::noinline]] uint32_t slowed_value(const Plane& plane, const Scan& state);
+  bool has_turn_shares() const { return limits_.turn_period > FabricTime::zero(); }
+  void note_use(Plane& plane, uint32_t index);
+  [[gnu::noinline]] void cut_turns(uint32_t index, FabricTime now, std::optional<FabricTime> sent);
+  [[gnu::noinline]] bool takes_turn(uint32_t index, FabricTime now);
+  Turns& slowed_turns(uint32_t index, FabricTime now);
+  void grow_turns(uint32_t index, FabricTime now);
+  void scale_turns(uint32_t index, uint32_t part, FabricTime now);
   [[gnu::noinline]] void shuffle(std::vector<Index>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
   void begin_good(uint32_t index, FabricTime now);
@@ -205,7 +203,7 @@ class EvSet {
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
-  std::vector<Hold> holds_;             // by index; empty until the first hold
+  std::vector<Turns> turns_;            // by index; empty until the first cut
   std::vector<FabricTime> good_since_;  // by index; empty while all were usable from the start
   std::vector<Index> by_value_;  // for find(); empty if the entries themselves are in that order
   std::vector<Plane> planes_;

@@ -21,6 +21,8 @@ void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
 void EvSet::begin_good(uint32_t index, FabricTime now) {
   if (good_since_.empty()) good_since_.resize(entries_.size());
   good_since_[index] = now;
+  // A share does not grow while its value is out of use.
+  if (entries_[index].slowed) turns_[index].grown = now;
 }
 
 /// Usable backups take the places of active values that are not usable, the longest waiting first.
@@ -74,19 +76,10 @@ void EvSet::share_places(uint32_t number) {
   }
 }
 
-void EvSet::congested(uint32_t index, FabricTime now) {
+void EvSet::congested(uint32_t index, FabricTime now, std::optional<FabricTime> sent) {
   if (!limits_.skip) return;
-  Entry& entry = entries_[index];
-  const bool was_good = entry.state == EvState::kGood;
-  if (was_good) {
-    entry.marked = static_cast<uint16_t>(entry.marked + (kWhole - entry.marked) / 8);
-    entry.marked_for_long =
-        static_cast<uint16_t>(entry.marked_for_long + (kWhole - entry.marked_for_long) / 64);
-  }
-  set_state(index, after_congestion(entry.state), now);
-  if (was_good && holds() && entry.marked > kWhole * 2 / 5 && has_clean_other(index)) {
-    hold(index, now);
-  }
+  if (has_turn_shares()) return cut_turns(index, now, sent);
+  set_state(index, after_congestion(entries_[index].state), now);
 }
 
 /// Would its loss leave too few active values?
@@ -113,7 +106,7 @@ bool EvSet::must_keep(uint32_t index) const {
 EvSet::LossVerdict EvSet::lost(uint32_t index, FabricTime now) {
   if (!limits_.avoid_lost || !is_usable(entries_[index].state)) return LossVerdict::kUnchanged;
   if (must_keep(index)) {
-    congested(index, now);
+    if (!has_turn_shares()) congested(index, now);
     return LossVerdict::kSkipped;
   }
   set_state(index, after_loss(entries_[index].state), now);

@@ -117,6 +117,7 @@ class Requester {
 
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
+  std::optional<FabricTime> sent_at(const Seth& seth, Sequence cumulative) const;
   void on_trigger(const Seth& seth, Sequence cumulative, FabricTime now);
   std::optional<FabricTime> service_time(uint16_t reflected, FabricTime sent, FabricTime now) const;
   [[gnu::flatten]] bool absorb_bitmap(const Seth& seth, Sequence cumulative, FabricTime now);

@@ -22,7 +22,7 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   news_.restore_cwnd = seth.restore_cwnd;
   if (!seth.probe_response) {
     if (seth.mark == SackMark::kNone) evs().answered_unmarked(*ev);
-    if (seth.mark == SackMark::kSkipOnce) evs().congested(*ev, now);
+    if (seth.mark == SackMark::kSkipOnce) evs().congested(*ev, now, sent_at(seth, cumulative));
     if (seth.mark == SackMark::kAlwaysSkip && evs().connected(*ev)) {
       paths_.condemn(*ev, now);
     }
@@ -32,7 +32,8 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
   if (limits_.dynamic_mpr) range_.adopt(seth, cumulative);
   window_.on_acknowledged(news_, now);
-  if (news_.rtt && window_.is_path_late(*news_.rtt, now)) evs().congested(*ev, now);
+  if (news_.rtt && window_.is_path_late(*news_.rtt, now))
+    evs().congested(*ev, now, now - news_.rtt->rtt);
   if (cumulative_news || bitmap_news) retry_.note_progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
@@ -45,6 +46,12 @@ bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const
   const Sequence highest = cumulative + seth.sack_offset + 63 - std::countl_zero(seth.bitmap);
   // A bit at or below the cumulative PSN adds nothing; above the newest packet it cannot be true.
   return highest >= sent_.end();
+}
+
+/// When the packet that triggered a SACK was last sent, if that is known.
+std::optional<FabricTime> Requester::sent_at(const Seth& seth, Sequence cumulative) const {
+  const Sequence trigger = cumulative + static_cast<int16_t>(seth.psn_offset_or_probe_id);
+  return sent_.contains(trigger) ? std::optional(sent_[trigger].sent) : std::nullopt;
 }
 
 /// The packet that triggered a SACK: its timestamp identifies which transmission of it arrived, so even
@@ -168,7 +175,8 @@ Refusal Requester::on_nack(const Neth& neth, FabricTime now) {
     case NackReason::kTrimmedLastHop:
       ++stats_.trim_nacks_received;
       // The last hop's queue is the receiver's affair: another path would meet it again.
-      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed)) evs().congested(*ev, now);
+      if (neth.reason == static_cast<uint8_t>(NackReason::kTrimmed))
+        evs().congested(*ev, now, current ? std::optional(packet.sent) : std::nullopt);
       paths_.note_trim(now);
       if (!current) return on_late_nack(neth, s, *ev, now);
       paths_.note_delivery(*ev, packet.sent);

@@ -1,9 +1,10 @@
-// What a congestion mark does to an entropy value: SKIP, and where it is asked for being held.
+// What a congestion mark does to an entropy value: SKIP, and where it is asked for fewer turns.
 
 #include "endpoint/paths/ev_set.h"
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -33,80 +34,113 @@ TEST_CASE("a marked value loses exactly one turn") {
 
 namespace {
 
-/// Marks hold a value for 10 us, at most for 40.
-EvSetLimits holding(uint32_t active = 128) {
+/// Marks cost turns, which grow by periods of 10 us.
+EvSetLimits turn_shares() {
   EvSetLimits limits;
-  limits.active = active;
-  limits.hold_least = us(10);
-  limits.hold_most = us(40);
+  limits.turn_period = us(10);
   return limits;
 }
 
-/// Marks every use of a value until it is held; returns how many that took.
-int mark_every_use(EvSet& set, uint32_t index, FabricTime at) {
-  for (int marks = 1; marks < 100; ++marks) {
-    set.congested(index, at);
-    for (int i = 0; set.choose(1, at) != index; ++i) {
-      if (i == 20) return marks;
+/// How many of `choices` a value has.
+int uses(EvSet& set, uint32_t index, FabricTime at, int choices) {
+  int count = 0;
+  for (int i = 0; i < choices; ++i) count += set.choose(1, at) == index;
+  return count;
+}
+
+/// So many rounds over the plane, one each 10 us, in which each use of a value of `marked` is marked.
+FabricTime mark_uses(EvSet& set, uint32_t marked, FabricTime at, int rounds) {
+  for (int round = 0; round < rounds; ++round, at += us(10)) {
+    for (uint32_t i = 0; i < set.size(); ++i) {
+      const auto index = set.choose(1, at);
+      if (index && (marked & 1u << *index) != 0) set.congested(*index, at + us(5), at);
     }
   }
-  return 100;
+  return at;
 }
 
 }  // namespace
 
-TEST_CASE("a value that is marked whenever it is used is held, tried, and held for twice as long") {
-  EvSet set = make_set(1, 4, 0, holding());
-  const auto uses = [&set](int64_t at, uint32_t index) {
-    int count = 0;
-    for (int i = 0; i < 40; ++i) count += set.choose(1, us(at)) == index;
-    return count;
-  };
-  CHECK(uses(0, 2) == 10);
-  const int marks = mark_every_use(set, 2, us(0));
-  CHECK(marks > 3);
-  CHECK(marks < 12);
-  set.congested(2, us(5));  // a repeated mark does not re-arm it
-  CHECK(uses(9, 2) == 0);
-  CHECK(uses(10, 2) == 1);   // the trial
-  CHECK(uses(29, 2) == 0);   // whose answer may still be on its way
-  set.congested(2, us(29));  // marked: 20 us now
-  CHECK(uses(48, 2) == 0);
-  CHECK(uses(49, 2) == 1);
-  set.congested(2, us(60));
-  CHECK(uses(99, 2) == 0);
-  CHECK(uses(100, 2) == 1);
-  set.congested(2, us(110));  // at most 40 us
-  CHECK(uses(149, 2) == 0);
-  CHECK(uses(150, 2) == 1);
-  CHECK(uses(170, 2) == 10);  // not marked: as good as any
-  set.congested(2, us(171));  // and one mark costs one turn again
-  CHECK(uses(171, 2) >= 9);
+TEST_CASE("a value that is marked more often than its plane has fewer turns, and grows back") {
+  EvSet set = make_set(1, 4, 0, turn_shares());
+  CHECK(uses(set, 2, us(0), 40) == 10);
+  const FabricTime struck = mark_uses(set, 0b0100, us(10), 100);
+  CHECK(set.turns(2) < EvSet::kWhole / 8);
+  CHECK(set.turns(2) >= EvSet::kWhole / 128);
+  CHECK(set.turns(1) == EvSet::kWhole);
+  CHECK(set.state(2) == EvState::kGood);  // it is not left
+  CHECK(uses(set, 2, struck, 400) < 15);
+  const FabricTime healed = mark_uses(set, 0, struck, 400);
+  CHECK(set.turns(2) == EvSet::kWhole);
+  CHECK(uses(set, 2, healed, 40) == 10);
 }
 
-TEST_CASE(
-    "a value that is always marked changes places with a good backup, and comes back as one") {
-  EvSet set = make_set(1, 2, 0, holding(1));
-  const uint32_t active = set.active(0) ? 0 : 1;
-  mark_every_use(set, active, us(0));
-  CHECK(!set.active(active));
-  for (int i = 0; i < 10; ++i) CHECK(set.choose(1, us(1)) == 1 - active);
-  CHECK(set.take_swaps().size() == 1);
+TEST_CASE("where all values of a plane are marked alike they keep their turns") {
+  for (const uint32_t every : {1, 2, 3}) {
+    CAPTURE(every);
+    EvSet set = make_set(1, 4, 0, turn_shares());
+    std::map<uint32_t, int> count;
+    for (uint32_t i = 0; i < 400; ++i) {
+      const auto index = set.choose(1, us(i));
+      REQUIRE(index);
+      // Each n-th use of each value.
+      if (count[*index]++ % every == 0) set.congested(*index, us(i + 5), us(i));
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      CHECK(std::abs(count[i] - 100) < 15);
+      CHECK(set.turns(i) > EvSet::kWhole / 2);
+    }
+  }
 }
 
-TEST_CASE("where every value of a plane is held each mark costs one turn, as without holding") {
-  EvSet set = make_set(1, 3, 0, holding());
-  for (int round = 0; round < 30; ++round) {
-    for (uint32_t i = 0; i < 3; ++i) set.congested(i, us(0));
-    CHECK(set.choose(1, us(1)));
+TEST_CASE("marks of packets that were sent before a share fell do not lower it again") {
+  EvSet set = make_set(1, 4, 0, turn_shares());
+  for (int i = 0; i < 8; ++i) set.congested(1, us(20), us(10));
+  const uint32_t fallen = set.turns(1);
+  CHECK(fallen < EvSet::kWhole);
+  set.congested(1, us(21), us(19));
+  CHECK(set.turns(1) == fallen);
+  set.congested(1, us(22));  // sent at an unknown time: once in a period
+  CHECK(set.turns(1) == fallen);
+  set.congested(1, us(22), us(21));
+  CHECK(set.turns(1) < fallen);
+}
+
+TEST_CASE("a share does not grow while its value is out of use") {
+  EvSet set = make_set(1, 4, 0, turn_shares());
+  const FabricTime struck = mark_uses(set, 0b1000, us(0), 20);
+  const uint32_t fallen = set.turns(3);
+  set.lost(3, struck);
+  set.revived(3, false, us(9'000));
+  uses(set, 3, us(9'000), 8);
+  CHECK(set.turns(3) == fallen);
+}
+
+TEST_CASE("a mark costs fewer turns where the rest of the plane is marked as well") {
+  EvSet clean = make_set(1, 4, 0, turn_shares()), full = make_set(1, 4, 0, turn_shares());
+  // Value 0 is always marked; of the full plane the others are each second time.
+  FabricTime at = us(0);
+  for (int round = 0; round < 40; ++round, at += us(10)) {
+    for (uint32_t i = 0; i < 4; ++i) {
+      const auto a = clean.choose(1, at), b = full.choose(1, at);
+      if (a == 0) clean.congested(0, at + us(5), at);
+      if (b && (b == 0 || round % 2 == 0)) full.congested(*b, at + us(5), at);
+    }
   }
-  EvSet one = make_set(2, 1, 0, holding());
-  int uses = 0;
-  for (int i = 0; i < 100; ++i) {
-    one.congested(0, us(0));
-    uses += one.choose(0b01, us(1)) == 0;
+  CHECK(clean.turns(0) < EvSet::kWhole / 16);
+  CHECK(full.turns(0) > EvSet::kWhole / 4);
+  CHECK(full.turns(0) < EvSet::kWhole);
+}
+
+TEST_CASE("a plane of which all values are slowed still takes packets, in turns") {
+  EvSet set = make_set(1, 3, 0, turn_shares());
+  for (uint32_t i = 0; i < 3; ++i) {
+    for (int mark = 0; mark < 12; ++mark) set.congested(i, us(1), us(0));
+    CHECK(set.turns(i) < EvSet::kWhole);
   }
-  CHECK(uses > 40);
+  std::map<uint32_t, int> count;
+  for (int i = 0; i < 300; ++i) ++count[set.choose(1, us(2)).value()];
+  for (uint32_t i = 0; i < 3; ++i) CHECK(count[i] > 30);
 }
 
 TEST_CASE("one selection restores at most one skipped value") {
