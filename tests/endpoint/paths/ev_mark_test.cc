@@ -72,10 +72,10 @@ TEST_CASE("a value that is marked more often than its plane has fewer turns, and
   CHECK(uses(set, 2, struck, 400) < 15);
   const FabricTime healed = mark_uses(set, 0, struck, 400);
   CHECK(set.turns(2) == EvSet::kWhole);
-  CHECK(uses(set, 2, healed, 40) == 10);
+  CHECK(uses(set, 2, healed, 40) >= 9);
 }
 
-TEST_CASE("where all values of a plane are marked alike they keep their turns") {
+TEST_CASE("values of a plane that are marked alike have as many uses") {
   for (const uint32_t every : {1, 2, 3}) {
     CAPTURE(every);
     EvSet set = make_set(1, 4, 0, turn_shares());
@@ -86,10 +86,8 @@ TEST_CASE("where all values of a plane are marked alike they keep their turns") 
       // Each n-th use of each value.
       if (count[*index]++ % every == 0) set.congested(*index, us(i + 5), us(i));
     }
-    for (uint32_t i = 0; i < 4; ++i) {
-      CHECK(std::abs(count[i] - 100) < 15);
-      CHECK(set.turns(i) > EvSet::kWhole / 2);
-    }
+    // Their shares may fall, but alike: who has waited longest is next.
+    for (uint32_t i = 0; i < 4; ++i) CHECK(std::abs(count[i] - 100) < 15);
   }
 }
 
@@ -118,18 +116,18 @@ TEST_CASE("a share does not grow while its value is out of use") {
 
 TEST_CASE("a mark costs fewer turns where the rest of the plane is marked as well") {
   EvSet clean = make_set(1, 4, 0, turn_shares()), full = make_set(1, 4, 0, turn_shares());
-  // Value 0 is always marked; of the full plane the others are each second time.
+  // Value 0 is always marked; in the full plane the others are each second time.
   FabricTime at = us(0);
-  for (int round = 0; round < 40; ++round, at += us(10)) {
-    for (uint32_t i = 0; i < 4; ++i) {
+  for (int round = 0; round < 8; ++round, at += us(10)) {
+    for (uint32_t i = 0; i < 16; ++i) {
       const auto a = clean.choose(1, at), b = full.choose(1, at);
       if (a == 0) clean.congested(0, at + us(5), at);
-      if (b && (b == 0 || round % 2 == 0)) full.congested(*b, at + us(5), at);
+      if (b && (b == 0 || i % 2 == 0)) full.congested(*b, at + us(5), at);
     }
   }
-  CHECK(clean.turns(0) < EvSet::kWhole / 16);
+  CHECK(clean.turns(0) < EvSet::kWhole / 12);
   CHECK(full.turns(0) > EvSet::kWhole / 4);
-  CHECK(full.turns(0) < EvSet::kWhole);
+  CHECK(full.turns(0) < EvSet::kWhole / 2);
 }
 
 TEST_CASE("a plane of which all values are slowed still takes packets, in turns") {
