@@ -18,8 +18,8 @@ using namespace mrclab::lab;
 
 namespace {
 
-Scenario scenario_with(const std::string& mapper, const std::string& faults,
-                       const std::string& more = "") {
+Scenario probed_scenario(const std::string& mapper, const std::string& faults,
+                         const std::string& more = "") {
   const std::string text = "name: one\nfabric: {like: octet" + more + "}\nmapper: " + mapper +
                            "\nworkload:\n  - ping_pong: {from: h0, to: h4, size: 64B, count: 4}\n" +
                            (faults.empty() ? "" : "faults:\n  - {at: 100us, " + faults + "}\n") +
@@ -53,7 +53,7 @@ TEST_CASE("a mapper names each kind of fault that probes can see, and its place"
         Row{R"(switch_hang: {switch: p6.t0-1})", "switch p6.t0-1"},
         Row{R"(optic_dead: {optic: "p4.t0-0:o0"})", "optic p4.t0-0:o0"}}) {
     CAPTURE(row.fault);
-    const auto result = mapper_of(scenario_with("{period: 4rtt}", row.fault));
+    const auto result = mapper_of(probed_scenario("{period: 4rtt}", row.fault));
     REQUIRE(result.found.size() == 1);
     const analysis::Blame& part = result.found[0].part;
     const std::string named = part.kind + " " + part.component;
@@ -72,7 +72,7 @@ TEST_CASE("a mapper names nothing where nothing is broken, and has probed every 
     for (const char* more : {"", ", decap: leaf", ", switching: cut_through", ", trim: off"}) {
       CAPTURE(mapper);
       CAPTURE(more);
-      const auto result = mapper_of(scenario_with(mapper, "", more));
+      const auto result = mapper_of(probed_scenario(mapper, "", more));
       CHECK(result.found.empty());
       CHECK(result.lost == 0);
       CHECK(result.late == 0);
@@ -86,8 +86,8 @@ TEST_CASE("a mapper names nothing where nothing is broken, and has probed every 
 
 TEST_CASE("without cross probes the two directions of a link are one class") {
   const auto result =
-      mapper_of(scenario_with("{period: 4rtt, probes: [t0, t1]}",
-                              R"(wire_loss: {link: "p0.t0-0:u1", direction: up, loss: 60%})"));
+      mapper_of(probed_scenario("{period: 4rtt, probes: [t0, t1]}",
+                                R"(wire_loss: {link: "p0.t0-0:u1", direction: up, loss: 60%})"));
   REQUIRE(result.found.size() == 1);
   CHECK(result.found[0].part.kind == "link");
 }
@@ -95,7 +95,7 @@ TEST_CASE("without cross probes the two directions of a link are one class") {
 TEST_CASE("a mapper that does not fit its fabric is refused with the reason") {
   const auto reason = [](const std::string& mapper, const std::string& more) -> std::string {
     try {
-      scenario_with(mapper, "", more);
+      probed_scenario(mapper, "", more);
     } catch (const InputError& error) {
       return error.what();
     }

@@ -12,7 +12,7 @@
 namespace mrclab::lab {
 namespace {
 
-using Counters = std::map<std::string, uint64_t>;
+using Counters = telemetry::NamedCounts;
 
 const DirectionLoad& from(const std::vector<DirectionLoad>& loads, const std::string& port) {
   const auto at = std::find_if(loads.begin(), loads.end(),
