@@ -48,6 +48,7 @@ const std::vector<NumericOptions> kNumericOptions{
     {{"shrink"}, {"no-such-scenario"}, {"--seed", "--budget"}, {"--seed"}},
     {{"diff"}, {"a", "b"}, {"--context"}, {"--context"}},
     {{"analyze"}, {"no-such-capture"}, {"--rows"}, {"--rows"}},
+    {{"metrics"}, {}, {"--port"}},
     {{"top"}, {}, {"--count", "--every", "--rows"}},
     {{"trace"}, {}, {"--attempt", "--evs", "--seed"}, {"--seed"}},
     {{"clock", "step"}, {}, {"N"}},

@@ -84,6 +84,11 @@ const std::vector<WholeStory>& stories() {
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "900us",
        "  - port_share: {port: \"p0.t0-0:u0\", among: \"p0.t0-0:u*\", from: 500us, at_least: "
        "5%}\n"},
+      {"mapped", "fabric: octet\nmapper: {period: 4rtt}\n",
+       "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n",
+       "  - {at: 300us, link_down: {link: \"p0.t0-0:u1\"}}\n", "900us",
+       "  - mapper_names: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"},
   };
   return kStories;
 }
@@ -158,7 +163,9 @@ const WordSet kOfPackets{"goodput",    "trims",         "share",  "path_unused",
 /// They measure from a fault.
 const WordSet kOfFaults{"healed",       "detect",   "recover",         "leave",
                         "goodput_back", "evs_good", "completion_time", "steady",
-                        "queues_empty", "qp_error", "path_unused"};
+                        "queues_empty", "qp_error", "path_unused",     "mapper_names"};
+/// A mapper sends probes of its own, whatever else is sent.
+const WordSet kOfProbes{"mapper_names"};
 
 WordSet both(WordSet words, const WordSet& more) {
   words.insert(more.begin(), more.end());
@@ -181,12 +188,11 @@ const std::vector<Condition>& conditions() {
          scenario.workload.clear();
          return judged(scenario);
        },
-       "",
-       {}},
+       "a mapper's probes are sent all the same", kOfProbes},
       {"traffic ends before the window",
        [](const WholeStory& story) { return judged(scenario_of_once(story)); },
        "what was sent before was seen, and queues are empty where all work has ended",
-       both(kOfAnyRun, {"queues_empty", "deadlock_free"})},
+       both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names"})},
       {"work begins after the end",
        [](const WholeStory& story) {
          Scenario scenario = scenario_of(story);
@@ -195,8 +201,7 @@ const std::vector<Condition>& conditions() {
          }
          return judged(scenario);
        },
-       "",
-       {}},
+       "a mapper's probes are sent all the same", kOfProbes},
       {"an operation is open at the end",
        [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story);
@@ -209,7 +214,8 @@ const std::vector<Condition>& conditions() {
          const Scenario scenario = scenario_of(story);
          return judged(with_fault_at(scenario, dead(scenario)));
        },
-       "they ask of what was sent, not whether it ends", both(kOfAnyRun, kOfPackets)},
+       "they ask of what was sent, not whether it ends",
+       both(both(kOfAnyRun, kOfPackets), kOfProbes)},
       {"its source is cut",
        [](const WholeStory& story) { return judged(scenario_of(story), true); },
        "",

@@ -39,7 +39,7 @@ workload:
   - write: {from: h4, to: h0, size: 64KiB, until: end}
   - write: {from: h5, to: h0, size: 64KiB, until: end}
 faults:
-  - {at: 40us, link_down: {link: "h1:p0", for: 30us}}
+  - {at: 40us, link_down: {link: "h0:p0", for: 30us}}
 end: 120us
 expect:
   - no_qp_error
