@@ -30,6 +30,7 @@ Form hosts_form() {
 std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
   const std::vector<NodeId> named = names.hosts(value);
   std::vector<uint32_t> hosts;
+  hosts.reserve(named.size());
   for (const NodeId id : named) hosts.push_back(names.topology().node(id).index);
   return hosts;
 }
