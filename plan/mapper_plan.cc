@@ -18,7 +18,7 @@
 namespace mrclab::lab {
 namespace {
 
-/// Enough to tell wires apart: a probe over another T0 and T1 each.
+/// Cross probes take another T0 and another T1 in each period; after so many, wires that differ have differing probes.
 constexpr uint32_t kPeriodsLookedAt = 8;
 constexpr std::array kLosses{1.0, 0.2, 0.05, 0.01, 0.001};
 

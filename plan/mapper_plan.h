@@ -1,5 +1,5 @@
 #pragma once
-// What a mapper does in a fabric of any size: probes, cost, which wires they cross, what they cannot tell apart, and how
+// What a mapper does in a fabric of any size: probes, cost, which wires they cross, which wires have the same probes, and how
 // long it takes until a loss is named. Every wire of a plane is counted, of 131,072 hosts as well.
 
 #include <cstdint>

@@ -7,9 +7,6 @@
 namespace mrclab::analysis {
 namespace {
 
-/// What fails whole turns all its ports dark within this time, but for a transceiver that glitches.
-constexpr FabricTime kAllAtOnce = FabricTime::from_us(2);
-
 /// Hosts of the zone report nothing without power; those that hang on its switches report their ports dark.
 bool zone_ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                     const Component& zone, FabricTime from, FabricTime until) {
@@ -28,6 +25,19 @@ bool zone_ruled_out(const Topology& topology, const PortLight& light, const Dark
     }
   }
   return false;
+}
+
+/// Does this hold of some host's port (host, plane) at one of these links?
+template <class Holds>
+bool any_port_of_hosts(const Topology& topology, const std::vector<LinkId>& links,
+                       const Holds& holds) {
+  return std::any_of(links.begin(), links.end(), [&](LinkId id) {
+    for (const PortRef end : {topology.link(id).a, topology.link(id).b}) {
+      const NodeSite& site = topology.node(end.node);
+      if (site.role == NodeRole::kHost && holds(site.index, end.port.value)) return true;
+    }
+    return false;
+  });
 }
 
 /// Did nothing arrive over the other links of an optic while this one was dark? Then nothing distinguishes the two.
@@ -159,7 +169,7 @@ bool PortLight::lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime u
 
 bool PortLight::any_dark_later(const std::vector<LinkId>& links, FabricTime t) const {
   if (t == FabricTime::never()) return false;
-  const FabricTime then = t + kAllAtOnce + topology_.nic.port_down_delay;
+  const FabricTime then = t + kAtOnce + topology_.nic.port_down_delay;
   const auto later = [&](uint32_t host, uint32_t plane) {
     const auto found = own_.find({host, plane});
     if (found == own_.end()) return false;
@@ -170,22 +180,12 @@ bool PortLight::any_dark_later(const std::vector<LinkId>& links, FabricTime t) c
     }
     return after;
   };
-  return std::any_of(links.begin(), links.end(), [&](LinkId id) {
-    for (const PortRef end : {topology_.link(id).a, topology_.link(id).b}) {
-      const NodeSite& site = topology_.node(end.node);
-      if (site.role == NodeRole::kHost && later(site.index, end.port.value)) return true;
-    }
-    return false;
-  });
+  return any_port_of_hosts(topology_, links, later);
 }
 
 bool PortLight::any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const {
-  return std::any_of(links.begin(), links.end(), [&](LinkId id) {
-    for (const PortRef end : {topology_.link(id).a, topology_.link(id).b}) {
-      const NodeSite& site = topology_.node(end.node);
-      if (site.role == NodeRole::kHost && lit(site.index, end.port.value, from, until)) return true;
-    }
-    return false;
+  return any_port_of_hosts(topology_, links, [&](uint32_t host, uint32_t plane) {
+    return lit(host, plane, from, until);
   });
 }
 

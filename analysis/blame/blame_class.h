@@ -39,23 +39,22 @@ class PortLight {
   const Topology& topology_;
   std::vector<bool> speaks_;  // by host
   DarkSpans dark_;            ///< by any report
-  DarkSpans
-      own_;  ///< by those of hosts about ports of their own; empty where there are samples alone
+  DarkSpans own_;             ///< by hosts' reports of their own ports; empty of a mapper's
 };
 
 /// Ports without light among the bad samples of a suspicion.
 struct DarkWords {
   bool any = false;                        ///< some port was dark
   std::set<uint32_t> speakers;             ///< hosts that reported a port of their own
-  FabricTime first = FabricTime::never();  ///< of their reports
+  FabricTime first = FabricTime::never();  ///< the instant of the first of these reports
 };
 DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
 /// Would a fault of this component have shown elsewhere, too, where nothing was seen?
 bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords& dark,
                const Component& component, FabricTime from, FabricTime until);
 /// Removes components that are ruled out, unless none would be left. A wire without light may stand
-/// for its link: a host that sees no light sends nothing that would show the other direction; and for an optic whose other links carried
-/// nothing meanwhile.
+/// for its link: a host that sees no light sends nothing that would show the other direction; and for an optic whose other
+/// links carried nothing meanwhile.
 void narrow_class(const Topology& topology, const PortLight& light,
                   std::span<const BlameSample> samples, Suspicion& suspicion);
 /// The two wires of a link are the link.

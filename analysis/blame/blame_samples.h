@@ -41,7 +41,7 @@ struct BlameSample {
   bool chosen = false;  ///< switches chose its way (taken_ways.h)
   bool way_known =
       true;            ///< false: and no record shows it, so its wires are the first and the last
-  bool probe = false;  ///< of a mapper: it comes back to its source
+  bool probe = false;  ///< a mapper's agent sent it, and it comes back to that host
   Clue clue = Clue::kNone;
   /// kDark: the switch that discarded it, and so lives; kAstray: the switch whose route is wrong.
   NodeId about;
@@ -55,6 +55,8 @@ inline bool is_word(const BlameSample& sample) {
 /// A host's report that its port is dark weighs as much as this many lost packets, because a dark
 /// port is its only cause.
 inline constexpr uint8_t kWeightOfWord = 3;
+/// What fails whole turns all its ports dark within this time, but for a transceiver that glitches (our choice).
+inline constexpr FabricTime kAtOnce = FabricTime::from_us(2);
 
 /// Samples by time. Losses; copies; marks without a queue. A list in which no sample is bad is left empty.
 struct BlameSamples {

@@ -15,7 +15,6 @@ constexpr double kReason = 12;
 constexpr double kAlike = 3;
 constexpr size_t kAlikeMax = 32;  // a path of six wires has 24, and narrow_class() needs them all
 constexpr double kWhole = 0.9;
-constexpr FabricTime kAtOnce = FabricTime::from_us(2);
 
 /// The samples of one component, in order of time.
 struct Track {

@@ -16,7 +16,7 @@ struct Suspicion {
   std::vector<Component> or_else;  ///< explain the same as well
   double gain = 0;                 ///< nats
   FabricTime from, until;
-  FabricTime named;           ///< of the sample by which the gain came to the least that is asked
+  FabricTime named;           ///< the instant of the sample that brought the gain to `least_gain`
   std::vector<uint32_t> bad;  ///< indices of samples
   uint64_t of = 0;            ///< samples over it in that time, that count
 };

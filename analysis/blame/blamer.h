@@ -13,8 +13,8 @@
 
 namespace mrclab::analysis {
 
-/// Adds to `blames` what these samples, in order of time, accuse. `symptom`: what all of them show; empty: as their
-/// clues have it. `events` say which host first left a path.
+/// Adds to `blames` what these samples, in order of time, accuse. `symptom`: what all of them show; empty: it
+/// is derived from their clues. `events` hold which host first left a path.
 void blame_by_samples(const Topology& topology, const EventHistory& events, const PortLight& light,
                       std::span<const BlameSample> samples, const SearchOptions& options,
                       std::optional<Symptom> symptom, std::vector<Blame>& blames);

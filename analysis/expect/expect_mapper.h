@@ -6,7 +6,7 @@
 namespace mrclab::analysis {
 
 /// The mapper names a part of this kind and name ("link h0:p0--p0.t0-0:d0", "switch p0.t1-2"; a pattern), alone or as one
-/// of a class, within that time of the first fault, and nothing that is none. "none": it names nothing at all.
+/// of a class, within that time of the first fault, and no other part. Part "none": the mapper names no part at all.
 struct ExpectMapperNames {
   static constexpr ExpectationWord kWord{
       "mapper_names", Measure::kTime,

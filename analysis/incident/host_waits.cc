@@ -252,7 +252,7 @@ HostWait HostWaits::at(uint32_t host, FabricTime t) const {
     }
     at = sender;
   }
-  // Nobody sends data to the last host of the chain, so it waits for nobody: it is silent itself.
+  // Nobody sends data to the last host of the chain, so that host waits for no packet: it stopped to send by itself.
   if (wait.reason == WaitReason::kNoData && !wait.chain.empty()) wait.reason = WaitReason::kSilent;
   return wait;
 }

@@ -20,9 +20,9 @@ struct MapperFinding {
 struct MapperResult {
   FabricTime period, timeout;
   ProbeForm form = ProbeForm::kOwn;
-  double share = 0;                ///< of the port that probes take most of
+  double share = 0;  ///< of its rate that probes take from the port which they load most, 0 to 1
   double threshold = 0;            ///< nats of likelihood that a part needs to be named
-  uint64_t links = 0, probed = 0;  ///< of the fabric; those that a probe crossed
+  uint64_t links = 0, probed = 0;  ///< the fabric's links, and how many of them a probe crossed
   uint64_t reports = 0;
   uint64_t sent = 0, lost = 0;  ///< probes; late ones are not lost
   uint64_t late = 0, slow = 0, marked = 0, again = 0, forged = 0;

@@ -41,7 +41,7 @@ class ProbeReader {
   }
 
  private:
-  /// An agent that left out periods before this one says nothing about light in that time: its ports may have been dark.
+  /// An agent that left out periods before this one reported no light in that time: its ports may have been dark.
   void note_silence(uint32_t host, uint64_t period) {
     uint64_t& next = next_period_[host];
     last_period_ = std::max(last_period_, period);

@@ -19,7 +19,7 @@ double probes_to_alarm(double bad, double chance, double threshold);
 struct Interval95 {
   double low = 0, high = 1;
 };
-/// Of a share of which `count` in `of` were seen; `of` may be zero.
+/// Wilson's interval for the probability of an event that was seen `count` times in `of` trials; `of` may be zero.
 Interval95 wilson(uint64_t count, uint64_t of, double z = 1.959964);
 
 }  // namespace mrclab::analysis

@@ -88,7 +88,7 @@ void write_probe(const ProbeFrameSpec& spec, std::span<uint8_t> out) {
 }
 
 std::optional<SeenProbe> parse_probe(std::span<const uint8_t> frame) {
-  // Most frames are none, and say so here.
+  // Most frames of a host are no probes, and their lengths or ports show it before anything is copied.
   if (frame.size() < layout_of(Encapsulation::kIpv6).bth + kStampHead) return std::nullopt;
   const auto kind = encapsulation_of(frame);
   if (!kind || *kind == Encapsulation::kIpv4) return std::nullopt;

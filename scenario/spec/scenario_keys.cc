@@ -203,7 +203,7 @@ std::string fabric_text(const S& scenario) {
   return text;
 }
 
-/// Packets without a carrier need switches that know by which port to reach a host.
+/// Switches forward packets without a carrier only if they have routes to hosts.
 void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                    const Topology& topology) {
   const auto asked = endpoint::routing_of(spec);

@@ -126,10 +126,12 @@ void add_metrics_verb(CLI::App& app, CliResult& result) {
   CLI::App* verb = add_verb(app, "metrics");
   verb->add_option("NAME", options->name, "the lab (default: the only one), or a run folder");
   verb->add_option("--lab", options->lab, "the same as NAME");
-  verb->add_option("--port", options->port,
-                   "answers GET /metrics there until the lab is down; 0: any that is free");
+  CLI::Option* port =
+      verb->add_option("--port", options->port,
+                       "answers GET /metrics there until the lab is down; 0: any that is free");
   verb->add_option("--listen", options->address, "address to listen on, with --port")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(port);
   verb->add_option("--by", options->by,
                    "port, or node: sums over its ports (default: port, up to 1024 of switches)")
       ->check(CLI::IsMember({"port", "node"}));
@@ -139,6 +141,9 @@ void add_metrics_verb(CLI::App& app, CliResult& result) {
   CLI::Option* every = verb->add_option(
       "--every", options->every,
       "of a run folder, which NAME then is (default: latest): its ports at steps of this time");
+  for (const char* of_lab : {"--lab", "--port", "--by", "--only"}) {
+    every->excludes(verb->get_option(of_lab));
+  }
   verb->add_flag("--csv", options->csv, "with --every: a line for each step of each counter")
       ->needs(every);
   verb->footer(
