@@ -157,8 +157,9 @@ std::string mapper_plan_text(const MapperPlan& plan) {
   line("told apart", fmt::format("{} classes of wires a plane in {} periods, {} of them one wire",
                                  plan.classes, plan.periods_looked_at, plan.alone));
   line("not told apart",
-       plan.alone == 0 ? "the two directions of a link: cross probes would"
-                       : "the two directions of a host's port: an answer over another plane would");
+       plan.alone == 0
+           ? "the two directions of a link: cross probes would"
+           : "the two directions of a host's port: what queue pairs report of their paths would");
   line("", "a wire, the optics at its ends and its entry in the table: light and");
   line("", "frame checks of the receiving port would");
   line("one false alarm",

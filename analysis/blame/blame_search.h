@@ -31,6 +31,7 @@ struct SearchOptions {
   /// The samples are probes of a mapper, which come by once in so long and show no light: what failed at once is found out
   /// within that time. Zero: they are packets.
   FabricTime probed_every = {};
+  std::string noun = "packet";                                    ///< what a sample is
   std::vector<double> severities = {0.98, 0.5, 0.2, 0.05, 0.01};  ///< shares of bad ones to try
   /// Would a fault of this component have shown elsewhere, too? Then its parts explain these samples, if they can. A line
   /// card, a power zone and a plane of a listed fabric are then never named. Empty: nothing is refuted.

@@ -84,6 +84,7 @@ class Blamer {
              std::vector<Blame>& blames) {
     explained_.assign(samples_.size(), false);
     probed_every_ = options.probed_every;
+    noun_ = options.noun;
     SearchOptions search = options;
     search.refuted = [&](const Component& component, const std::vector<uint32_t>& bad,
                          FabricTime from, FabricTime until) {
@@ -333,8 +334,7 @@ class Blamer {
     };
     std::string text;
     if (blame.bad > 0) {
-      text = std::to_string(blame.bad) + " of " +
-             counted_noun(blame.of, of_probes() ? "probe" : "packet") + " over it " +
+      text = std::to_string(blame.bad) + " of " + counted_noun(blame.of, noun_) + " over it " +
              what(blame.bad == 1) + ", " +
              (blame.bad_elsewhere == 0 ? "no other" : counted_noun(blame.bad_elsewhere, "other")) +
              " at that time";
@@ -352,6 +352,7 @@ class Blamer {
   std::vector<bool> explained_;
   std::vector<Draft> drafts_;
   FabricTime probed_every_;
+  std::string noun_;
 };
 
 }  // namespace

@@ -16,6 +16,24 @@ bool is_named(const ExpectMapperNames& expected, const Blame& blame) {
          std::any_of(blame.or_else.begin(), blame.or_else.end(), fits);
 }
 
+std::vector<MapperFinding> findings_of(const MapperResult& mapper, MapperWitness by) {
+  switch (by) {
+    case MapperWitness::kProbes: return mapper.found;
+    case MapperWitness::kEvents: return mapper.by_events;
+    case MapperWitness::kBoth: return both_witnesses(mapper);
+  }
+  return {};
+}
+
+std::string who(MapperWitness by) {
+  switch (by) {
+    case MapperWitness::kProbes: return "the mapper names ";
+    case MapperWitness::kEvents: return "hosts' reports of paths name ";
+    case MapperWitness::kBoth: return "the mapper, or hosts' reports of paths, name ";
+  }
+  return "";
+}
+
 CheckResult judge(const ExpectMapperNames& expected, const JudgedRun& run) {
   CheckResult check;
   check.unit = "us";
@@ -23,11 +41,14 @@ CheckResult judge(const ExpectMapperNames& expected, const JudgedRun& run) {
   const auto mapper = mapper_result(run.topology, run.evidence.events(), run.evidence.coverage());
   if (!mapper) return unjudged(check, "the fabric has no mapper");
   if (!mapper->none.empty()) return unjudged(check, mapper->none);
-  check.looked = run.of_whole_run(mapper->sent, "probe", Source::kEvents);
+  check.looked =
+      expected.by == MapperWitness::kEvents
+          ? run.of_whole_run(mapper->ev_events, "entropy value assumed bad", Source::kEvents)
+          : run.of_whole_run(mapper->sent, "probe", Source::kEvents);
   if (mapper->sent == 0) return unjudged(check, "no agent has reported a probe");
   const FabricTime begin = run.faults.empty() ? FabricTime::zero() : run.first_fault();
   std::optional<FabricTime> first;
-  for (const MapperFinding& finding : mapper->found) {
+  for (const MapperFinding& finding : findings_of(*mapper, expected.by)) {
     if (expected.part == kNoPart || !is_named(expected, finding.part)) {
       check.where = {finding.part.from, finding.part.until, finding.part.component};
       return failed(check, "it names " + finding.part.kind + " " + finding.part.component);
@@ -47,9 +68,9 @@ CheckResult judge(const ExpectMapperNames& expected, const JudgedRun& run) {
 const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&) {
   static constexpr Rules<ExpectMapperNames> kRules{
       .sentence = [](const ExpectMapperNames& e, const Wording& in) -> std::string {
-        if (e.part == kNoPart) return "the mapper names nothing";
+        if (e.part == kNoPart) return who(e.by) + "nothing";
         const bool bounded = e.within != FabricTime::never();
-        return "time until the mapper names " + e.part + ", and nothing else" +
+        return "time until " + who(e.by) + e.part + ", and nothing else" +
                (bounded ? in.at_most(in.time(e.within)) : "");
       },
       .evidence = needs<ExpectMapperNames, Witness::kEvents>,

@@ -5,6 +5,9 @@
 
 namespace mrclab::analysis {
 
+/// Who has to name it: the mapper by its probes, hosts by their reports of paths, or either.
+enum class MapperWitness : uint8_t { kProbes, kEvents, kBoth };
+
 /// The mapper names a part of this kind and name ("link h0:p0--p0.t0-0:d0", "switch p0.t1-2"; a pattern), alone or as one
 /// of a class, within that time of the first fault, and no other part. Part "none": the mapper names no part at all.
 struct ExpectMapperNames {
@@ -13,11 +16,13 @@ struct ExpectMapperNames {
       "\"mapper_names: {part: link p0.t0-0:u1--p0.t1-1:d0, within: 60rtt}\""};
   std::string part;
   FabricTime within = FabricTime::never();
+  MapperWitness by = MapperWitness::kProbes;
   bool operator==(const ExpectMapperNames&) const = default;
 
   static void fields(auto& e, auto&& visit) {
     visit("part", e.part, Need::kRequired);
     visit("within", e.within, Need::kOptionalPositive);
+    visit("by", e.by, Need::kOptional);
   }
 };
 const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&);

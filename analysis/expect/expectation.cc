@@ -30,6 +30,10 @@ void read(const YamlValue& value, std::optional<uint32_t>& out, Need) {
 void read(const YamlValue& value, FairnessMeasure& out, Need) {
   out = static_cast<FairnessMeasure>(value.as_word({kFairnessWords.begin(), kFairnessWords.end()}));
 }
+void read(const YamlValue& value, MapperWitness& out, Need) {
+  out = static_cast<MapperWitness>(
+      value.as_word({kMapperWitnessWords.begin(), kMapperWitnessWords.end()}));
+}
 void read(const YamlValue& value, MessageTimeMeasure& out, Need) {
   out = static_cast<MessageTimeMeasure>(
       value.as_word({kMessageTimeWords.begin(), kMessageTimeWords.end()}));
@@ -64,6 +68,9 @@ std::string written(const std::optional<uint32_t>& plane) {
 }
 std::string written(FairnessMeasure by) {
   return std::string(kFairnessWords[static_cast<size_t>(by)]);
+}
+std::string written(MapperWitness by) {
+  return std::string(kMapperWitnessWords[static_cast<size_t>(by)]);
 }
 std::string written(MessageTimeMeasure by) {
   return std::string(kMessageTimeWords[static_cast<size_t>(by)]);

@@ -20,6 +20,9 @@ Form form_of(const std::optional<uint32_t>&) { return Form::integer(0, kMostPlan
 Form form_of(const FairnessMeasure&) {
   return Form::word({kFairnessWords.begin(), kFairnessWords.end()});
 }
+Form form_of(const MapperWitness&) {
+  return Form::word({kMapperWitnessWords.begin(), kMapperWitnessWords.end()});
+}
 Form form_of(const MessageTimeMeasure&) {
   return Form::word({kMessageTimeWords.begin(), kMessageTimeWords.end()});
 }

@@ -96,7 +96,8 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     const bool usable =
         word == PathWord::kGood || word == PathWord::kSkip || word == PathWord::kPortUp;
     paths_.push_back({record.t, host, *record.qp, record.port->value, record.ev, usable,
-                      word == PathWord::kDenied, word, record.detail == "local"});
+                      word == PathWord::kDenied, word, record.detail == "local",
+                      record.ev ? peer_in(topology_, record.detail) : std::nullopt});
   }
 }
 

@@ -52,6 +52,8 @@ struct PathNews {
   bool denied = false;             ///< by the operator
   PathWord word = PathWord::kOther;
   bool local = false;  ///< for a plane: by the host's own port, not by its peer's report
+  std::optional<uint32_t> peer =
+      std::nullopt;  ///< for an entropy value: the host to which it leads
 };
 
 /// The routing of a switch (routing: fare) lost a session with a neighbour, or its fast reroute a port, or other next

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/blame/blamer.h"
+#include "analysis/mapper/ev_samples.h"
 #include "analysis/mapper/probe_samples.h"
 #include "analysis/mapper/probe_statistics.h"
 #include "fabric/probes/probe_route.h"
@@ -17,6 +19,9 @@ const std::vector<double> kBank = {
     1 - kProbeChance * kProbeChance, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001};
 /// A part is not named before as many are left as this, itself and its equals (our choice).
 constexpr uint32_t kMostPlaces = 4;
+/// An entropy value becomes bad for no broken part with this probability in a period: full queues lose packets, too (our
+/// choice: three make no finding).
+constexpr double kEventChance = 0.005;
 
 uint64_t probes_a_period(const Topology& topology) {
   const ProbeGrid grid = grid_of(topology);
@@ -27,9 +32,50 @@ uint64_t probes_a_period(const Topology& topology) {
   return probes;
 }
 
-/// When the report that has this sample comes.
+/// When the report that has this probe comes.
 FabricTime reported_at(const MapperResult& result, FabricTime sample) {
   return result.period * (sample.ps() / result.period.ps() + 1) + result.timeout;
+}
+
+/// Parts that explain these samples, in the order in which they were named.
+std::vector<MapperFinding> explain(const Topology& topology, const PortLight& light,
+                                   const std::vector<BlameSample>& samples, double chance,
+                                   const char* noun, const MapperResult& result) {
+  SearchOptions options;
+  options.chance = chance;
+  // A share of loss that is no more than chance would make every good one evidence.
+  options.severities.clear();
+  std::copy_if(kBank.begin(), kBank.end(), std::back_inserter(options.severities),
+               [chance](double share) { return share > chance; });
+  options.least_gain = result.threshold;
+  options.probed_every = result.period;
+  options.noun = noun;
+  std::vector<Blame> blames;
+  // No event but the samples' own is looked at: each is a witness by itself.
+  blame_by_samples(topology, EventHistory(topology), light, samples, options, std::nullopt, blames);
+  std::vector<MapperFinding> found;
+  for (Blame& blame : blames) {
+    if (blame.places > kMostPlaces) continue;
+    const FabricTime named = reported_at(result, blame.named);
+    const Interval95 loss = wilson(blame.bad, blame.of);
+    found.push_back({std::move(blame), named, loss.low, loss.high});
+  }
+  return found;
+}
+
+bool same_class(const Blame& a, const Blame& b) {
+  std::vector<std::string> names = b.or_else;
+  names.push_back(b.kind + " " + b.component);
+  const auto named = [&](const std::string& name) {
+    return std::count(names.begin(), names.end(), name) > 0;
+  };
+  return named(a.kind + " " + a.component) ||
+         std::any_of(a.or_else.begin(), a.or_else.end(), named);
+}
+
+void sort_by_naming(std::vector<MapperFinding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const auto& a, const auto& b) { return a.named < b.named; });
 }
 
 }  // namespace
@@ -37,6 +83,20 @@ FabricTime reported_at(const MapperResult& result, FabricTime sample) {
 double alarm_threshold(uint64_t probes) {
   return std::log(static_cast<double>(std::max<uint64_t>(probes, 1)) * kPeriodsPerAlarm *
                   static_cast<double>(kBank.size()));
+}
+
+std::vector<MapperFinding> both_witnesses(const MapperResult& result) {
+  std::vector<MapperFinding> both = result.found;
+  for (const MapperFinding& finding : result.by_events) {
+    const bool known =
+        std::any_of(result.found.begin(), result.found.end(), [&](const MapperFinding& probed) {
+          return probed.part.from <= finding.part.until && finding.part.from <= probed.part.until &&
+                 same_class(probed.part, finding.part);
+        });
+    if (!known) both.push_back(finding);
+  }
+  sort_by_naming(both);
+  return both;
 }
 
 std::optional<MapperResult> mapper_result(const Topology& topology, const EventHistory& events,
@@ -53,26 +113,21 @@ std::optional<MapperResult> mapper_result(const Topology& topology, const EventH
     result.none = coverage.why(Witness::kEvents);
     return result;
   }
-  SearchOptions options;
-  options.chance = kProbeChance;
-  options.severities = kBank;
-  options.least_gain = result.threshold;
-  options.probed_every = result.period;
-  std::vector<Blame> blames;
-  // No event but the agents' reports is looked at: the mapper is a witness of its own.
-  blame_by_samples(topology, EventHistory(topology), probes.light, probes.samples, options,
-                   std::nullopt, blames);
+  result.found = explain(topology, probes.light, probes.samples, kProbeChance, "probe", result);
+  sort_by_naming(result.found);
   uint64_t explained = 0;
-  for (Blame& blame : blames) {
-    if (blame.places > kMostPlaces) continue;
-    explained += blame.bad;
-    const FabricTime named = reported_at(result, blame.named);
-    const Interval95 loss = wilson(blame.bad, blame.of);
-    result.found.push_back({std::move(blame), named, loss.low, loss.high});
-  }
+  for (const MapperFinding& finding : result.found) explained += finding.part.bad;
   result.unexplained = result.lost - std::min(result.lost, explained);
-  std::stable_sort(result.found.begin(), result.found.end(),
-                   [](const auto& a, const auto& b) { return a.named < b.named; });
+  const EvSamples reported = ev_samples(topology, events, result.period);
+  result.ev_events = reported.events;
+  result.by_events =
+      explain(topology, probes.light, reported.samples, kEventChance, "path", result);
+  // A host that loses by all of its ports is no part of the fabric: it paused, or answers came late. And queue pairs are
+  // too few to tell switches apart by which all of them lead.
+  std::erase_if(result.by_events, [](const MapperFinding& finding) {
+    return finding.part.kind == "host" || finding.part.places > 1;
+  });
+  sort_by_naming(result.by_events);
   return result;
 }
 

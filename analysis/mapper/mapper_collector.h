@@ -9,6 +9,8 @@
 //
 //   probe lost: ln(share / chance)     back: ln((1 - share) / (1 - chance))     threshold: ln(probes * periods * bank)
 //
+// Beside the probes stand the hosts' own reports of their paths (ev_samples.h), as a second witness.
+//
 // What several parts explain as well is named as a class. Where probes cross every wire in company of others, a smaller
 // part comes before a larger one, and a larger one explains at once what would take several smaller ones.
 
@@ -33,5 +35,8 @@ double alarm_threshold(uint64_t probes);
 /// Empty where the fabric has no mapper.
 std::optional<MapperResult> mapper_result(const Topology& topology, const EventHistory& events,
                                           const Coverage& coverage);
+
+/// What probes named, and what events named that probes did not, in the order in which they were named.
+std::vector<MapperFinding> both_witnesses(const MapperResult& result);
 
 }  // namespace mrclab::analysis

@@ -27,8 +27,10 @@ struct MapperResult {
   uint64_t sent = 0, lost = 0;  ///< probes; late ones are not lost
   uint64_t late = 0, slow = 0, marked = 0, again = 0, forged = 0;
   uint64_t unexplained = 0;          ///< lost, and no part is named for it
-  std::vector<MapperFinding> found;  ///< in the order in which they were named
-  std::string none;                  ///< why nothing can be said; empty: it can
+  std::vector<MapperFinding> found;  ///< by its probes alone, in the order in which they were named
+  uint64_t ev_events = 0;  ///< entropy values that hosts reported to be bad, or good again
+  std::vector<MapperFinding> by_events;  ///< likewise by these alone
+  std::string none;                      ///< why nothing can be said; empty: it can
 };
 
 }  // namespace mrclab::analysis

@@ -16,6 +16,18 @@ std::string percent(double share) {
   return text;
 }
 
+Json to_json(const std::vector<MapperFinding>& findings) {
+  Json list = Json::array();
+  for (const MapperFinding& finding : findings) {
+    Json part = to_json(finding.part);
+    part["named_ns"] = finding.named.ns();
+    part["loss_low"] = finding.loss_low;
+    part["loss_high"] = finding.loss_high;
+    list.push_back(std::move(part));
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string summary_of(const MapperResult& result) {
@@ -59,14 +71,9 @@ nlohmann::ordered_json to_json(const MapperResult& result) {
             {"again", result.again},
             {"forged", result.forged},
             {"unexplained", result.unexplained}};
-  json["found"] = Json::array();
-  for (const MapperFinding& finding : result.found) {
-    Json part = to_json(finding.part);
-    part["named_ns"] = finding.named.ns();
-    part["loss_low"] = finding.loss_low;
-    part["loss_high"] = finding.loss_high;
-    json["found"].push_back(std::move(part));
-  }
+  json["found"] = to_json(result.found);
+  json["ev_events"] = result.ev_events;
+  json["by_events"] = to_json(result.by_events);
   json["none"] = result.none;
   return json;
 }

@@ -141,19 +141,30 @@ void blame_part(const Verdict& verdict, TextTable& table) {
   table.rule();
 }
 
-/// What was broken, by a mapper's probes alone.
+void findings_part(const std::vector<MapperFinding>& findings, TextTable& table) {
+  for (size_t i = 0; i < std::min(findings.size(), kBlamesShown); ++i) {
+    table.indented(headline(findings[i]), 2);
+    evidence_part(findings[i].part, table);
+  }
+  more_in_file(findings.size(), table);
+}
+
+/// What was broken, by a mapper's probes alone, and by what hosts reported of their paths.
 void mapper_part(const Verdict& verdict, TextTable& table) {
   if (!verdict.mapper) return;
   const MapperResult& mapper = *verdict.mapper;
   table.line("mapper, by its probes alone");
   table.indented(summary_of(mapper), 2);
-  for (size_t i = 0; i < std::min(mapper.found.size(), kBlamesShown); ++i) {
-    table.indented(headline(mapper.found[i]), 2);
-    evidence_part(mapper.found[i].part, table);
-  }
-  more_in_file(mapper.found.size(), table);
+  findings_part(mapper.found, table);
   if (!mapper.none.empty())
     table.indented("found nothing, for evidence is missing: " + mapper.none, 2);
+  if (mapper.ev_events > 0) {
+    table.line("paths, by what hosts report of them alone");
+    table.indented(counted_noun(mapper.ev_events, "entropy value") + " assumed bad" +
+                       (mapper.by_events.empty() ? ": too few in one place to name a part" : ""),
+                   2);
+    findings_part(mapper.by_events, table);
+  }
   table.rule();
 }
 

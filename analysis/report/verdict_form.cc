@@ -125,25 +125,27 @@ Form mapper_form() {
   found.push_back({"named_ns", kNumber, "the report came by which it was certain"});
   found.push_back({"loss_low", kNumber, "of its loss, with 95 %"});
   found.push_back({"loss_high", kNumber, "likewise"});
-  return object(
-      {{"period_ns", kNumber, "in which every link is probed once"},
-       {"timeout_ns", kNumber, "a probe is lost after it"},
-       {"form", Form::word({"own", "stamp"}), "what a probe carries"},
-       {"share", kNumber, "of the port that probes take most of; 1: all"},
-       {"threshold", kNumber, "of the sequential test, in nats"},
-       {"links", count(), "of the fabric"},
-       {"probed", count(), "links that a probe crossed"},
-       {"reports", count(), "of agents"},
-       {"sent", count(), "probes"},
-       {"lost", count(), "probes that did not come back"},
-       {"late", count(), "probes that came back after their report"},
-       {"slow", count(), "probes that came back a base RTT late, or trimmed"},
-       {"marked", count(), "probes with a congestion mark"},
-       {"again", count(), "probes that came back twice"},
-       {"forged", count(), "packets that claimed to be probes"},
-       {"unexplained", count(), "lost probes for which nothing is named"},
-       {"found", Form::list(object(std::move(found))), "what was broken, by probes alone"},
-       {"none", kText, "why nothing can be found"}});
+  return object({{"period_ns", kNumber, "in which every link is probed once"},
+                 {"timeout_ns", kNumber, "a probe is lost after it"},
+                 {"form", Form::word({"own", "stamp"}), "what a probe carries"},
+                 {"share", kNumber, "of the port that probes take most of; 1: all"},
+                 {"threshold", kNumber, "of the sequential test, in nats"},
+                 {"links", count(), "of the fabric"},
+                 {"probed", count(), "links that a probe crossed"},
+                 {"reports", count(), "of agents"},
+                 {"sent", count(), "probes"},
+                 {"lost", count(), "probes that did not come back"},
+                 {"late", count(), "probes that came back after their report"},
+                 {"slow", count(), "probes that came back a base RTT late, or trimmed"},
+                 {"marked", count(), "probes with a congestion mark"},
+                 {"again", count(), "probes that came back twice"},
+                 {"forged", count(), "packets that claimed to be probes"},
+                 {"unexplained", count(), "lost probes for which nothing is named"},
+                 {"found", Form::list(object(found)), "what was broken, by probes alone"},
+                 {"ev_events", count(), "entropy values that hosts reported as assumed bad"},
+                 {"by_events", Form::list(object(std::move(found))),
+                  "what was broken, by these reports alone"},
+                 {"none", kText, "why nothing can be found"}});
 }
 
 Form metrics_form() {

@@ -125,7 +125,14 @@ void HostImpl::failed(QueuePair& qp, std::string_view reason) {
 
 void HostImpl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
   const PortId port{path_of(ev)->plane};
-  host_.report_event({host_.now, event_kind::kEvState, port, qp.id.local, ev, {}, name_of(to), {}});
+  host_.report_event({host_.now,
+                      event_kind::kEvState,
+                      port,
+                      qp.id.local,
+                      ev,
+                      {},
+                      name_of(to),
+                      "to " + host_.name_of_host(qp.peer.host)});
   device_->ev_changed(qp, ev, to);
   ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
 }

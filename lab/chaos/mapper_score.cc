@@ -76,7 +76,7 @@ BlameScore score_mapper(const std::string& run, const Scenario& scenario) {
   const auto samples = analysis::probe_samples(t, evidence.events(), counts).samples;
   std::vector<analysis::Blame> blames;
   std::vector<FabricTime> named;
-  for (const analysis::MapperFinding& finding : result->found) {
+  for (const analysis::MapperFinding& finding : analysis::both_witnesses(*result)) {
     blames.push_back(finding.part);
     named.push_back(finding.named);
   }

@@ -66,6 +66,23 @@ TEST_CASE("a mapper names each kind of fault that probes can see, and its place"
   }
 }
 
+TEST_CASE("what queue pairs report of their paths tells which way a host's port loses") {
+  const auto result = mapper_of(parse_scenario(read_yaml_text(
+      "name: one\nfabric: octet\nmapper: {period: 4rtt}\nworkload:\n"
+      "  - incast: {from: \"h[0-4]\", to: h5, load: 20%, message: 32KiB}\nfaults:\n"
+      "  - {at: 200us, wire_loss: {link: \"h5:p3\", direction: down, loss: 20%}}\nend: 700us\n",
+      "mapper")));
+  REQUIRE(result.found.size() == 1);
+  CHECK(result.found[0].part.kind == "link");
+  CHECK(result.ev_events > 3);
+  REQUIRE(result.by_events.size() == 1);
+  CHECK(result.by_events[0].part.kind == "wire");
+  CHECK(result.by_events[0].part.component == "p3.t0-1:d1->h5:p3");
+  // A wire and its link are one place: named once where a witness says that it is one or the other.
+  const bool one = !result.by_events[0].part.or_else.empty();
+  CHECK(analysis::both_witnesses(result).size() == (one ? 1 : 2));
+}
+
 TEST_CASE("a mapper names nothing where nothing is broken, and has probed every link") {
   for (const char* mapper :
        {"{period: 4rtt}", "{period: 5rtt, form: stamp}", "{period: 110us, probes: [t0, t1]}"}) {
@@ -74,6 +91,7 @@ TEST_CASE("a mapper names nothing where nothing is broken, and has probed every 
       CAPTURE(more);
       const auto result = mapper_of(probed_scenario(mapper, "", more));
       CHECK(result.found.empty());
+      CHECK(result.by_events.empty());
       CHECK(result.lost == 0);
       CHECK(result.late == 0);
       CHECK(result.slow == 0);
