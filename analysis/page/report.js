@@ -93,24 +93,32 @@ function blame(run) {
       list.length > kMost ? note(`${list.length - kMost} more are in verdict.json.`) : null);
 }
 
-/// What was broken, by a mapper's probes alone.
+/// What a mapper's witness named: "found" by probes, "by_events" by what hosts report of their paths.
+const namedParts = (run, witness, noun) => run.verdict.mapper[witness].map((b, i) => {
+  const at = `/mapper/${witness}/${i}`;
+  return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, `or, with the same ${noun}: ` +
+              b.or_else.join(", ")) : null),
+    b.symptom, span(b.from_ns / 1e3, b.until_ns / 1e3), timeUs(b.named_ns / 1e3),
+    el("span", {class: "word"}, field(run.verdict, at + "/bad"), " of ", field(run.verdict, at + "/of")),
+    prose(b.evidence) + "."];
+});
+
+/// What was broken, by a mapper's probes alone, and by hosts' reports of their paths alone.
 function mapper(run) {
   const m = run.verdict.mapper;
   if (!m) return;
-  const rows = m.found.map((b, i) => {
-    const at = `/mapper/found/${i}`;
-    return [el("div", {}, b.kind + " " + b.component, b.or_else.length ? el("div", {class: "note"}, "or, with the same probes: " +
-                b.or_else.join(", ")) : null),
-      b.symptom, span(b.from_ns / 1e3, b.until_ns / 1e3), timeUs(b.named_ns / 1e3),
-      el("span", {class: "word"}, field(run.verdict, at + "/bad"), " of ", field(run.verdict, at + "/of")),
-      prose(b.evidence) + "."];
-  });
+  const rows = namedParts(run, "found", "probes");
   section("What was broken, by the mapper's probes alone",
       rows.length ? wideTable(["component", "symptom", "between", "named at", "probes", "evidence"], rows, [], true) : null,
       note(`Every link is probed once in ${timeUs(m.period_ns / 1e3)}: ${m.sent} probes, ${m.lost} lost, ${m.late} late; ` +
            `${m.probed} of ${m.links} links probed; at most ${(m.share * 100).toPrecision(2)} % of a port. ` +
            (m.none ? "Nothing is named, as evidence is missing: " + prose(m.none) + "." :
             rows.length ? "" : "The probes name nothing.")));
+  if (!m.ev_events) return;
+  const told = namedParts(run, "by_events", "paths");
+  section("What was broken, by what hosts report of their paths alone",
+      told.length ? wideTable(["component", "symptom", "between", "named at", "paths", "evidence"], told, [], true) : null,
+      note(`Hosts assumed ${m.ev_events} entropy values bad` + (told.length ? "." : ": too few in one place to name a part.")));
 }
 
 /// A stretch of time, to be looked at in the charts.
