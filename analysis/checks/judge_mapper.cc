@@ -16,15 +16,6 @@ bool is_named(const ExpectMapperNames& expected, const Blame& blame) {
          std::any_of(blame.or_else.begin(), blame.or_else.end(), fits);
 }
 
-std::vector<MapperFinding> findings_of(const MapperResult& mapper, MapperWitness by) {
-  switch (by) {
-    case MapperWitness::kProbes: return mapper.found;
-    case MapperWitness::kEvents: return mapper.by_events;
-    case MapperWitness::kBoth: return both_witnesses(mapper);
-  }
-  return {};
-}
-
 std::string who(MapperWitness by) {
   switch (by) {
     case MapperWitness::kProbes: return "the mapper names ";

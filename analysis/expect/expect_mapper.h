@@ -2,11 +2,9 @@
 // Expectations of what a mapper finds (analysis/mapper).
 
 #include "analysis/expect/expectation_parts.h"
+#include "analysis/mapper/mapper_witness.h"
 
 namespace mrclab::analysis {
-
-/// Who has to name it: the mapper by its probes, hosts by their reports of paths, or either.
-enum class MapperWitness : uint8_t { kProbes, kEvents, kBoth };
 
 /// The mapper names a part of this kind and name ("link h0:p0--p0.t0-0:d0", "switch p0.t1-2"; a pattern), alone or as one
 /// of a class, within that time of the first fault, and no other part. Part "none": the mapper names no part at all.

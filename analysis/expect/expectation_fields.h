@@ -13,11 +13,6 @@ namespace mrclab::analysis {
 inline constexpr auto kFairnessWords = words_by_value<FairnessMeasure>(
     {{FairnessMeasure::kJain, "jain"}, {FairnessMeasure::kMinOverMax, "min_over_max"}});
 
-inline constexpr auto kMapperWitnessWords =
-    words_by_value<MapperWitness>({{MapperWitness::kProbes, "probes"},
-                                   {MapperWitness::kEvents, "events"},
-                                   {MapperWitness::kBoth, "both"}});
-
 inline constexpr auto kMessageTimeWords =
     words_by_value<MessageTimeMeasure>({{MessageTimeMeasure::kMax, "max"},
                                         {MessageTimeMeasure::kP99, "p99"},

@@ -85,8 +85,10 @@ double alarm_threshold(uint64_t probes) {
                   static_cast<double>(kBank.size()));
 }
 
-std::vector<MapperFinding> both_witnesses(const MapperResult& result) {
+std::vector<MapperFinding> findings_of(const MapperResult& result, MapperWitness by) {
+  if (by == MapperWitness::kEvents) return result.by_events;
   std::vector<MapperFinding> both = result.found;
+  if (by == MapperWitness::kProbes) return both;
   for (const MapperFinding& finding : result.by_events) {
     const bool known =
         std::any_of(result.found.begin(), result.found.end(), [&](const MapperFinding& probed) {

@@ -19,6 +19,7 @@
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
 #include "analysis/mapper/mapper_result.h"
+#include "analysis/mapper/mapper_witness.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
@@ -36,7 +37,7 @@ double alarm_threshold(uint64_t probes);
 std::optional<MapperResult> mapper_result(const Topology& topology, const EventHistory& events,
                                           const Coverage& coverage);
 
-/// What probes named, and what events named that probes did not, in the order in which they were named.
-std::vector<MapperFinding> both_witnesses(const MapperResult& result);
+/// In the order in which they were named. Both: what probes named, and what events named that probes did not.
+std::vector<MapperFinding> findings_of(const MapperResult& result, MapperWitness by);
 
 }  // namespace mrclab::analysis

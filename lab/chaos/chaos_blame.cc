@@ -20,21 +20,22 @@ namespace {
 
 /// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
 /// process ended is an error: chaos itself reports why.
-std::map<uint64_t, BlameScore> score_seeds(Accuser accuser, const ChaosBase& base,
+std::map<uint64_t, BlameScore> score_seeds(std::optional<analysis::MapperWitness> mapper,
+                                           const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs,
                                            const InterruptGuard& guard) {
   TaskPool pool(jobs, [&](uint64_t seed) {
     ChaosScenario drawn = chaos_scenario(base, seed);
     const std::string transport(name_of(drawn.transport));
     const std::string run = fmt::format("seed {}, {}", seed, transport);
-    if (accuser == Accuser::kMapper) switch_mapper_on(drawn.scenario);
-    BlameScore score = accuser == Accuser::kMapper ? score_mapper(run, drawn.scenario)
-                                                   : score_scenario(run, drawn.scenario);
+    if (mapper) switch_mapper_on(drawn.scenario);
+    BlameScore score =
+        mapper ? score_mapper(run, drawn.scenario, *mapper) : score_scenario(run, drawn.scenario);
     score.count_for(transport);
     return to_json(score).dump();
   });
   std::map<uint64_t, BlameScore> scores;
-  Progress progress(accuser == Accuser::kMapper ? "chaos --mapper" : "chaos --blame");
+  Progress progress(mapper ? "chaos --mapper" : "chaos --blame");
   size_t next = 0;
   while (next < seeds.size() || pool.busy() > 0) {
     if (guard.interrupted()) break;
@@ -53,8 +54,9 @@ std::map<uint64_t, BlameScore> score_seeds(Accuser accuser, const ChaosBase& bas
 
 }  // namespace
 
-int chaos_blame_command(Accuser accuser, const ChaosOptions& options) {
-  const std::string flag = accuser == Accuser::kMapper ? "--mapper" : "--blame";
+int chaos_blame_command(std::optional<analysis::MapperWitness> mapper,
+                        const ChaosOptions& options) {
+  const std::string flag = mapper ? "--mapper" : "--blame";
   if (!options.merge.empty()) throw InputError(flag + ": expected no --merge beside it");
   if (options.world != World::kSim) throw InputError(flag + ": expected --world sim beside it");
   const InterruptGuard guard;
@@ -67,9 +69,9 @@ int chaos_blame_command(Accuser accuser, const ChaosOptions& options) {
              options.seeds);
   std::fflush(text);
   BlameScore score;
-  const std::map<uint64_t, BlameScore> scores = score_seeds(accuser, base, seeds, jobs, guard);
+  const std::map<uint64_t, BlameScore> scores = score_seeds(mapper, base, seeds, jobs, guard);
   for (const auto& [seed, of_seed] : scores) score.add_score(of_seed);
-  const ScoreMarks& marks = accuser == Accuser::kMapper ? kMapperMarks : kBlameMarks;
+  const ScoreMarks& marks = mapper ? kMapperMarks : kBlameMarks;
   fmt::print(text, "{}", blame_table(score, marks));
   if (options.json) {
     nlohmann::ordered_json json{{"chaos", base.word}, {"seeds", options.seeds}};

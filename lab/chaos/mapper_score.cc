@@ -62,7 +62,8 @@ void switch_mapper_on(Scenario& scenario) {
   }
 }
 
-BlameScore score_mapper(const std::string& run, const Scenario& scenario) {
+BlameScore score_mapper(const std::string& run, const Scenario& scenario,
+                        analysis::MapperWitness by) {
   const Topology& t = scenario.topology;
   analysis::Evidence evidence(t, scenario.schedule, scenario.stop());
   {
@@ -76,7 +77,7 @@ BlameScore score_mapper(const std::string& run, const Scenario& scenario) {
   const auto samples = analysis::probe_samples(t, evidence.events(), counts).samples;
   std::vector<analysis::Blame> blames;
   std::vector<FabricTime> named;
-  for (const analysis::MapperFinding& finding : analysis::both_witnesses(*result)) {
+  for (const analysis::MapperFinding& finding : analysis::findings_of(*result, by)) {
     blames.push_back(finding.part);
     named.push_back(finding.named);
   }

@@ -1,6 +1,7 @@
 // chaos, shrink.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "console/root_rights.h"
@@ -36,6 +37,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   auto world = std::make_shared<std::string>("sim");
   auto blame = std::make_shared<bool>(false);
   auto mapper = std::make_shared<bool>(false);
+  auto witness = std::make_shared<std::string>("both");
   auto surplus = std::make_shared<std::string>();
   auto campaign = std::make_shared<CampaignWords>();
   CLI::App* chaos = add_verb(app, "chaos");
@@ -60,10 +62,18 @@ void add_chaos(CLI::App& app, CliResult& result) {
                   "run the programs of a scenario or a campaign from elsewhere without asking");
   CLI::Option* by_packets = chaos->add_flag(
       "--blame", *blame, "compare what blame finds by packets alone with the faults");
+  CLI::Option* by_mapper =
+      chaos
+          ->add_flag("--mapper", *mapper,
+                     "switch a mapper on, and compare what it finds with the faults")
+          ->excludes(by_packets);
   chaos
-      ->add_flag("--mapper", *mapper,
-                 "switch a mapper on, and compare what its probes find with the faults")
-      ->excludes(by_packets);
+      ->add_option("--witness", *witness,
+                   "of a mapper: its probes, the hosts' reports of paths (events), or both")
+      ->check(CLI::IsMember(std::vector<std::string>(analysis::kMapperWitnessWords.begin(),
+                                                     analysis::kMapperWitnessWords.end())))
+      ->capture_default_str()
+      ->needs(by_mapper);
   add_campaign_options(*chaos, *campaign);
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
@@ -80,7 +90,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "         mrclab chaos octet --seeds 1-9000 --on parallel\n"
       "         mrclab chaos octet,pair --budget 8h --campaign night");
   chaos->add_option("SURPLUS", *surplus)->group("");  // to print what to do instead
-  chaos->callback([options, world, blame, mapper, surplus, campaign, &result] {
+  chaos->callback([options, world, blame, mapper, witness, surplus, campaign, &result] {
     refuse_file_of_json(*options, *surplus);
     const bool joins =
         !options->merge.empty() || !campaign->resume.empty() || !campaign->summary.empty();
@@ -94,7 +104,13 @@ void add_chaos(CLI::App& app, CliResult& result) {
       return;
     }
     if (*blame || *mapper) {
-      result.code = chaos_blame_command(*mapper ? Accuser::kMapper : Accuser::kPackets, *options);
+      std::optional<analysis::MapperWitness> by;
+      if (*mapper) {
+        const auto& words = analysis::kMapperWitnessWords;
+        by = static_cast<analysis::MapperWitness>(std::find(words.begin(), words.end(), *witness) -
+                                                  words.begin());
+      }
+      result.code = chaos_blame_command(by, *options);
     } else {
       result.code = chaos_command(*options);
     }
