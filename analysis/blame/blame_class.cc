@@ -65,16 +65,17 @@ bool ruled_out(const Topology& topology, const PortLight& light, const DarkWords
                const Component& component, FabricTime from, FabricTime until) {
   const std::vector<LinkId> links = links_of(topology, component);
   const auto shows_light = [&] { return light.any_lit(links, from, until); };
-  const auto went_one_by_one = [&] { return light.any_dark_later(links, dark.first); };
+  const auto shows_light_first = [&] { return light.any_lit_at(links, dark.first); };
   switch (component.kind) {
-    case ComponentKind::kOptic:
-    case ComponentKind::kCard: return shows_light();
-    case ComponentKind::kPlane: return shows_light() || went_one_by_one();
+    case ComponentKind::kOptic: return shows_light();  // its ports may go one after the other
+    case ComponentKind::kCard:
+    case ComponentKind::kPlane: return shows_light() || shows_light_first();
     // A switch that hangs keeps its light, so no port reports a loss of light.
-    case ComponentKind::kSwitch: return (dark.any && shows_light()) || went_one_by_one();
+    case ComponentKind::kSwitch: return (dark.any && shows_light()) || shows_light_first();
     // A host without power reports nothing, and its ports are witnesses for no other component.
     case ComponentKind::kHost:
-      return dark.speakers.contains(topology.node(NodeId{component.index}).index) && shows_light();
+      return dark.speakers.contains(topology.node(NodeId{component.index}).index) &&
+             (shows_light() || shows_light_first());
     case ComponentKind::kZone: return zone_ruled_out(topology, light, dark, component, from, until);
     default: return false;
   }
@@ -84,12 +85,17 @@ DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uin
   DarkWords dark;
   for (const uint32_t index : bad) {
     const BlameSample& sample = samples[index];
-    dark.any = dark.any || sample.clue == Clue::kDark;
-    if (!is_word(sample)) continue;
-    dark.speakers.insert(sample.source);
+    if (sample.clue != Clue::kDark) continue;
+    dark.any = true;
     dark.first = std::min(dark.first, sample.t);
+    if (is_word(sample)) dark.speakers.insert(sample.source);
   }
   return dark;
+}
+
+bool in_plane(const Topology& topology, const Link& link, uint32_t plane) {
+  const bool of_host = topology.node(link.a.node).role == NodeRole::kHost;
+  return topology.port(link.a).plane == plane && (of_host || topology.has_planes());
 }
 
 std::vector<LinkId> links_of(const Topology& topology, const Component& component) {
@@ -106,7 +112,7 @@ std::vector<LinkId> links_of(const Topology& topology, const Component& componen
       return links;
     case ComponentKind::kPlane:
       for (const Link& link : topology.links) {
-        if (topology.port(link.a).plane == component.index) links.push_back(link.id);
+        if (in_plane(topology, link, component.index)) links.push_back(link.id);
       }
       return links;
     case ComponentKind::kCard: {
@@ -167,20 +173,28 @@ bool PortLight::lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime u
   });
 }
 
-bool PortLight::any_dark_later(const std::vector<LinkId>& links, FabricTime t) const {
+bool PortLight::any_lit_at(const std::vector<LinkId>& links, FabricTime t) const {
   if (t == FabricTime::never()) return false;
   const FabricTime then = t + kAtOnce + topology_.nic.port_down_delay;
-  const auto later = [&](uint32_t host, uint32_t plane) {
-    const auto found = own_.find({host, plane});
-    if (found == own_.end()) return false;
-    bool after = false;
-    for (const auto& [from, until] : found->second) {
-      if (from <= then && until >= t) return false;
-      after = after || (from > then && from <= t + topology_.base_rtt);
-    }
-    return after;
+  using Spans = std::vector<std::pair<FabricTime, FabricTime>>;
+  const auto of = [](const DarkSpans& spans, uint32_t host, uint32_t plane) -> const Spans* {
+    const auto found = spans.find({host, plane});
+    return found == spans.end() ? nullptr : &found->second;
   };
-  return any_port_of_hosts(topology_, links, later);
+  const auto meets = [&](const Spans* spans) {
+    return spans != nullptr && std::any_of(spans->begin(), spans->end(), [&](const auto& span) {
+             return span.first <= then && span.second >= t;
+           });
+  };
+  const auto lit_then = [&](uint32_t host, uint32_t plane) {
+    const Spans* own = of(own_, host, plane);
+    if (!speaks_[host] || meets(own)) return false;
+    if (!meets(of(dark_, host, plane))) return true;
+    return own != nullptr && std::any_of(own->begin(), own->end(), [&](const auto& span) {
+             return span.first > then && span.first <= t + topology_.base_rtt;
+           });
+  };
+  return any_port_of_hosts(topology_, links, lit_then);
 }
 
 bool PortLight::any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const {

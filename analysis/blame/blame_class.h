@@ -15,6 +15,8 @@
 
 namespace mrclab::analysis {
 
+/// Does the link share the fate of a plane? Of a listed fabric, the ports of hosts alone do.
+bool in_plane(const Topology& topology, const Link& link, uint32_t plane);
 /// The links that share the fate of a component.
 std::vector<LinkId> links_of(const Topology& topology, const Component& component);
 
@@ -32,8 +34,9 @@ class PortLight {
   bool lit(uint32_t host, uint32_t plane, FabricTime from, FabricTime until) const;
   /// Did a host's port at one of these links stay lit?
   bool any_lit(const std::vector<LinkId>& links, FabricTime from, FabricTime until) const;
-  /// Did a host report its port at one of these links dark after `t`, and not at that time? Then it was lit then.
-  bool any_dark_later(const std::vector<LinkId>& links, FabricTime t) const;
+  /// Had a host's port at one of these links light at `t`, when something turned dark? It was not reported dark within
+  /// kAtOnce, or not before its host did so itself, later.
+  bool any_lit_at(const std::vector<LinkId>& links, FabricTime t) const;
 
  private:
   const Topology& topology_;
@@ -46,7 +49,7 @@ class PortLight {
 struct DarkWords {
   bool any = false;                        ///< some port was dark
   std::set<uint32_t> speakers;             ///< hosts that reported a port of their own
-  FabricTime first = FabricTime::never();  ///< the instant of the first of these reports
+  FabricTime first = FabricTime::never();  ///< when the first of them was found dark
 };
 DarkWords dark_words(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
 /// Would a fault of this component have shown elsewhere, too, where nothing was seen?

@@ -98,7 +98,10 @@ void concerned_by(const Topology& topology, const ZonesOfNodes& zones, const Bla
         const PortId first{end.port.value / topology.line_card_ports * topology.line_card_ports};
         add(ComponentKind::kCard, topology.port({end.node, first}).out.value, bit);
       }
-      if (end == wire.from) add(ComponentKind::kPlane, port.plane, bit);
+      // Switches of a listed fabric belong to no plane: there it is the ports of hosts.
+      if (topology.has_planes() ? end == wire.from : is_host(end)) {
+        add(ComponentKind::kPlane, port.plane, bit);
+      }
       for (const uint32_t zone : zones[end.node.value]) add(ComponentKind::kZone, zone, bit);
     }
   }
@@ -112,15 +115,19 @@ bool explains(const BlameSample& sample, const Component& component, uint8_t wir
   if ((sample.suspects & wires) == 0) return false;
   const ComponentKind kind = component.kind;
   switch (sample.clue) {
-    case Clue::kNone:
-    case Clue::kDark: return true;
+    case Clue::kNone: return true;
+    // A switch that discards for want of light has power.
+    case Clue::kDark:
+      return kind != ComponentKind::kSwitch || sample.about != NodeId{component.index};
     case Clue::kBitFlip:
       return kind == ComponentKind::kWire || kind == ComponentKind::kLink ||
              kind == ComponentKind::kOptic;
     // Behind a good frame check no wire flips bits.
     case Clue::kInside: return kind == ComponentKind::kSwitch || kind == ComponentKind::kHost;
-    // One wrong route; several of a switch are joined to its table.
-    case Clue::kAstray: return kind == ComponentKind::kWire;
+    // A wrong route, or a switch without its table.
+    case Clue::kAstray:
+      return kind == ComponentKind::kWire ||
+             (kind == ComponentKind::kSwitch && sample.about == NodeId{component.index});
     case Clue::kReceiver: return kind == ComponentKind::kHost;
   }
   return true;

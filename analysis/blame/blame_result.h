@@ -27,6 +27,9 @@ std::string_view name_of(Symptom symptom);
 /// 4 KB in that time drains at 1 % of a port's rate or so (our choice).
 inline constexpr int64_t kStormRtts = 4;
 
+/// Between two components of Blame::or_else that explain the packets if both failed at once.
+inline constexpr std::string_view kAndAtOnce = " and ";
+
 struct Blame {
   std::string
       kind;  ///< "wire", "link", "optic", "switch", "host", "line_card", "plane", "power_zone", "route", "path"

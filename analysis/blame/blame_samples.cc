@@ -1,6 +1,7 @@
 #include "analysis/blame/blame_samples.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -46,6 +47,11 @@ class LastArrived {
   std::unordered_map<uint64_t, FabricTime> start_;  // look-up only
 };
 
+/// A data packet with RETH and TSETH.
+Bytes frame_of(uint32_t payload) {
+  return {kAfterBthOffset + kMethBytes + kTsethBytes + kRethBytes + payload + kIcrcBytes};
+}
+
 class Sampler {
  public:
   Sampler(const Topology& topology, const PacketHistory& packets)
@@ -85,6 +91,7 @@ class Sampler {
     } else {
       return false;
     }
+    set_reach(packets_.packets()[attempt.packet].payload, sample);
     sample.chosen = chosen;
     sample.way_known = !chosen || way_.has_value();
     return true;
@@ -166,6 +173,21 @@ class Sampler {
     return &wires;
   }
 
+  /// When an idle fabric has carried it over each of its wires.
+  void set_reach(uint32_t payload, BlameSample& sample) const {
+    const Bytes length = wire_length(frame_of(payload));
+    FabricTime sum;
+    for (uint8_t i = 0; i < sample.wire_count; ++i) {
+      const Wire& wire = topology_.wire(sample.wires[i]);
+      if (i > 0) {
+        sum += topology_.pipeline_time(topology_.wire(sample.wires[i - 1u]), wire, length);
+      }
+      sum += serialization_time(length, wire.rate) + wire.propagation;
+      sample.reach[i] =
+          static_cast<uint32_t>(std::min<int64_t>(sum.ps(), std::numeric_limits<uint32_t>::max()));
+    }
+  }
+
   /// The wire of a place that a record names; added to the sample's wires if it is missing there and has room.
   static void suspect_wire(BlameSample& sample, WireId wire, FabricTime at) {
     const auto end = sample.wires.begin() + sample.wire_count;
@@ -174,6 +196,7 @@ class Sampler {
     if (found == end) sample.wires[sample.wire_count++] = wire;
     sample.suspects = static_cast<uint8_t>(1u << (found - sample.wires.begin()));
     sample.t = at;
+    sample.reach = {};
   }
 
   /// Discarded by a node that has no route or no use for it: a switch on its way lacks the route,
@@ -215,13 +238,6 @@ class Sampler {
   std::optional<TakenWay> way_;              ///< that the last attempt given to place() took
   FabricTime last_;                          ///< the newest instant in any record
 };
-
-/// The time that a data packet with RETH and TSETH takes over these wires when the fabric is idle.
-FabricTime flight_when_idle(const Topology& topology, const BlameSample& sample, uint32_t payload) {
-  const Bytes frame{kAfterBthOffset + kMethBytes + kTsethBytes + kRethBytes + payload + kIcrcBytes};
-  const std::vector<WireId> wires(sample.wires.begin(), sample.wires.begin() + sample.wire_count);
-  return idle_transit(topology, wires, wire_length(frame));
-}
 
 /// Reports by hosts that a port of their own is dark.
 void add_words(const Topology& topology, const EventHistory& events,
@@ -314,8 +330,7 @@ BlameSamples blame_samples(const Topology& topology, const PacketHistory& packet
     }
     if (!wanted.marks || !sample.way_known) continue;  // so its time without queues is not known
     const FabricTime flight = attempt.ended - attempt.start;
-    const FabricTime waited =
-        flight - flight_when_idle(topology, sample, packets.packets()[attempt.packet].payload);
+    const FabricTime waited = flight - FabricTime::from_ps(sample.reach[sample.wire_count - 1u]);
     BlameSample mark = sample;
     mark.bad = attempt.marked && waited < prompt;
     mark.counts = mark.bad || !attempt.marked;

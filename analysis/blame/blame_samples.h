@@ -33,6 +33,8 @@ struct BlameSample {
   uint32_t source = 0, destination = 0;
   EntropyValue ev;
   std::array<WireId, kMaxWires> wires{};
+  /// From `t` until its last bit is over each wire of an idle fabric, in ps; 0: `t` is when it was there.
+  std::array<uint32_t, kMaxWires> reach{};
   uint8_t wire_count = 0;
   uint8_t suspects = 0;  ///< bits of the wires where it may have gone bad
   uint8_t weight = 1;

@@ -1,10 +1,13 @@
 #include "analysis/blame/blame_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <set>
+
+#include "analysis/blame/blame_track.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -14,16 +17,10 @@ constexpr double kReason = 12;
 /// Components whose gains differ by less explain the samples equally well: a likelihood ratio of 20.
 constexpr double kAlike = 3;
 constexpr size_t kAlikeMax = 32;  // a path of six wires has 24, and narrow_class() needs them all
+constexpr size_t kPairsOf = 8;    // the best so many are tried in pairs
 constexpr double kWhole = 0.9;
-
-/// The samples of one component, in order of time.
-struct Track {
-  std::vector<std::pair<uint32_t, uint8_t>> samples;  // index, wires
-  double gain = 0;
-  size_t begin = 0, end = 0;  // the best interval
-  size_t named = 0;           // where the gain came to the least that is asked
-  bool fresh = false;
-};
+/// What has parts loses this share, or more; what comes through came at another time than was computed.
+constexpr double kAll = 0.998;
 
 class Search {
   using Entry = std::pair<const Component, Track>;
@@ -74,9 +71,22 @@ class Search {
       concerned_by(topology_, zones_, samples_[i], options_.question, concerned);
       for (const auto& [component, wires] : concerned) {
         const auto track = tracks_.find(component);
-        if (track != tracks_.end()) track->second.samples.emplace_back(i, wires);
+        if (track == tracks_.end()) continue;
+        track->second.samples.push_back({when_at(component, samples_[i], wires), i, wires});
       }
     }
+    for (auto& [component, track] : tracks_) std::sort(track.samples.begin(), track.samples.end());
+  }
+
+  /// When the sample came to a component: to its first wire there; to a switch or a host, to the end of that wire.
+  FabricTime when_at(const Component& component, const BlameSample& sample, uint8_t wires) const {
+    const auto first = static_cast<size_t>(std::countr_zero(wires));
+    const bool node =
+        component.kind == ComponentKind::kSwitch || component.kind == ComponentKind::kHost;
+    const bool arrives =
+        node && topology_.wire(sample.wires[first]).to.node == NodeId{component.index};
+    if (!arrives && first == 0) return sample.t;
+    return sample.t + FabricTime::from_ps(sample.reach[arrives ? first : first - 1]);
   }
 
   /// May it be named though it is refuted, for want of anything better? Of probes, agents report the light of every port.
@@ -100,6 +110,8 @@ class Search {
         return std::find(zones.begin(), zones.end(), component.index) != zones.end();
       };
       if (is_word(sample) && inside(topology_.host(sample.source))) return false;
+      if (sample.clue == Clue::kAstray)
+        return (sample.suspects & wires) != 0 && inside(sample.about);
       if (sample.clue == Clue::kDark && sample.about.valid() && inside(sample.about)) return false;
     }
     return explains(sample, component, wires);
@@ -121,37 +133,32 @@ class Search {
     return !has_parts(component.kind) || !sample.bad || sample.clue == Clue::kInside;
   }
 
-  /// What fails whole turns all its ports dark at once: a port reported dark later failed for another reason.
-  /// `word` is the instant of the first such report.
-  static bool same_word(const Component& component, const BlameSample& sample, FabricTime& word) {
-    if (!sample.bad || !is_word(sample) || !has_parts(component.kind)) return true;
-    if (word == FabricTime::never()) word = sample.t;
-    return sample.t <= word + kAtOnce;
-  }
-
   /// The interval of the greatest sum (Kadane), over the severities.
   double gain_of(Entry& entry) { return gain_of(entry.first, entry.second); }
   double gain_of(const Component& component, Track& track) {
     if (track.fresh) return track.gain;
     track.fresh = true;
     track.gain = 0;
-    for (const double share : options_.severities) {
-      const bool whole = share > kWhole;
+    for (const double tried : options_.severities) {
+      const bool whole = tried > kWhole;
+      const double share = whole && has_parts(component.kind) ? std::max(tried, kAll) : tried;
       const double for_it = std::log(share / options_.chance);
       const double against_it = std::log((1 - share) / (1 - options_.chance));
-      double sum = 0;
+      double sum = 0, peak = 0;
       size_t begin = 0, named = SIZE_MAX;
-      FabricTime word = FabricTime::never();
+      Shown shown;
       for (size_t i = 0; i < track.samples.size(); ++i) {
-        const auto [index, wires] = track.samples[i];
+        const auto [t, index, wires] = track.samples[i];
         if (!whole && !fails_in_part(component, samples_[index])) continue;
-        if (!same_word(component, samples_[index], word)) continue;
+        if (!same_event(component, samples_[index], shown)) continue;
         sum += weight(component, index, wires, for_it, against_it);
-        if (sum <= 0) {
-          sum = 0;
+        peak = std::max(peak, sum);
+        if (sum <= 0 ||
+            sum < peak - kReason) {  // what follows is as well explained by another reason
+          sum = peak = 0;
           begin = i + 1;
           named = SIZE_MAX;
-          word = FabricTime::never();
+          shown = {};
           continue;
         }
         if (sum >= options_.least_gain) named = std::min(named, i);
@@ -183,7 +190,8 @@ class Search {
     std::optional<std::set<uint32_t>> common;  // links of a card, nodes of a zone
     for (const uint32_t index : bad_of(component, track)) {
       const BlameSample& sample = samples_[index];
-      if (sample.clue != Clue::kDark && !sample.probe) continue;
+      const bool astray = !card && sample.clue == Clue::kAstray;
+      if (sample.clue != Clue::kDark && !astray && !sample.probe) continue;
       std::set<uint32_t> parts;
       for (uint8_t i = 0; i < sample.wire_count; ++i) {
         if ((sample.suspects >> i & 1) == 0) continue;
@@ -210,45 +218,70 @@ class Search {
   Entry* best_part(Entry& whole) {
     if (!has_parts(whole.first.kind)) return &whole;
     const std::vector<uint32_t> all = bad_of(whole.first, whole.second);
+    const std::vector<Entry*> smaller = smaller_than(whole.first);
+    // What explains all of it is no part and would hide the parts, and so would a part of each of them.
+    std::pair<Entry*, double> best = cover(smaller, all, {});
+    Entry* any = best.first;
+    for (size_t kind = 0; kind < static_cast<size_t>(whole.first.kind); ++kind) {
+      const auto parts = cover(smaller, all, static_cast<ComponentKind>(kind));
+      if (parts.first != nullptr && parts.second > best.second) best = parts;
+    }
+    if (best.first != nullptr && best.second > whole.second.gain - kReason) return best.first;
+    return any != nullptr && refuted(whole) ? any : &whole;
+  }
+
+  /// Components of smaller kinds that explain enough for a reason of their own, the best first.
+  std::vector<Entry*> smaller_than(const Component& component) {
     std::vector<Entry*> smaller;
     for (auto& entry : tracks_) {
-      if (entry.first.kind < whole.first.kind && gain_of(entry) >= options_.least_gain) {
+      if (entry.first.kind < component.kind && gain_of(entry) >= options_.least_gain) {
         smaller.push_back(&entry);
       }
     }
     std::stable_sort(smaller.begin(), smaller.end(), [](const Entry* a, const Entry* b) {
       return a->second.gain > b->second.gain;
     });
+    return smaller;
+  }
+
+  /// Of these, the best first: those that explain what the ones before leave of `all`; of this kind, part of it each.
+  /// Returns the first, and what they explain together, less a reason for each.
+  std::pair<Entry*, double> cover(const std::vector<Entry*>& smaller,
+                                  const std::vector<uint32_t>& all,
+                                  std::optional<ComponentKind> kind) const {
     std::vector<uint32_t> covered;
-    double sum = 0;
-    Entry* first = nullptr;
+    std::pair<Entry*, double> result{nullptr, 0};
     for (Entry* entry : smaller) {
+      if (kind && entry->first.kind != *kind) continue;
       const std::vector<uint32_t> bad = bad_of(entry->first, entry->second);
       std::vector<uint32_t> common, fresh, together;
       std::set_intersection(bad.begin(), bad.end(), all.begin(), all.end(),
                             std::back_inserter(common));
+      if (kind && common.size() * 10 >= all.size() * 9) continue;
       std::set_difference(common.begin(), common.end(), covered.begin(), covered.end(),
                           std::back_inserter(fresh));
-      if (fresh.size() * 10 < bad.size() * 9) continue;  // another, or another part, explains it
+      if (fresh.empty() || fresh.size() * 10 < common.size() * 9) continue;  // another explains it
       std::set_union(covered.begin(), covered.end(), fresh.begin(), fresh.end(),
                      std::back_inserter(together));
       covered.swap(together);
-      sum += entry->second.gain - kReason;
-      if (first == nullptr) first = entry;
+      // What it explains beyond the whole does not count.
+      const double share = static_cast<double>(fresh.size()) / static_cast<double>(bad.size());
+      result.second += entry->second.gain * share - kReason;
+      if (result.first == nullptr) result.first = entry;
     }
-    if (first != nullptr && refuted(whole)) return first;
-    return sum > whole.second.gain - kReason ? first : &whole;
+    return result;
   }
 
   std::vector<uint32_t> bad_of(const Component& component, const Track& track) const {
     std::vector<uint32_t> bad;
-    FabricTime word = FabricTime::never();
+    Shown shown;
     for (size_t i = track.begin; i < track.end; ++i) {
-      const auto [index, wires] = track.samples[i];
+      const auto [t, index, wires] = track.samples[i];
       const BlameSample& sample = samples_[index];
-      if (!same_word(component, sample, word)) continue;
+      if (!same_event(component, sample, shown)) continue;
       if (sample.bad && open_[index] && can_explain(sample, component, wires)) bad.push_back(index);
     }
+    std::sort(bad.begin(), bad.end());
     return bad;
   }
 
@@ -259,12 +292,13 @@ class Search {
     suspicion.bad = bad_of(component, track);
     suspicion.from = samples_[suspicion.bad.front()].t;
     suspicion.until = samples_[suspicion.bad.back()].t;
-    suspicion.named = samples_[track.samples[track.named].first].t;
+    suspicion.named = samples_[track.samples[track.named].index].t;
     for (size_t i = track.begin; i < track.end; ++i) {
-      const BlameSample& sample = samples_[track.samples[i].first];
+      const BlameSample& sample = samples_[track.samples[i].index];
       if (sample.t >= suspicion.from && sample.t <= suspicion.until) ++suspicion.of;
     }
     find_alike(suspicion);
+    find_both(suspicion);
     close(suspicion.bad);
     close(under_way(component, track, suspicion.from));
     return suspicion;
@@ -276,7 +310,7 @@ class Search {
                                   FabricTime from) const {
     std::vector<uint32_t> bad;
     for (size_t i = track.begin; i > 0; --i) {
-      const auto [index, wires] = track.samples[i - 1];
+      const auto [t, index, wires] = track.samples[i - 1];
       const BlameSample& sample = samples_[index];
       if (sample.t + topology_.base_rtt < from) break;
       if (sample.bad && open_[index] && can_explain(sample, component, wires)) bad.push_back(index);
@@ -302,6 +336,34 @@ class Search {
     if (!suspicion.or_else.empty() && suspicion.or_else.front() < suspicion.component) {
       std::swap(suspicion.or_else.front(), suspicion.component);
       std::sort(suspicion.or_else.begin(), suspicion.or_else.end());
+    }
+  }
+
+  /// Two switches, or two links, that explain nine tenths of it if both failed at once, and none of them all of it.
+  void find_both(Suspicion& suspicion) {
+    if (!has_parts(suspicion.component.kind)) return;
+    const std::vector<uint32_t>& all = suspicion.bad;
+    for (const ComponentKind kind : {ComponentKind::kSwitch, ComponentKind::kLink}) {
+      std::vector<std::pair<Entry*, std::vector<uint32_t>>> parts;
+      for (Entry* entry : smaller_than(suspicion.component)) {
+        if (entry->first.kind != kind || parts.size() == kPairsOf || refuted(*entry)) continue;
+        const std::vector<uint32_t> bad = bad_of(entry->first, entry->second);
+        std::vector<uint32_t> common;
+        std::set_intersection(bad.begin(), bad.end(), all.begin(), all.end(),
+                              std::back_inserter(common));
+        if (!common.empty() && common.size() < all.size()) parts.emplace_back(entry, common);
+      }
+      for (size_t a = 0; a < parts.size(); ++a) {
+        for (size_t b = a + 1; b < parts.size(); ++b) {
+          std::vector<uint32_t> either;
+          std::set_union(parts[a].second.begin(), parts[a].second.end(), parts[b].second.begin(),
+                         parts[b].second.end(), std::back_inserter(either));
+          const size_t larger = std::max(parts[a].second.size(), parts[b].second.size());
+          if (either.size() * 10 < all.size() * 9 || either.size() == larger) continue;
+          suspicion.both = {parts[a].first->first, parts[b].first->first};
+          return;
+        }
+      }
     }
   }
 

@@ -14,7 +14,9 @@ namespace mrclab::analysis {
 struct Suspicion {
   Component component;
   std::vector<Component> or_else;  ///< explain the same as well
-  double gain = 0;                 ///< nats
+  std::vector<Component>
+      both;         ///< or these two at once; none, or what is smaller than the component
+  double gain = 0;  ///< nats
   FabricTime from, until;
   FabricTime named;           ///< the instant of the sample that brought the gain to `least_gain`
   std::vector<uint32_t> bad;  ///< indices of samples

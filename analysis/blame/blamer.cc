@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/blame/blame_draft.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/topology/path.h"
 
@@ -17,54 +18,6 @@ constexpr int64_t kTogetherRtts = 10;
 /// ...those of all else at once: as soon as a packet comes by (our choice).
 constexpr int64_t kAtOnceRtts = 3;
 constexpr int64_t kNoticeRtts = 8;
-
-/// Suspicions of one component, joined.
-struct Draft {
-  Symptom symptom = Symptom::kLoses;
-  Component component;
-  std::vector<Component> or_else;
-  FabricTime from, until, named;
-  uint32_t times = 1;
-  uint64_t of = 0;
-  std::vector<uint32_t> bad;
-};
-
-Symptom symptom_of(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad) {
-  size_t dark = 0, flipped = 0, astray = 0;
-  for (const uint32_t index : bad) {
-    const Clue clue = samples[index].clue;
-    dark += clue == Clue::kDark ? 1 : 0;
-    flipped += clue == Clue::kBitFlip || clue == Clue::kInside ? 1 : 0;
-    astray += clue == Clue::kAstray ? 1 : 0;
-  }
-  if (flipped * 2 > bad.size()) return Symptom::kFlipsBits;
-  if (astray * 2 > bad.size()) return Symptom::kMisroutes;
-  return dark > 0 ? Symptom::kNoLight : Symptom::kLoses;
-}
-
-/// Optics, hosts, switches, line cards, planes, power zones: in the order in which they are named.
-std::vector<Component> parents(const Topology& topology) {
-  std::vector<Component> all;
-  for (const Optic& optic : topology.optics) {
-    all.push_back({ComponentKind::kOptic, optic.id.value, {}});
-  }
-  for (const NodeSite& site : topology.nodes) {
-    const bool host = site.role == NodeRole::kHost;
-    all.push_back({host ? ComponentKind::kHost : ComponentKind::kSwitch, site.id.value, {}});
-  }
-  for (const NodeSite& site : topology.nodes) {
-    if (site.role == NodeRole::kHost || topology.line_card_ports < 2) continue;
-    for (size_t i = 0; i < site.ports.size(); i += topology.line_card_ports) {
-      all.push_back({ComponentKind::kCard, site.ports[i].out.value, {}});
-    }
-  }
-  for (uint32_t p = 0; p < topology.planes; ++p) all.push_back({ComponentKind::kPlane, p, {}});
-  for (uint32_t zone = 0; zone < topology.power_zones.size(); ++zone) {
-    if (topology.power_zones[zone].nodes.size() < 2) continue;
-    all.push_back({ComponentKind::kZone, zone, {}});
-  }
-  return all;
-}
 
 class Blamer {
  public:
@@ -99,6 +52,8 @@ class Blamer {
       draft.symptom = symptom.value_or(symptom_of(samples_, found.bad));
       draft.component = found.component;
       draft.or_else = std::move(found.or_else);
+      // Where a single one explains as much, two at once are far less likely.
+      if (draft.or_else.empty()) draft.both = std::move(found.both);
       draft.from = found.from;
       draft.until = found.until;
       draft.named = found.named;
@@ -112,6 +67,7 @@ class Blamer {
     }
     for (Draft& draft : drafts_) {
       add_parts(draft);
+      if (options.question == Question::kWhoLoses) add_zones(draft);
       join_wires(topology_, draft.component, draft.or_else);
       blames.push_back(in_words(draft));
     }
@@ -215,6 +171,56 @@ class Blamer {
     }
   }
 
+  /// A node that may have been without power, and nothing else of its power zone is known to have had any meanwhile: it
+  /// may have been the zone.
+  void add_zones(Draft& draft) const {
+    std::vector<Component> any = draft.or_else;
+    any.insert(any.begin(), draft.component);
+    const DarkWords dark = dark_words(samples_, draft.bad);
+    for (uint32_t zone = 0; zone < topology_.power_zones.size(); ++zone) {
+      const std::vector<NodeId>& nodes = topology_.power_zones[zone].nodes;
+      const auto inside = [&](NodeId node) {
+        return std::find(nodes.begin(), nodes.end(), node) != nodes.end();
+      };
+      const bool of_node = std::any_of(any.begin(), any.end(), [&](const Component& one) {
+        return (one.kind == ComponentKind::kSwitch || one.kind == ComponentKind::kHost) &&
+               inside(NodeId{one.index});
+      });
+      const Component whole{ComponentKind::kZone, zone, {}};
+      if (!of_node || nodes.size() < 2 || may_be(draft, whole)) continue;
+      if (ruled_out(topology_, light_, dark, whole, draft.from, draft.until)) continue;
+      const auto powered = [&](const BlameSample& sample) {
+        if (is_word(sample)) return inside(topology_.host(sample.source));
+        if (sample.bad && sample.about.valid()) return inside(sample.about);
+        if (sample.bad || !sample.counts) return false;
+        const auto end = sample.wires.begin() + sample.wire_count;
+        return std::any_of(sample.wires.begin(), end, [&](WireId wire) {
+          return inside(topology_.wire(wire).from.node) || inside(topology_.wire(wire).to.node);
+        });
+      };
+      const auto first =
+          std::lower_bound(samples_.begin(), samples_.end(), draft.from,
+                           [](const BlameSample& sample, FabricTime t) { return sample.t < t; });
+      const auto last = std::find_if(
+          first, samples_.end(), [&](const BlameSample& sample) { return sample.t > draft.until; });
+      if (std::none_of(first, last, powered)) draft.or_else.push_back(whole);
+    }
+  }
+
+  /// Did hosts report ports dark at one instant for both, if for both?
+  bool at_once(const Draft& draft, const Draft& first) const {
+    const auto word = [&](const Draft& of) {
+      FabricTime t = FabricTime::never();
+      for (const uint32_t index : of.bad) {
+        if (is_word(samples_[index])) t = std::min(t, samples_[index].t);
+      }
+      return t;
+    };
+    const FabricTime a = word(first), b = word(draft);
+    if (a == FabricTime::never() || b == FabricTime::never()) return true;
+    return std::max(a, b) <= std::min(a, b) + std::max(kAtOnce, probed_every_);
+  }
+
   /// Links that went together, and nothing else of their parent is in use: it was the parent.
   void join_upwards(const Component& parent) {
     const std::vector<LinkId> links = links_of(topology_, parent);
@@ -226,14 +232,15 @@ class Blamer {
     for (size_t first = 0; first < drafts_.size(); ++first) {
       std::set<LinkId> gone;
       std::vector<size_t> members;
-      FabricTime last = drafts_[first].from;
+      FabricTime last = drafts_[first].from;  // that of the first, but for an optic
       for (size_t i = first; i < drafts_.size(); ++i) {
         const Draft& draft = drafts_[i];
         if (draft.from > last + apart) break;
+        if (!optic && !at_once(draft, drafts_[first])) continue;
         const std::vector<LinkId> children = children_of(draft, parent, links);
         const bool covers_all = may_be(draft, parent);
         if ((children.empty() && !covers_all) || !fits(draft, drafts_[first], parent)) continue;
-        last = draft.from;
+        if (optic) last = draft.from;
         members.push_back(i);
         gone.insert(children.begin(), children.end());
         if (covers_all) gone.insert(links.begin(), links.end());
@@ -250,6 +257,7 @@ class Blamer {
       }
       joined.component = parent;
       joined.or_else.clear();
+      joined.both.clear();
       drafts_[members.front()] = std::move(joined);
       for (size_t m = members.size(); m-- > 1;) {
         drafts_.erase(drafts_.begin() + static_cast<ptrdiff_t>(members[m]));
@@ -301,7 +309,17 @@ class Blamer {
       blame.kind = "route";
       blame.component = topology_.port_name(topology_.wire(WireId{draft.component.index}).from);
     }
-    blame.places = places_of(topology_, draft.component, draft.or_else);
+    if (!draft.both.empty()) {
+      std::string both;
+      for (const Component& one : draft.both) {
+        both += both.empty() ? "" : std::string(kAndAtOnce);
+        both += std::string(name_of(one.kind)) + " " + name_of(topology_, one);
+      }
+      blame.or_else.push_back(both);
+    }
+    std::vector<Component> others = draft.or_else;
+    others.insert(others.end(), draft.both.begin(), draft.both.end());
+    blame.places = places_of(topology_, draft.component, others);
     blame.from = draft.from;
     blame.until = draft.until;
     blame.times = draft.times;
