@@ -35,13 +35,18 @@ BlameMatch match_burst(const Topology& t, const analysis::Blame& blame, const Bl
 BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const faults::Fault& fault,
                     const BlameTarget& target) {
   const faults::Interval on = faults::interval_of(fault, t);
-  if (blame.until + kBlameSlack < on.start || blame.from > on.last_heal + kBlameSlack) {
-    return BlameMatch::kNone;
-  }
+  const bool lasting = blame.kind == "host" && loses_queue_pairs(fault.kind);
+  const bool late = !lasting && blame.from > on.last_heal + kBlameSlack;
+  if (late || blame.until + kBlameSlack < on.start) return BlameMatch::kNone;
   if (fault.kind == faults::FaultKind::kIncast) return match_burst(t, blame, target);
   if (target.names.contains(blame.kind + " " + blame.component)) return BlameMatch::kComponent;
   if (blame.places > kBlameClassMax) return BlameMatch::kNone;
-  std::set<std::string> names(blame.or_else.begin(), blame.or_else.end());
+  std::set<std::string> names;
+  for (const std::string& other : blame.or_else) {  // of two at once each is named
+    const size_t at = other.find(analysis::kAndAtOnce);
+    names.insert(other.substr(0, at));
+    if (at != std::string::npos) names.insert(other.substr(at + analysis::kAndAtOnce.size()));
+  }
   for (const std::string& name : target.names) {
     if (names.contains(name)) return BlameMatch::kClass;
   }
@@ -70,18 +75,33 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
   return BlameMatch::kNone;
 }
 
-void count_target(BlameCases& cases, BlameMatch found, uint64_t hits) {
+void count_target(BlameCases& cases, BlameMatch found, const TargetHits& hits) {
   ++cases.targets;
   const bool right = names_fault(found);
-  if (hits < kObservableHits) {
-    cases.faint += hits > 0 ? 1 : 0;
-    cases.faint_named += hits > 0 && right ? 1 : 0;
+  if (hits.all < kObservableHits) {
+    cases.faint += hits.all > 0 ? 1 : 0;
+    cases.faint_named += hits.all > 0 && right ? 1 : 0;
     return;
   }
   ++cases.observable;
+  cases.alone += hits.alone >= kObservableHits ? 1 : 0;
+  cases.alone_named += hits.alone >= kObservableHits && right ? 1 : 0;
   cases.component += found == BlameMatch::kComponent ? 1 : 0;
   cases.in_class += found == BlameMatch::kClass ? 1 : 0;
   cases.part += found == BlameMatch::kPart ? 1 : 0;
+}
+
+/// All that is broken in a run but this part.
+std::vector<BlameCase> rivals_of(const std::vector<faults::Fault>& faults,
+                                 const std::vector<std::vector<BlameTarget>>& broken,
+                                 const BlameTarget& part) {
+  std::vector<BlameCase> rivals;
+  for (size_t f = 0; f < broken.size(); ++f) {
+    for (const BlameTarget& other : broken[f]) {
+      if (!same_part(other, part)) rivals.push_back({&faults[f], &other});
+    }
+  }
+  return rivals;
 }
 
 void add_cases(BlameCases& into, const BlameCases& from) {
@@ -92,6 +112,8 @@ void add_cases(BlameCases& into, const BlameCases& from) {
   into.in_class += from.in_class;
   into.part += from.part;
   into.faint_named += from.faint_named;
+  into.alone += from.alone;
+  into.alone_named += from.alone_named;
 }
 
 }  // namespace
@@ -109,6 +131,8 @@ void BlameScore::add_score(const BlameScore& other) {
     into.named += shares.named;
     into.observable += shares.observable;
     into.found += shares.found;
+    into.alone += shares.alone;
+    into.alone_found += shares.alone_found;
   }
   wrong.insert(wrong.end(), other.wrong.begin(), other.wrong.end());
   delays_ns.insert(delays_ns.end(), other.delays_ns.begin(), other.delays_ns.end());
@@ -133,14 +157,20 @@ double BlameScore::recall_faint() const {
   return share_of(all.component + all.in_class + all.faint_named, all.observable + all.faint);
 }
 
+double BlameScore::recall_alone() const {
+  const BlameCases all = all_kinds();
+  return share_of(all.alone_named, all.alone);
+}
+
 double share_of(uint64_t of, uint64_t all) {
   return all == 0 ? 1 : static_cast<double>(of) / static_cast<double>(all);
 }
 
 void BlameScore::count_for(const std::string& transport) {
   const BlameCases all = all_kinds();
-  transports[transport] = {runs, blames, right + parts, all.observable,
-                           all.component + all.in_class};
+  transports[transport] = {
+      runs,      blames,         right + parts, all.observable, all.component + all.in_class,
+      all.alone, all.alone_named};
 }
 
 bool BlameScore::reaches_marks(const ScoreMarks& marks) const {
@@ -153,8 +183,8 @@ BlameScore score_blame(const std::string& run, const Scenario& scenario,
   const Topology& t = scenario.topology;
   const analysis::TakenWays ways(t, evidence.packets());
   return score_parts(run, scenario, blames, {},
-                     [&](const faults::Fault& fault, const BlameTarget& target) {
-                       return hits_of(t, evidence, ways, fault, target);
+                     [&](const BlameCase& of, std::span<const BlameCase> rivals) {
+                       return hits_of(t, evidence, ways, of, rivals);
                      });
 }
 
@@ -165,16 +195,20 @@ BlameScore score_parts(const std::string& run, const Scenario& scenario,
   BlameScore score;
   score.runs = 1;
   std::vector<BlameMatch> best(blames.size(), BlameMatch::kNone);
-  for (const faults::Fault& fault : scenario.faults) {
-    for (BlameTarget& target : blame_targets(t, fault)) {
+  std::vector<std::vector<BlameTarget>> broken;
+  for (const faults::Fault& fault : scenario.faults) broken.push_back(blame_targets(t, fault));
+  for (size_t f = 0; f < broken.size(); ++f) {
+    const faults::Fault& fault = scenario.faults[f];
+    for (BlameTarget& target : broken[f]) {
       const bool shows = without_evidence(fault.kind).empty();
+      const std::vector<BlameCase> rivals = rivals_of(scenario.faults, broken, target);
       const auto touched = [&](const BlameTarget& of) {
-        return shows ? hits_of_target(fault, of) : 0;
+        return shows ? hits_of_target({&fault, &of}, rivals) : TargetHits();
       };
-      const uint64_t hits = touched(target);
+      const TargetHits hits = touched(target);
       std::vector<const BlameTarget*> parts;
       for (const BlameTarget& part : target.parts) {
-        if (touched(part) > 0) parts.push_back(&part);
+        if (touched(part).all > 0) parts.push_back(&part);
       }
       if (parts.size() == 1) {
         target.names.insert(parts.front()->names.begin(), parts.front()->names.end());
@@ -191,10 +225,10 @@ BlameScore score_parts(const std::string& run, const Scenario& scenario,
         score.delays_ns.push_back((first - faults::interval_of(fault, t).start).ns());
       }
       count_target(score.kinds[std::string(faults::name_of(fault))], found, hits);
-      if (hits < kObservableHits || names_fault(found)) continue;
-      score.not_found.push_back(fmt::format("{}: {}{}, {}", run, describe(fault, t),
+      if (hits.all < kObservableHits || names_fault(found)) continue;
+      score.not_found.push_back(fmt::format("{}: {}{}, {}, {} alone", run, describe(fault, t),
                                             found == BlameMatch::kPart ? " (a part named)" : "",
-                                            counted_noun(hits, "packet")));
+                                            counted_noun(hits.all, "packet"), hits.alone));
     }
   }
   for (size_t i = 0; i < best.size(); ++i) {

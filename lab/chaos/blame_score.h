@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,13 +35,15 @@ struct BlameCases {
   uint64_t in_class = 0;    ///< named as one of a class of equals
   uint64_t part = 0;        ///< only a part of it was named: counts as missed
   uint64_t faint_named = 0;
+  uint64_t alone = 0;        ///< observable by what no other broken part could have taken
+  uint64_t alone_named = 0;  ///< of these, named themselves or in a class
   uint64_t missed() const { return observable - component - in_class; }
   bool operator==(const BlameCases&) const = default;
 };
 
 /// What was named, of all runs and of those under one transport.
 struct BlameShares {
-  uint64_t runs = 0, blames = 0, named = 0, observable = 0, found = 0;
+  uint64_t runs = 0, blames = 0, named = 0, observable = 0, found = 0, alone = 0, alone_found = 0;
   bool operator==(const BlameShares&) const = default;
 };
 
@@ -62,13 +65,14 @@ struct BlameScore {
   double precision() const;     ///< right or a part, of all blames; 1 if there are none
   double recall() const;        ///< component or class, of the observable; 1 if there are none
   double recall_faint() const;  ///< named ones, of all that touched a packet
+  double recall_alone() const;  ///< component or class, of the observable that can be distinguished
   bool reaches_marks(const ScoreMarks& marks = kBlameMarks) const;
   /// Counts all of it for this transport.
   void count_for(const std::string& transport);
 };
 
-/// How many packets, or probes, a fault took at a target.
-using HitsOf = std::function<uint64_t(const faults::Fault&, const BlameTarget&)>;
+/// How many packets, or probes, a fault took at a target, and how many of them no rival could have taken.
+using HitsOf = std::function<TargetHits(const BlameCase&, std::span<const BlameCase> rivals)>;
 /// `run` stands before what was wrong or missed. `named`: when each was named; empty: not at an instant.
 BlameScore score_parts(const std::string& run, const Scenario& scenario,
                        const std::vector<analysis::Blame>& blames,

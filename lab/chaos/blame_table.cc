@@ -48,13 +48,17 @@ constexpr auto kCaseFields = std::to_array<std::pair<const char*, uint64_t Blame
      {"component", &BlameCases::component},
      {"class", &BlameCases::in_class},
      {"part", &BlameCases::part},
-     {"faint_named", &BlameCases::faint_named}});
+     {"faint_named", &BlameCases::faint_named},
+     {"distinguishable", &BlameCases::alone},
+     {"distinguishable_named", &BlameCases::alone_named}});
 constexpr auto kShareFields = std::to_array<std::pair<const char*, uint64_t BlameShares::*>>(
     {{"runs", &BlameShares::runs},
      {"blames", &BlameShares::blames},
      {"named", &BlameShares::named},
      {"observable", &BlameShares::observable},
-     {"found", &BlameShares::found}});
+     {"found", &BlameShares::found},
+     {"distinguishable", &BlameShares::alone},
+     {"distinguishable_found", &BlameShares::alone_found}});
 
 }  // namespace
 
@@ -82,16 +86,22 @@ std::string blame_table(const BlameScore& score, const ScoreMarks& marks) {
   text += fmt::format("precision   {:.3f}, must be {:.2f}\n", score.precision(), marks.precision);
   text += fmt::format("recall      {:.3f}, must be {:.2f}; with the faint ones {:.3f}\n",
                       score.recall(), marks.recall, score.recall_faint());
+  text += fmt::format(
+      "            of {} that can be distinguished {:.3f}; {} of {} missed masked\n", all.alone,
+      score.recall_alone(), all.missed() - (all.alone - all.alone_named), all.missed());
   text += delays_text(score.delays_ns);
   if (score.transports.empty()) return text;
-  std::vector<std::vector<std::string>> by_transport{
-      {"transport", "runs", "blames", "precision", "observable", "recall"}};
+  std::vector<std::vector<std::string>> by_transport{{"transport", "runs", "blames", "precision",
+                                                      "observable", "recall", "distinguishable",
+                                                      "recall"}};
   for (const auto& [name, shares] : score.transports) {
     by_transport.push_back({name, fmt::format("{:>4}", shares.runs),
                             fmt::format("{:>4}", shares.blames),
                             fmt::format("{:.3f}", share_of(shares.named, shares.blames)),
                             fmt::format("{:>4}", shares.observable),
-                            fmt::format("{:.3f}", share_of(shares.found, shares.observable))});
+                            fmt::format("{:.3f}", share_of(shares.found, shares.observable)),
+                            fmt::format("{:>4}", shares.alone),
+                            fmt::format("{:.3f}", share_of(shares.alone_found, shares.alone))});
   }
   text += table(by_transport);
   return text;
@@ -105,6 +115,7 @@ nlohmann::ordered_json to_json(const BlameScore& score) {
                               {"precision", score.precision()},
                               {"recall", score.recall()},
                               {"recall_with_faint", score.recall_faint()},
+                              {"recall_distinguishable", score.recall_alone()},
                               {"wrong", score.wrong},
                               {"missed", score.not_found}};
   if (!score.delays_ns.empty()) json["delays_ns"] = score.delays_ns;

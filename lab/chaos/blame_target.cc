@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/blame/blame.h"
+#include "analysis/blame/blame_class.h"
 #include "analysis/history/path_wires.h"
 #include "analysis/measure/pause_times.h"
 #include "fabric/paths/path_list.h"
@@ -36,7 +37,7 @@ BlameTarget of_node(const Topology& t, NodeId node) {
 BlameTarget of_plane(const Topology& t, uint32_t plane) {
   std::vector<LinkId> links;
   for (const Link& link : t.links) {
-    if (t.port(link.a).plane == plane) links.push_back(link.id);
+    if (analysis::in_plane(t, link, plane)) links.push_back(link.id);
   }
   BlameTarget target = of_links(t, links);
   target.names.insert("plane p" + std::to_string(plane));
@@ -141,36 +142,68 @@ bool makes(FaultKind kind, DropCause cause) {
   }
 }
 
+/// What a kind does to packets.
+enum class Damage : uint8_t { kNone, kLoses, kCopies, kMarks, kRefuses, kBursts, kPauses };
+
+Damage damage_of(FaultKind kind) {
+  if (!without_evidence(kind).empty()) return Damage::kNone;
+  switch (kind) {
+    case FaultKind::kDuplicate: return Damage::kCopies;
+    case FaultKind::kEcnAlways: return Damage::kMarks;
+    case FaultKind::kSlowReceiver:
+    case FaultKind::kPcieStall: return Damage::kRefuses;
+    case FaultKind::kIncast: return Damage::kBursts;
+    case FaultKind::kPauseStorm: return Damage::kPauses;
+    default: return Damage::kLoses;
+  }
+}
+
 class HitCounter {
  public:
   HitCounter(const Topology& t, const analysis::Evidence& evidence, const analysis::TakenWays& ways,
-             const faults::Fault& fault, const BlameTarget& target)
+             const BlameCase& of, std::span<const BlameCase> rivals)
       : t_(t),
         packets_(evidence.packets()),
-        fault_(fault),
-        target_(target),
-        on_(faults::interval_of(fault, t)),
-        ways_(ways) {}
-
-  uint64_t attempts() const {
-    uint64_t count = 0;
-    for (const analysis::Attempt& a : packets_.attempts()) {
-      if (a.start + kBlameSlack < on_.start || a.start > on_.last_heal) continue;
-      count += is_hit(a) ? 1 : 0;
+        fault_(*of.fault),
+        target_(*of.target),
+        on_(faults::interval_of(fault_, t)),
+        ways_(ways) {
+    for (const BlameCase& rival : rivals) {
+      const faults::Interval on = faults::interval_of(*rival.fault, t);
+      const bool meets = on.start <= on_.last_heal + kBlameSlack && on_.start <= on.last_heal;
+      if (meets) rivals_.emplace_back(rival, on);
     }
-    return count;
   }
 
-  uint64_t words(const analysis::EventHistory& events) const {
-    uint64_t count = 0;
+  TargetHits attempts() const {
+    TargetHits hits;
+    for (const analysis::Attempt& a : packets_.attempts()) {
+      const bool late = a.start > on_.last_heal && !loses_queue_pairs(fault_.kind);
+      if (a.start + kBlameSlack < on_.start || late || !is_hit(a)) continue;
+      ++hits.all;
+      hits.alone += rival_takes(a) ? 0 : 1;
+    }
+    return hits;
+  }
+
+  TargetHits words(const analysis::EventHistory& events) const {
+    TargetHits hits;
     for (const analysis::PathNews& news : events.paths()) {
       if (news.ev || news.usable || !news.local || news.plane >= t_.planes) continue;
       if (news.t < on_.start || news.t > on_.last_heal + kBlameSlack) continue;
       const Port& port = t_.port({t_.host(news.host), PortId{news.plane}});
-      const bool dark = makes(fault_.kind, DropCause::kPortDown);
-      count += dark && target_.wires.contains(port.in) ? 1 : 0;
+      const auto darkens = [&](FaultKind kind, const BlameTarget& target) {
+        return makes(kind, DropCause::kPortDown) && target.wires.contains(port.in);
+      };
+      if (!darkens(fault_.kind, target_)) continue;
+      hits.all += kObservableHits;
+      const bool alone = std::none_of(rivals_.begin(), rivals_.end(), [&](const auto& rival) {
+        const auto& [of, on] = rival;
+        return news.t >= on.start && news.t <= on.last_heal && darkens(of.fault->kind, *of.target);
+      });
+      hits.alone += alone ? kObservableHits : 0;
     }
-    return count;
+    return hits;
   }
 
  private:
@@ -186,6 +219,35 @@ class HitCounter {
     return analysis::wires_of(t_, flow.source, flow.destination, *path);
   }
 
+  /// Switches mark MRC's data where they send it to another switch, and RoCE's everywhere.
+  bool marks_at(const BlameTarget& target, WireId wire, bool roce) const {
+    const Wire& w = t_.wire(wire);
+    const bool last = t_.node(w.to.node).role == NodeRole::kHost;
+    return target.nodes.contains(w.from.node) && (!last || roce || t_.queues_of(w).ecn_last_hop);
+  }
+
+  /// Could another broken part have done the same to this packet on its way?
+  bool rival_takes(const analysis::Attempt& a) const {
+    const auto& flow = packets_.flows()[packets_.packets()[a.packet].flow];
+    const std::vector<WireId> wires = wires_of(a, flow);
+    const FabricTime ended = a.ended == FabricTime::never() ? a.start : a.ended;
+    return std::any_of(rivals_.begin(), rivals_.end(), [&](const auto& rival) {
+      const auto& [of, on] = rival;
+      if (a.start > on.last_heal || ended < on.start) return false;
+      if (!same_damage(of.fault->kind, fault_.kind)) return false;
+      const BlameTarget& target = *of.target;
+      if (of.fault->kind == FaultKind::kLossyEv) {
+        const auto& evs = of.fault->targets.evs;
+        return std::count(evs.begin(), evs.end(), a.ev) > 0 &&
+               target.nodes.contains(t_.host(flow.source));
+      }
+      return std::any_of(wires.begin(), wires.end(), [&](WireId wire) {
+        if (fault_.kind == FaultKind::kEcnAlways) return marks_at(target, wire, flow.roce);
+        return target.wires.contains(wire) || target.nodes.contains(t_.wire(wire).to.node);
+      });
+    });
+  }
+
   bool is_hit(const analysis::Attempt& a) const {
     const auto& flow = packets_.flows()[packets_.packets()[a.packet].flow];
     const std::vector<WireId> wires = wires_of(a, flow);
@@ -199,10 +261,12 @@ class HitCounter {
       return a.start >= on_.start && a.copies > 0 && over(over_wire);
     }
     if (fault_.kind == FaultKind::kEcnAlways) {
-      return a.start >= on_.start && a.marked && over(over_node);
+      const auto marks = [&](WireId w) { return marks_at(target_, w, flow.roce); };
+      return a.start >= on_.start && a.marked && over(marks);
     }
     if (a.fate != analysis::Fate::kDropped || !makes(fault_.kind, a.cause)) return false;
-    if (a.ended < on_.start || a.ended > on_.last_heal + kBlameSlack) return false;
+    const bool lasting = a.cause == DropCause::kNoReceiver && loses_queue_pairs(fault_.kind);
+    if (a.ended < on_.start || (!lasting && a.ended > on_.last_heal + kBlameSlack)) return false;
     if (fault_.kind == FaultKind::kLossyEv) {
       const auto& evs = fault_.targets.evs;
       return std::count(evs.begin(), evs.end(), a.ev) > 0 &&
@@ -222,6 +286,7 @@ class HitCounter {
   const BlameTarget& target_;
   faults::Interval on_;
   const analysis::TakenWays& ways_;
+  std::vector<std::pair<BlameCase, faults::Interval>> rivals_;  ///< that were broken meanwhile
 };
 
 /// A storm loses no packet. It is observable if it paused a switch's port without a gap for longer than a slow
@@ -292,16 +357,33 @@ std::string_view without_evidence(FaultKind kind) {
   }
 }
 
-uint64_t hits_of(const Topology& topology, const analysis::Evidence& evidence,
-                 const analysis::TakenWays& ways, const faults::Fault& fault,
-                 const BlameTarget& target) {
+bool loses_queue_pairs(FaultKind kind) {
+  return kind == FaultKind::kHostRestart || kind == FaultKind::kPowerLoss;
+}
+
+bool same_part(const BlameTarget& a, const BlameTarget& b) {
+  return std::any_of(a.names.begin(), a.names.end(),
+                     [&](const std::string& name) { return b.names.contains(name); });
+}
+
+bool same_damage(FaultKind a, FaultKind b) { return damage_of(a) == damage_of(b); }
+
+TargetHits hits_of(const Topology& topology, const analysis::Evidence& evidence,
+                   const analysis::TakenWays& ways, const BlameCase& of,
+                   std::span<const BlameCase> rivals) {
+  const faults::Fault& fault = *of.fault;
   if (fault.kind == FaultKind::kIncast) {  // so many datagrams and no less are a burst
     const auto size = static_cast<uint64_t>(fault.settings.count(faults::Parameter::kSize));
-    return size >= 17 * topology.pmtu ? kObservableHits : 0;
+    const uint64_t hits = size >= 17 * topology.pmtu ? kObservableHits : 0;
+    return {hits, hits};
   }
-  if (fault.kind == FaultKind::kPauseStorm) return pauses_by(topology, evidence, fault, target);
-  const HitCounter counter(topology, evidence, ways, fault, target);
-  return counter.attempts() + counter.words(evidence.events()) * kObservableHits;
+  if (fault.kind == FaultKind::kPauseStorm) {
+    const uint64_t hits = pauses_by(topology, evidence, fault, *of.target);
+    return {hits, hits};
+  }
+  const HitCounter counter(topology, evidence, ways, of, rivals);
+  const TargetHits packets = counter.attempts(), words = counter.words(evidence.events());
+  return {packets.all + words.all, packets.alone + words.alone};
 }
 
 }  // namespace mrclab::lab

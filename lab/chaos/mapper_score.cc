@@ -28,21 +28,27 @@ bool spares_probes(faults::FaultKind kind) {
 }
 
 /// Lost probes over the target while the fault was on, and hosts' reports of ports that it made dark.
-uint64_t probes_hit(const Topology& t, const std::vector<analysis::BlameSample>& samples,
-                    const faults::Fault& fault, const BlameTarget& target) {
-  if (spares_probes(fault.kind)) return 0;
-  const faults::Interval on = faults::interval_of(fault, t);
-  const auto belongs = [&](WireId wire) {
-    return target.wires.contains(wire) || target.nodes.contains(t.wire(wire).to.node);
-  };
-  uint64_t hits = 0;
-  for (const analysis::BlameSample& sample : samples) {
-    if (!sample.bad || sample.t + kBlameSlack < on.start || sample.t > on.last_heal + kBlameSlack) {
-      continue;
-    }
+TargetHits probes_hit(const Topology& t, const std::vector<analysis::BlameSample>& samples,
+                      const BlameCase& of, std::span<const BlameCase> rivals) {
+  const auto takes = [&](const BlameCase& broken, const analysis::BlameSample& sample) {
+    if (spares_probes(broken.fault->kind)) return false;
+    const faults::Interval on = faults::interval_of(*broken.fault, t);
+    if (sample.t + kBlameSlack < on.start || sample.t > on.last_heal + kBlameSlack) return false;
     const auto end = sample.wires.begin() + sample.wire_count;
-    if (!std::any_of(sample.wires.begin(), end, belongs)) continue;
-    hits += analysis::is_word(sample) ? kObservableHits : 1;
+    return std::any_of(sample.wires.begin(), end, [&](WireId wire) {
+      return broken.target->wires.contains(wire) ||
+             broken.target->nodes.contains(t.wire(wire).to.node);
+    });
+  };
+  TargetHits hits;
+  for (const analysis::BlameSample& sample : samples) {
+    if (!sample.bad || !takes(of, sample)) continue;
+    const uint64_t weight = analysis::is_word(sample) ? kObservableHits : 1;
+    hits.all += weight;
+    const bool alone = std::none_of(rivals.begin(), rivals.end(), [&](const BlameCase& rival) {
+      return same_damage(rival.fault->kind, of.fault->kind) && takes(rival, sample);
+    });
+    hits.alone += alone ? weight : 0;
   }
   return hits;
 }
@@ -82,8 +88,8 @@ BlameScore score_mapper(const std::string& run, const Scenario& scenario,
     named.push_back(finding.named);
   }
   return score_parts(run, scenario, blames, named,
-                     [&](const faults::Fault& fault, const BlameTarget& target) {
-                       return probes_hit(t, samples, fault, target);
+                     [&](const BlameCase& of, std::span<const BlameCase> rivals) {
+                       return probes_hit(t, samples, of, rivals);
                      });
 }
 
