@@ -24,6 +24,7 @@ Form parameter_form(const ParameterInfo& parameter) {
     case Quantity::kCount: return Form::integer(parameter.min, parameter.max);
     case Quantity::kCarrierWord: return Form::word(carrier_words());
     case Quantity::kFecWord: return Form::word(fec_words());
+    case Quantity::kAttackWord: return Form::word(attack_words());
   }
   return {};
 }

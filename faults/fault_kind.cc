@@ -43,6 +43,8 @@ constexpr std::array kParameterTable{
                   "how long the link is down when too many codewords are lost"},
     ParameterInfo{"limit", Quantity::kCount, 1, 64,
                   "codewords lost in a row, after which it is trained anew; absent: 3"},
+    ParameterInfo{"kind", Quantity::kAttackWord, 0, 5,
+                  "loop, tenant, spoof, probes, flood or no_ecn: what the host does"},
 };
 static_assert(kParameterTable.size() == kParameters);
 
@@ -69,6 +71,7 @@ constexpr std::array kRestart{required(P::kDown)};
 constexpr std::array kLossyEv{required(P::kLoss), optional(P::kFor)};
 constexpr std::array kIncast{required(P::kSize)};
 constexpr std::array kSlowReceiver{optional(P::kTo), optional(P::kShare), optional(P::kFor)};
+constexpr std::array kAttack{required(P::kAttack), optional(P::kShare), optional(P::kFor)};
 
 using K = FaultKind;
 using T = TargetForm;
@@ -172,6 +175,11 @@ constexpr std::array kTable{
               "an operator takes a switch or link out of service: no MRC host uses a path over it, "
               "and nothing is broken",
               R"({switch: p0.t1-0, for: 50us})"},
+    FaultInfo{
+        K::kAttack, "attack", T::kBurst, kAttack,
+        "hosts do what they should not: long carriers, another's tenant or address, floods of "
+        "datagrams or probes, deaf to ECN",
+        R"({kind: loop, from: h3, to: h0, share: 50%, for: 50us})"},
 };
 static_assert(kTable.size() == kFaultKinds);
 
@@ -247,6 +255,12 @@ const std::vector<std::string>& carrier_words() {
 const std::vector<std::string>& fec_words() {
   static const std::vector<std::string> kWords(effect_table::kFecWords.begin(),
                                                effect_table::kFecWords.end());
+  return kWords;
+}
+
+const std::vector<std::string>& attack_words() {
+  static const std::vector<std::string> kWords(effect_table::kAttackWords.begin(),
+                                               effect_table::kAttackWords.end());
   return kWords;
 }
 

@@ -49,8 +49,9 @@ enum class FaultKind : uint8_t {
   kLineCard,
   kPowerLoss,
   kDrain,
+  kAttack,
 };
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kDrain) + 1;
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kAttack) + 1;
 
 /// The kind of target of a fault, and so the keys that name it.
 enum class TargetForm : uint8_t {
@@ -97,8 +98,9 @@ enum class Parameter : uint8_t {
   kDfe,        ///< share of the line's errors that are followed by another
   kRetrain,    ///< how long a link is down that is trained anew
   kLimit,      ///< codewords lost in a row, after which it is
+  kAttack,     ///< word: what a host does that it should not
 };
-inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kLimit) + 1;
+inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kAttack) + 1;
 
 /// How a parameter is written, and what its int64 counts.
 enum class Quantity : uint8_t {
@@ -110,6 +112,7 @@ enum class Quantity : uint8_t {
   kCount,
   kCarrierWord,  ///< 0 keep, 1 lost
   kFecWord,      ///< FecCode
+  kAttackWord,   ///< AttackKind
 };
 
 struct ParameterInfo {
@@ -146,6 +149,8 @@ std::span<const std::string_view> keys_of(TargetForm form);
 const std::vector<std::string>& carrier_words();
 /// Those of Quantity::kFecWord.
 const std::vector<std::string>& fec_words();
+/// Those of Quantity::kAttackWord.
+const std::vector<std::string>& attack_words();
 /// Which wires of a link are meant: both, that from the host towards the T1, the other.
 const std::vector<std::string>& direction_words();
 

@@ -5,6 +5,7 @@
 
 #include "fabric/paths/path_pattern.h"
 #include "fabric/text/mistakes.h"
+#include "fabric/topology/program_table.h"
 #include "faults/fault.h"
 #include "faults/fault_form.h"
 #include "faults/forwarding_limits.h"
@@ -137,6 +138,22 @@ Targets read_targets(FaultKind kind, const YamlValue& body, NameResolver& names)
   return out;
 }
 
+/// Who attacks another tenant has one, or the other has; a flood stays in its own.
+void check_attack(const YamlValue& body, const Topology& topology, const Fault& fault) {
+  if (fault.kind != FaultKind::kAttack) return;
+  const bool tenant =
+      fault.settings.count(Parameter::kAttack) == static_cast<int64_t>(AttackKind::kTenant);
+  for (const NodeId host : fault.targets.nodes) {
+    const bool apart = !same_tenant(topology, topology.node(host).index,
+                                    topology.node(fault.targets.toward.at(0)).index);
+    if (tenant && !apart) {
+      body.require("to").fail_expecting("a host of another tenant than " +
+                                        topology.node(host).name +
+                                        "'s (\"tenants\" of the fabric or scenario)");
+    }
+  }
+}
+
 // --- settings ------------------------------------------------------------------------------------
 
 int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
@@ -164,6 +181,7 @@ int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
     case Quantity::kCount: return value.as_integer(min, max);
     case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word(carrier_words()));
     case Quantity::kFecWord: return static_cast<int64_t>(value.as_word(fec_words()));
+    case Quantity::kAttackWord: return static_cast<int64_t>(value.as_word(attack_words()));
   }
   return 0;
 }
@@ -215,6 +233,10 @@ void check_settings(FaultKind kind, const YamlValue& body, Settings& settings) {
                 "one of them: to (a rate) or share (of the line rate)");
     }
     return;
+  }
+  if (kind == FaultKind::kAttack && settings.has(Parameter::kShare) &&
+      settings.count(Parameter::kAttack) == static_cast<int64_t>(AttackKind::kNoEcn)) {
+    body.fail_at_key("share", "a share for no_ecn", "none: its own workloads send");
   }
   if (kind != FaultKind::kWireLoss) return;
   const bool every = settings.has(Parameter::kEvery);
@@ -377,6 +399,7 @@ Fault parse_fault(FaultKind kind, FabricTime at, const YamlValue& body, NameReso
   mistakes.go_on([&] { fault.targets = read_targets(kind, body, names); });
   mistakes.go_on([&] { fault.settings = read_settings(kind, at, body, names); });
   mistakes.report();
+  check_attack(body, names.topology(), fault);
   if (const auto why = refusal(names.topology(), fault)) body.fail(why->found, why->expected);
   return fault;
 }

@@ -24,6 +24,7 @@ std::string value_text(const ParameterInfo& parameter, int64_t value) {
     case Quantity::kCount: return std::to_string(value);
     case Quantity::kCarrierWord: return value == 1 ? "lost" : "keep";
     case Quantity::kFecWord: return fec_words().at(static_cast<size_t>(value));
+    case Quantity::kAttackWord: return attack_words().at(static_cast<size_t>(value));
   }
   return "";
 }

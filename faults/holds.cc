@@ -65,6 +65,8 @@ class Holder {
   void denials();
   void power_loss();
   void slow_receiver();
+  void attack();
+  BitRate share_of_line(NodeId host, Probability share) const;
   WireDelay delay(WireId wire, Probability share, bool overtaken) const {
     return {wire, set().time(P::kBy), set().time(P::kUpTo), share, overtaken};
   }
@@ -242,19 +244,27 @@ void Holder::denials() {
   }
 }
 
-/// A share is of what all ports of the host take together.
+/// A share of what all ports of the host take together.
+BitRate Holder::share_of_line(NodeId host, Probability share) const {
+  uint64_t line = 0;
+  for (const Port& port : topology_.node(host).ports) line += topology_.link(port.link).rate.bps;
+  const unsigned __int128 part = static_cast<unsigned __int128>(line) * share.ppb;
+  return {std::max<uint64_t>(static_cast<uint64_t>(part / Probability::kOne), 1)};
+}
+
 void Holder::slow_receiver() {
   for (const NodeId host : targets().nodes) {
     BitRate rate{static_cast<uint64_t>(set().count(P::kTo))};
-    if (set().has(P::kShare)) {
-      uint64_t line = 0;
-      for (const Port& port : topology_.node(host).ports)
-        line += topology_.link(port.link).rate.bps;
-      const unsigned __int128 part =
-          static_cast<unsigned __int128>(line) * set().share(P::kShare).ppb;
-      rate.bps = std::max<uint64_t>(static_cast<uint64_t>(part / Probability::kOne), 1);
-    }
+    if (set().has(P::kShare)) rate = share_of_line(host, set().share(P::kShare));
     hold(HostDrain{host, DrainKind::kSlow, rate});
+  }
+}
+
+void Holder::attack() {
+  const auto share = static_cast<uint32_t>(set().count(P::kShare, Probability::kOne));
+  for (const NodeId host : targets().nodes) {
+    hold(HostAttack{host, targets().toward.at(0), static_cast<AttackKind>(set().count(P::kAttack)),
+                    share_of_line(host, {share})});
   }
 }
 
@@ -337,6 +347,7 @@ void Holder::hold_all() {
       }
       return;
     case FaultKind::kPowerLoss: return power_loss();
+    case FaultKind::kAttack: return attack();
     case FaultKind::kDrain:
       for (const EvDenial& denial : denials_around(targets(), topology_)) hold(denial);
       return;

@@ -14,8 +14,8 @@ uint64_t key_number(const Value& value) {
     return uint64_t{value.node.value} << 32 | value.port.value;
   } else if constexpr (requires { value.value; }) {
     return value.value;
-  } else if constexpr (std::is_same_v<Value, bool>) {
-    return value ? 1 : 0;
+  } else if constexpr (std::is_same_v<Value, bool> || std::is_enum_v<Value>) {
+    return static_cast<uint64_t>(value);
   } else {
     return 0;  // no other type is a key
   }
@@ -45,6 +45,7 @@ int64_t severity(const Effect& effect) {
         if constexpr (std::is_same_v<E, WireDuplicates>) return e.share.ppb;
         if constexpr (std::is_same_v<E, WireRate>) return -static_cast<int64_t>(e.rate.bps);
         if constexpr (std::is_same_v<E, SwitchBuffer>) return e.lost.ppb;
+        if constexpr (std::is_same_v<E, HostAttack>) return static_cast<int64_t>(e.rate.bps);
         if constexpr (std::is_same_v<E, HostDrain>) {
           return e.kind == DrainKind::kStalled ? 1 : -static_cast<int64_t>(e.rate.bps);
         }

@@ -30,7 +30,8 @@ void Outages::add_holds(const Hold& hold) {
         } else if constexpr (std::is_same_v<E, HostState>) {
           host_lost_ = host_lost_ || effect.work == HostWork::kDown;  // a pause only delays
           stops_.push_back(outage);
-        } else if constexpr (std::is_same_v<E, HostDrain> || std::is_same_v<E, HostStorm>) {
+        } else if constexpr (std::is_same_v<E, HostDrain> || std::is_same_v<E, HostStorm> ||
+                             std::is_same_v<E, HostAttack>) {
           stops_.push_back(outage);
         } else if constexpr (std::is_same_v<E, EvDenial>) {
           const uint32_t toward = effect.toward.valid() ? effect.toward.value : kEverybody;

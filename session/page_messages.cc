@@ -43,6 +43,7 @@ std::string_view word_of(faults::Quantity quantity) {
     case faults::Quantity::kCount: return "count";
     case faults::Quantity::kCarrierWord: return "carrier";
     case faults::Quantity::kFecWord: return "fec";
+    case faults::Quantity::kAttackWord: return "attack";
   }
   return "";
 }

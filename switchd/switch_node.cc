@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fabric/base/byte_order.h"
+#include "fabric/packet/authorised.h"
 #include "fabric/packet/pause_frame.h"
 #include "switchd/outer_header.h"
 
@@ -174,6 +175,10 @@ void SwitchNode::forward(FabricTime now, PortId port, FabricTime lead, Frame&& f
                          FrameSink& out) {
   // The speaker takes all messages of one instant before it decides and announces anything.
   if (fare_ && fare_->receive(port, frame.bytes(), now)) return plan_speaker(now);
+  if (const DropCause denied = denied_at(port, frame); denied != DropCause::kNone) {
+    record_drop(now, port, Direction::kIngress, denied, QueueClass::kNone, frame);
+    return;
+  }
   const UsidCarrier carrier = carrier_of(frame);  // as it came
   const ForwardingDecision decision = table_.forward(frame.hop_bytes(), frame.modelled_size());
   if (carrier.in_block()) count_usids(carrier, decision.drop, frame.modelled_size());
@@ -191,6 +196,15 @@ void SwitchNode::forward(FabricTime now, PortId port, FabricTime lead, Frame&& f
     }
   }
   enqueue(now, decision, port, std::move(frame), out);
+}
+
+/// What a host may not send, at the port that it hangs on.
+DropCause SwitchNode::denied_at(PortId port, const Frame& frame) const {
+  const Topology& topology = environment_.topology;
+  if (!at_t0(topology.authorise)) return DropCause::kNone;
+  const PortRef nic = topology.port({environment_.self, port}).peer;
+  if (topology.node(nic.node).role != NodeRole::kHost) return DropCause::kNone;
+  return not_authorised(topology, nic, frame.bytes());
 }
 
 /// What goes on faster than it came waits until all of it would have passed the pipeline.

@@ -131,6 +131,7 @@ class SwitchNode : public Node {
   void on_arrival(FabricTime now, PortId port, Arrival& arrival, FrameSink& out);
   DropCause loss_inside(FabricTime arrived, Frame& frame);
   void forward(FabricTime now, PortId port, FabricTime lead, Frame&& frame, FrameSink& out);
+  DropCause denied_at(PortId port, const Frame& frame) const;
   static UsidCarrier carrier_of(const Frame& frame);
   void count_usids(const UsidCarrier& carrier, DropCause drop, Bytes size);
   void enqueue(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame&& frame,

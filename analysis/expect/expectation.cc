@@ -60,6 +60,18 @@ void read(const YamlValue& value, std::string& out, Need) {
   }
 }
 
+void read(const YamlValue& value, TenantNames& out, Need) {
+  for (const YamlValue& name : value.is_list() ? value.items() : std::vector{value}) {
+    out.names.push_back(name.as_name());
+  }
+}
+
+std::string written(const TenantNames& tenants) {
+  std::string text;
+  for (const std::string& name : tenants.names)
+    text += (text.empty() ? "[" : ", ") + yaml_word(name);
+  return text.empty() ? "" : text + "]";
+}
 std::string written(FabricTime time) { return exact(time); }
 std::string written(Probability share) { return exact(share); }
 std::string written(uint64_t number) { return std::to_string(number); }

@@ -3,7 +3,7 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
-//   expect_safety, expect_liveness, expect_pauses, expect_mapper
+//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -37,6 +37,9 @@
 //     - pause: {port: "p0.t0-*:u*", at_most: 5%, from: 300us}
 //     - deadlock_free: {longer_than: 32rtt}
 //     - mapper_names: {part: "link p0.t0-0:u1--p0.t1-1:d0", within: 60rtt}
+//     - isolated                     # no packet reached another tenant; or of {tenants: [a, b]}
+//     - dropped_for: {reason: not_authorised, host: h3, at_least: 1}
+//     - datagrams: {to: h0, at_most: 0}
 //
 // An entry may carry the published figure: {goodput: {...}, published: 87.2%, figure: "..."}.
 
@@ -57,6 +60,7 @@
 #include "analysis/expect/expect_recovery.h"
 #include "analysis/expect/expect_reports.h"
 #include "analysis/expect/expect_safety.h"
+#include "analysis/expect/expect_senders.h"
 #include "analysis/expect/expect_times.h"
 #include "analysis/expect/published.h"
 #include "fabric/text/yaml.h"
@@ -74,7 +78,8 @@ using ExpectationKind =
                  ExpectNoQpErrorWhileAPathLives, ExpectAccounted, ExpectLiveness, ExpectGoodputBack,
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
-                 ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames>;
+                 ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
+                 ExpectIsolated, ExpectDroppedFor, ExpectDatagrams>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

@@ -30,6 +30,9 @@ Form form_of(const std::optional<Bytes>&) { return Form::of(Kind::kBytes); }
 Form form_of(const GoodputReference&) {
   return Form::either({Form::word({"baseline", "line_rate"}), Form::of(Kind::kRate)});
 }
+Form form_of(const TenantNames&) {
+  return Form::either({Form::of(Kind::kText), Form::list(Form::of(Kind::kText), 1)});
+}
 Form form_of(const std::string&) { return Form::of(Kind::kText); }
 
 std::string text_of(Measure measure) {

@@ -73,6 +73,12 @@ constexpr CheckMeaning kChecks[] = {
      "iterations of a collective: by how much they take longer than those before the first fault, on the average"},
     {"mapper_names",
      "from the first fault to the report by which the mapper's probes name this part, and nothing else; none: nothing at all"},
+    {"isolated",
+     "packets of a host of one tenant that reached a host of another, by what hosts' ports saw"},
+    {"dropped_for",
+     "packets of a host that were dropped for a cause, by the port that they came in by, whatever "
+     "address they have"},
+    {"datagrams", "datagrams that are no MRC and reached a host"},
     {"message_time",
      "from when a message's first packet begins to leave to when its last missing one has arrived; an open one counts so far"},
 };
@@ -101,6 +107,10 @@ constexpr FieldMeaning kFields[] = {
     {"", "source", "a pattern of hosts: flows that they send; absent: all"},
     {"", "destination", "a pattern of hosts: flows that they receive; absent: all"},
     {"", "plane", "of these flows what goes over this plane"},
+    {"isolated", "tenants", "only packets of or to these; absent: all tenants"},
+    {"dropped_for", "reason", "the cause, or a pattern of causes such as not_authorised*"},
+    {"dropped_for", "host", "a pattern of hosts that sent them; absent: all"},
+    {"datagrams", "to", "a pattern of hosts"},
     {"", "to", "the share of the baseline that counts as back; absent: 95 %"},
     {"", "reason", "as the queue pair's event has it: Retry Counter Exceeded"},
     {"", "below", "the share that each of the intervals misses; absent: 10 %"},

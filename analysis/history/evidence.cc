@@ -48,6 +48,10 @@ void Evidence::Watcher::window(const WindowRecord& record) {
 void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent event,
                      DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
   conservation_.count_record(node, port, direction, event, cause, queue, t, frame_name);
+  if (frame_name == 0 && direction == Direction::kEgress && event == PacketEvent::kPassed) {
+    ++senders_.crossings;
+    if (topology_.node(node).role == NodeRole::kHost) ++senders_.counted;
+  }
   if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
     turns_.count_record(node, port, direction, event, queue, frame_name);
   }
@@ -173,7 +177,9 @@ void Evidence::end_early(FabricTime end, const std::string& why) {
 }
 
 void Evidence::finish(const SideBySide& side_by_side) {
-  packets_ = join_sightings(topology_, frames_.take(), side_by_side);
+  Sightings seen = frames_.take();
+  senders_.add(seen.senders);
+  packets_ = join_sightings(topology_, std::move(seen), side_by_side);
   events_.finish();
   check_spans(captures_, Witness::kPackets);
   check_spans(records_, Witness::kRecords);

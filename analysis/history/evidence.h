@@ -69,6 +69,7 @@ class Evidence {
 
   /// Empty until finish().
   const PacketHistory& packets() const { return packets_; }
+  const SenderTally& senders() const { return senders_; }
   const EventHistory& events() const { return events_; }
   const Conservation& conservation() const { return conservation_; }
   /// Empty where nothing is paused.
@@ -102,6 +103,7 @@ class Evidence {
   AtSwitches watch_;
   SightingReader frames_;
   PacketHistory packets_;  // joined by finish()
+  SenderTally senders_;    // likewise
   EventHistory events_;
   Conservation conservation_;
   LosslessTurns turns_;

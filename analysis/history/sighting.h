@@ -9,6 +9,7 @@
 
 #include "analysis/frame/seen_headers.h"
 #include "analysis/history/packet_history.h"
+#include "analysis/history/sender_tally.h"
 
 namespace mrclab::analysis {
 
@@ -38,6 +39,7 @@ struct Sightings {
   std::vector<DatagramBurst> bursts;
   std::vector<PauseSeen> pauses;
   std::vector<Crossing> crossings;
+  SenderTally senders;
   HistoryCounters counters;                          ///< as far as reading goes
   FabricTime complete_until = FabricTime::never();   ///< the earliest that found no room
   FabricTime crossings_until = FabricTime::never();  ///< likewise, of crossings

@@ -107,8 +107,11 @@ void SightingReader::read_record(const CaptureRecord& record, const CapturePlace
   if (const ParseError error = kept.open(record.bytes); error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
     const bool leaves = record.direction != CaptureDirection::kInbound;
-    if (error == ParseError::kNotMrcPort && place.kind == CapturePlace::Kind::kHostPort && leaves) {
-      keep_datagram(kept, place.port.node, record.t, record.original_length);
+    if (drops) {
+      const bool out = note.side.value_or(Direction::kIngress) == Direction::kEgress;
+      count_drop(dropped_at(topology_, place.port.node, note), out, note.cause, kept);
+    } else if (error == ParseError::kNotMrcPort && place.kind == CapturePlace::Kind::kHostPort) {
+      keep_datagram(kept, place.port.node, leaves, record.t, record.original_length);
     }
     return;
   }
@@ -199,8 +202,10 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
   const ParseError error = kept.open(seen_part(record.frame));
   if (error != ParseError::kNone) {
     ++seen_.counters.not_mrc;
-    if (error == ParseError::kNotMrcPort && s.kind == Kind::kEgress) {
-      keep_datagram(kept, node, FabricTime::from_ns(record.t.ns()),
+    if (record.event == PacketEvent::kDropped) {
+      count_drop({node, record.port}, out, record.cause, kept);
+    } else if (error == ParseError::kNotMrcPort && host) {
+      keep_datagram(kept, node, out, FabricTime::from_ns(record.t.ns()),
                     record.frame.modelled_size().value);
     }
     return;
@@ -253,17 +258,29 @@ void SightingReader::add(Sightings&& more) {
   }
   seen_.complete_until = std::min(seen_.complete_until, more.complete_until);
   seen_.counters.add(more.counters);
+  seen_.senders.add(more.senders);
 }
 
-void SightingReader::keep_datagram(const CutFrame& kept, NodeId node, FabricTime t,
+/// At a host. Whoever sends it is its sender, whatever address it has.
+void SightingReader::keep_datagram(const CutFrame& kept, NodeId node, bool leaves, FabricTime t,
                                    uint64_t original_length) {
   MrcPacket packet;
   kept.decode(packet);
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
-  if (!source || !destination || topology_.host(*source) != node) return;
+  if (!source || !destination) return;
   if (*source == *destination) return;  // a mapper's probe
-  add_burst({t, t, *source, *destination, 1, wire_length({original_length}).value});
+  const uint32_t self = topology_.node(node).index;
+  if (!leaves) return seen_.senders.arrived(*source, self, true, t, topology_);
+  seen_.senders.left(self, *source, *destination);
+  add_burst({t, t, self, *destination, 1, wire_length({original_length}).value});
+}
+
+void SightingReader::count_drop(PortRef where, bool out, DropCause cause, const CutFrame& kept) {
+  MrcPacket packet;
+  kept.decode(packet);
+  seen_.senders.dropped(topology_, where, out, cause,
+                        host_of_address(topology_, packet.inner.source));
 }
 
 /// Part of a burst that is known, where no pause is between them, or a new one.
@@ -285,6 +302,11 @@ void SightingReader::add_burst(const DatagramBurst& part) {
 /// The common end of both feeds. `s` has time, place and kind; the rest is in the packet.
 void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length) {
   const FrameView& packet = kept.view();
+  if (s.kind == Kind::kIngress) {
+    seen_.senders.arrived(hosts.source, topology_.node(s.where.node).index, false, s.t, topology_);
+  } else if (s.kind == Kind::kDropOut || s.kind == Kind::kDropIn) {
+    seen_.senders.dropped(topology_, s.where, s.kind == Kind::kDropOut, s.cause, hosts.source);
+  }
   const bool right_place =
       (s.kind != Kind::kEgress || s.where.node == topology_.host(hosts.source)) &&
       (s.kind != Kind::kIngress || s.where.node == topology_.host(hosts.destination));

@@ -59,7 +59,9 @@ class SightingReader {
   std::optional<Hosts> hosts_of(const FrameView& packet);
   std::optional<uint32_t> host_of(const Ipv6Address& address);
   void keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length);
-  void keep_datagram(const CutFrame& kept, NodeId node, FabricTime t, uint64_t original_length);
+  void keep_datagram(const CutFrame& kept, NodeId node, bool leaves, FabricTime t,
+                     uint64_t original_length);
+  void count_drop(PortRef where, bool out, DropCause cause, const CutFrame& kept);
   void add_burst(const DatagramBurst& part);
   void note_no_room(FabricTime t);
   uint32_t keep_placement(const CutFrame& kept, const Sighting& s);

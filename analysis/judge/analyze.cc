@@ -9,6 +9,7 @@
 #include "analysis/checks/tap_evidence.h"
 #include "analysis/incident/incident_cost.h"
 #include "analysis/incident/wait_history.h"
+#include "analysis/judge/sender_notes.h"
 #include "analysis/mapper/mapper_collector.h"
 #include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"
@@ -328,6 +329,9 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.losses_not_told = losses_not_told(in.topology, history);
   }
   verdict.mapper = mapper_result(in.topology, evidence.events(), coverage);
+  for (std::string& note : sender_notes(in.topology, evidence.senders(), in.schedule)) {
+    verdict.notes.push_back(std::move(note));
+  }
   verdict.metrics = metrics_of(in, evidence, m);
   for (const Dependence& dependence : in.dependences) {
     if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);

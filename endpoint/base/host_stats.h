@@ -74,6 +74,8 @@ struct HostStats {
   uint64_t ce_marks_seen = 0;            ///< data packets with an outer CE mark
   /// Datagrams that are not MRC (fabric/node/effect.h: HostBurst).
   uint64_t datagrams_sent = 0;
+  uint64_t not_authorised =
+      0;  ///< frames that its NIC did not let out (fabric/packet/authorised.h)
   uint64_t sequence_naks_received = 0;  ///< RC: NAK "PSN sequence error"
   uint64_t cnps_sent = 0;               ///< RC: congestion notification packets
   uint64_t cnps_received = 0;

@@ -77,6 +77,10 @@ class CongestionControl {
   virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;
+  /// Does its sender take no notice of congestion? Then queue pairs tell the window neither of marks, round trips and
+  /// losses nor of what the receiver asks for.
+  bool heedless() const { return heedless_; }
+  void set_heedless(bool heedless) { heedless_ = heedless; }
   /// So many queue pairs have this destination.
   void share_among(uint32_t queue_pairs) { queue_pairs_ = std::max(queue_pairs, 1u); }
   /// The bytes that one of these queue pairs may have sent without an answer to come (our choice). A
@@ -107,6 +111,7 @@ class CongestionControl {
 
  private:
   uint32_t queue_pairs_ = 1;
+  bool heedless_ = false;
   PlaneTurn turn_;
   PlaneShares planes_;
   WindowLedger ledger_;

@@ -4,7 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "endpoint/base/sequence.h"
 #include "fabric/base/cache_line.h"
+#include "fabric/paths/long_carrier.h"
 
 namespace mrclab::endpoint {
 
@@ -40,13 +42,14 @@ void DataSender::fetch_next() const {
 
 void DataSender::power_off() {
   bursts_.clear();
+  attacks_.clear();
   keep_turn_in_range();
 }
 
 /// Fewer bursts take turns than before; places of queue pairs never become fewer.
 void DataSender::keep_turn_in_range() {
   next_ = std::min(next_, queue_pairs_.places() + roce_.queue_pairs().places() +
-                              static_cast<uint32_t>(bursts_.size()));
+                              static_cast<uint32_t>(bursts_.size() + attacks_.size()));
 }
 
 /// As send_packet. Most queue pairs that are asked have nothing to send at all.
@@ -63,16 +66,18 @@ inline bool DataSender::start_of_queue_pair(QueuePair& qp, uint32_t ports, Frame
 bool DataSender::start_one_packet(uint32_t ports, FrameSink& out) {
   const uint32_t mrc = queue_pairs_.places();
   const uint32_t all = mrc + roce_.queue_pairs().places();
-  const auto count = all + static_cast<uint32_t>(bursts_.size());
+  const auto bursts = all + static_cast<uint32_t>(bursts_.size());
+  const auto count = bursts + static_cast<uint32_t>(attacks_.size());
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t index = next_ + i < count ? next_ + i : next_ + i - count;
     bool sent = false;
-    const bool had_one = index < mrc
-                             ? queue_pairs_.contains(index) &&
-                                   start_of_queue_pair(queue_pairs_[index], ports, out, sent)
-                         : index < all ? roce_.queue_pairs().contains(index - mrc) &&
-                                             roce_.start_packet(index - mrc, ports, out, sent)
-                                       : start_datagram(bursts_[index - all], ports, out, sent);
+    const bool had_one =
+        index < mrc ? queue_pairs_.contains(index) &&
+                          start_of_queue_pair(queue_pairs_[index], ports, out, sent)
+        : index < all ? roce_.queue_pairs().contains(index - mrc) &&
+                            roce_.start_packet(index - mrc, ports, out, sent)
+        : index < bursts ? start_datagram(bursts_[index - all], ports, out, sent)
+                         : start_of_attack(attacks_[index - bursts], ports, out, sent);
     if (!had_one) continue;
     next_ = index + 1 == count ? 0 : index + 1;
     return sent;
@@ -111,6 +116,72 @@ bool DataSender::start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bo
   ++host_.stats.datagrams_sent;
   ports_.start_data(next->port, std::move(frame), out);
   return sent = true;
+}
+
+void DataSender::set_attack(const HostAttack& what, const std::vector<Path>& paths) {
+  const auto known = std::find_if(attacks_.begin(), attacks_.end(), [&](const Attack& attack) {
+    return attack.what().kind == what.kind && attack.what().toward == what.toward;
+  });
+  if (known != attacks_.end()) {
+    known->set_rate(what.rate);
+  } else if (what.rate.bps > 0 && !paths.empty()) {
+    attacks_.emplace_back(what, host_.topology.node(what.toward).index, host_.topology.pmtu,
+                          host_.topology.planes, paths, host_.now);
+  }
+  std::erase_if(attacks_, [](const Attack& attack) { return attack.done(); });
+  keep_turn_in_range();
+}
+
+FabricTime DataSender::attack_due() const {
+  FabricTime due = FabricTime::never();
+  for (const Attack& attack : attacks_) due = std::min(due, attack.due());
+  return due;
+}
+
+/// The same for an attack, when it is due.
+bool DataSender::start_of_attack(Attack& attack, uint32_t ports, FrameSink& out, bool& sent) {
+  const std::optional<Burst::Datagram> shot = attack.next(ports & ports_.live(), host_.now);
+  if (!shot) return false;
+  Frame frame = frame_of(attack, *shot);
+  attack.sent(frame ? frame.wire_length() : Bytes{host_.topology.pmtu}, host_.now);
+  if (!frame) {
+    ++host_.stats.no_buffer;
+    return true;
+  }
+  ++host_.stats.datagrams_sent;
+  ports_.start_data(shot->port, std::move(frame), out);
+  return sent = true;
+}
+
+Frame DataSender::frame_of(const Attack& attack, const Burst::Datagram& shot) const {
+  const Topology& topology = host_.topology;
+  const uint32_t victim = attack.victim(), hosts = topology.host_count();
+  PacketMaker::Forged forged;
+  switch (attack.what().kind) {
+    case AttackKind::kProbes: {
+      // To a queue pair between the two, which answers; else to one that is not there.
+      Qpn qpn{1};
+      for (const QueuePair& qp : queue_pairs_) {
+        if (qp.peer.host == victim) qpn = qp.id.remote;
+      }
+      Peth peth;
+      peth.probe_id = static_cast<uint16_t>(attack.number());
+      peth.tx_timestamp = tx_timestamp(host_.now);
+      return host_.maker.control(Opcode::kProbeRequest, Psn{}, peth, shot.ev, {victim, qpn});
+    }
+    case AttackKind::kLoop:
+      if (const auto path = path_of(shot.ev); path && path->named()) {
+        forged.carrier = long_carrier(topology, host_.self, victim, *path, attack.number());
+      }
+      break;
+    case AttackKind::kSpoof:
+      // The host behind the victim, or the next one that is not the attacker itself.
+      forged.source =
+          (victim + 1) % hosts == host_.self ? (victim + 2) % hosts : (victim + 1) % hosts;
+      break;
+    default: break;
+  }
+  return host_.maker.datagram(shot.ev, victim, shot.payload, host_.payload_elided, forged);
 }
 
 }  // namespace mrclab::endpoint

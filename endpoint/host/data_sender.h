@@ -7,6 +7,7 @@
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_ports.h"
 #include "endpoint/host/roce_side.h"
+#include "endpoint/nic/attack.h"
 #include "endpoint/nic/burst.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 
@@ -19,6 +20,11 @@ class DataSender {
       : host_(host), ports_(ports), queue_pairs_(queue_pairs), roce_(roce) {}
 
   void add_burst(Burst burst) { bursts_.push_back(std::move(burst)); }
+  /// The host attacks, with another rate, or no more. `paths` to the victim.
+  void set_attack(const HostAttack& what, const std::vector<Path>& paths);
+  bool attacks() const { return !attacks_.empty(); }
+  /// When the next frame of an attack is due.
+  FabricTime attack_due() const;
   /// Starts a packet on every port that is free, while there is one to send.
   void start_packets(FrameSink& out) {
     if (ports_.startable() != 0 || !bursts_.empty()) start_at_free_ports(out);
@@ -34,13 +40,17 @@ class DataSender {
   bool send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
   inline bool start_of_queue_pair(QueuePair& qp, uint32_t ports, FrameSink& out, bool& sent);
   bool start_datagram(Burst& burst, uint32_t ports, FrameSink& out, bool& sent);
+  bool start_of_attack(Attack& attack, uint32_t ports, FrameSink& out, bool& sent);
+  Frame frame_of(const Attack& attack, const Burst::Datagram& shot) const;
 
   HostShared& host_;
   NicPorts& ports_;
   QueuePairTable& queue_pairs_;
   RoceSide& roce_;
   std::vector<Burst> bursts_;
-  uint32_t next_ = 0;  ///< round robin, over the places of MRC's queue pairs, RC's, and then bursts
+  std::vector<Attack> attacks_;  ///< one for each kind and victim
+  uint32_t next_ =
+      0;  ///< round robin, over the places of MRC's queue pairs, RC's, and then bursts, attacks
 };
 
 }  // namespace mrclab::endpoint

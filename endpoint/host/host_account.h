@@ -68,6 +68,7 @@ inline constexpr auto kReportTable<endpoint::HostStats> = report_table<endpoint:
     entry("bytes_mismatched", &endpoint::HostStats::bytes_mismatched),
     entry("collectives_completed", &endpoint::HostStats::collectives_completed),
     entry("no_buffer", &endpoint::HostStats::no_buffer),
+    entry("not_authorised", &endpoint::HostStats::not_authorised),
     entry("memory_faults", &endpoint::HostStats::memory_faults),
     counts("refused", &endpoint::HostStats::refused,
            [](size_t i) { return name_of(static_cast<endpoint::Refusal>(i)); }));

@@ -33,6 +33,8 @@ void HostImpl::on_effect(const Effect& effect) {
             on_drain(e);
           } else if constexpr (std::is_same_v<E, HostStorm>) {
             on_storm(e.storming);
+          } else if constexpr (std::is_same_v<E, HostAttack>) {
+            on_attack(e);
           } else {
             static_assert(std::is_same_v<E, HostBurst>);
             on_burst(e);
@@ -109,6 +111,34 @@ void HostImpl::on_burst(const HostBurst& burst) {
   if (to.role != NodeRole::kHost || to.id == host_.environment.self) return;
   sender_.add_burst(Burst(to.index, burst.size, host_.topology.pmtu, host_.topology.planes,
                           datagram_paths(to.index)));
+}
+
+void HostImpl::on_attack(const HostAttack& attack) {
+  if (attack.toward.value >= host_.topology.host_count()) return;
+  const std::string_view word =
+      attack.rate.bps == 0 ? "ends" : effect_table::kAttackWords[static_cast<size_t>(attack.kind)];
+  host_.report_event({host_.now,
+                      "attack",
+                      {},
+                      {},
+                      {},
+                      {},
+                      word,
+                      "toward " + host_.topology.node(attack.toward).name});
+  const uint32_t victim = host_.topology.node(attack.toward).index;
+  if (attack.kind == AttackKind::kNoEcn) {
+    peers_.set_heedless(victim, attack.rate.bps > 0);
+    return roce_.set_heedless(victim, attack.rate.bps > 0);
+  }
+  if (work_ != HostWork::kDown) sender_.set_attack(attack, datagram_paths(victim));
+}
+
+/// Ports that are busy look again when they are free; idle ones when the next frame is due.
+void HostImpl::plan_attack() {
+  const FabricTime due = sender_.attack_due();
+  if (due <= host_.now || due >= attack_planned_) return;
+  attack_planned_ = due;
+  host_.events.push(due, EventClass::kTimer, 0, {HostEventKind::kAttack, 0, 0});
 }
 
 void HostImpl::on_denial(const EvDenial& denial) {

@@ -26,6 +26,7 @@ enum class HostEventKind : uint8_t {
   kPauseEnd,    ///< the pause that a switch asked this NIC for is over
   kRoutes,      ///< the NIC's speaker has something to do
   kMapper,      ///< the mapper's agent has a probe to send, or a report
+  kAttack,      ///< a frame of an attack is due
   kPauseCheck,  ///< the NIC looks whether its switches must stop, or may go on
 };
 

@@ -120,6 +120,8 @@ class HostImpl : public QueuePairEvents {
   void on_storm(bool storming);
   void power_off();
   void on_burst(const HostBurst& burst);
+  void on_attack(const HostAttack& attack);
+  void plan_attack();
   void on_denial(const EvDenial& denial);
   std::vector<Path> datagram_paths(uint32_t host) const;
 
@@ -157,6 +159,7 @@ class HostImpl : public QueuePairEvents {
   FabricTime routes_planned_ = FabricTime::never();  ///< the earliest event for them in the queue
   std::optional<MapperAgent> mapper_;                ///< where the fabric has a mapper
   FabricTime mapper_planned_ = FabricTime::never();  ///< likewise
+  FabricTime attack_planned_ = FabricTime::never();  ///< likewise
   Denylist denylist_;
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_

@@ -140,6 +140,7 @@ void HostImpl::process(const HostEvent& event) {
     case HostEventKind::kMapper:
       if (of_this_life()) run_mapper();
       break;
+    case HostEventKind::kAttack: attack_planned_ = FabricTime::never(); break;
     case HostEventKind::kPauseEnd: break;  // what follows every event does the rest
     case HostEventKind::kPauseCheck:
       if (of_this_life()) pauses_.look_at_buffer();
@@ -154,6 +155,7 @@ void HostImpl::after_event(FrameSink& out) {
   applications_.deliver_all();
   ports_.start_control(out);
   sender_.start_packets(out);
+  if (sender_.attacks()) plan_attack();
   ports_.start_control_after_data(out);
   if (!queue_pairs_.touched().empty()) settle_touched();
   roce_.set_timers();

@@ -105,6 +105,12 @@ void HostPeers::tell_changed_ports(const QueuePair& qp, uint32_t usable_before,
 }
 
 /// Sends the pending port status to a peer, on several live planes, and again later.
+void HostPeers::set_heedless(uint32_t host, bool heedless) {
+  for (Peer& peer : peers_) {
+    if (peer.host == host) peer.window->set_heedless(heedless);
+  }
+}
+
 void HostPeers::on_peer_timer(uint32_t index) {
   Peer& peer = peers_[index];
   if (peer.status.due() > host_.now || peer.queue_pairs == 0) return;

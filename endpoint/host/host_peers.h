@@ -49,6 +49,8 @@ class HostPeers {
   void on_routes(uint32_t host, const std::vector<uint32_t>& weights);
   /// The NIC has noticed that one of its ports went down or came up.
   void on_own_ports(bool went_down);
+  /// Its windows toward that host do not react to congestion, or do again: what a NIC of somebody else may do.
+  void set_heedless(uint32_t host, bool heedless);
   void on_peer_timer(uint32_t index);
   void on_reverse_timer(uint32_t index);
   /// Both count what they refuse themselves.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "fabric/packet/authorised.h"
 #include "fabric/packet/pause_frame.h"
 
 namespace mrclab::endpoint {
@@ -123,11 +124,24 @@ void NicPorts::start_before_data(uint32_t port, FrameSink& out) {
                                  : nic.start_control(host_.now, out));
 }
 
+/// The NIC's own part of `authorise`: it belongs to the operator, whatever the host's software asks it to send.
+bool NicPorts::may_send(uint32_t port, const Frame& frame, QueueClass queue) {
+  if (!at_nic(host_.topology.authorise) || !frame) return true;
+  const DropCause cause =
+      not_authorised(host_.topology, {host_.environment.self, PortId{port}}, frame.bytes());
+  if (cause == DropCause::kNone) return true;
+  ++host_.stats.not_authorised;
+  ports_[port].nic.drop(frame, queue, cause, host_.now);
+  return false;
+}
+
 void NicPorts::start_data(uint32_t port, Frame&& frame, FrameSink& out, QueueClass queue) {
+  if (!may_send(port, frame, queue)) return;
   started(port, ports_[port].nic.start_data(std::move(frame), queue, host_.now, out));
 }
 
 void NicPorts::queue_control(uint32_t port, Frame frame) {
+  if (!may_send(port, frame, QueueClass::kControl)) return;
   if (!frame || !ports_[port].nic.queue_control(std::move(frame))) ++host_.stats.no_buffer;
   look_before_data(port);
 }

@@ -53,6 +53,7 @@ class NicPorts {
   void pause_neighbours(uint16_t quanta);
   /// Adds each port's account of pauses.
   void add_to(NodePauses& account) const;
+  /// Both drop and count what is no authorised program of this host, where the fabric has its NICs check that.
   /// A frame for which the host had no buffer, or the port no room, is counted as lost.
   void queue_control(uint32_t port, Frame frame);
   /// When the next port has sent what it is sending. At one instant this comes after all other events of the
@@ -74,6 +75,7 @@ class NicPorts {
     NicPort nic;
     uint32_t notice_generation = 0;
   };
+  bool may_send(uint32_t port, const Frame& frame, QueueClass queue);
   void started(uint32_t port, FabricTime end);
   void start_before_data(uint32_t port, FrameSink& out);
   [[gnu::noinline]] void start_held_control(FrameSink& out);

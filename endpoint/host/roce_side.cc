@@ -120,6 +120,11 @@ void RoceSide::remove_queue_pair(RcQueuePair& qp) {
   --host_.stats.qps;
 }
 
+void RoceSide::set_heedless(uint32_t host, bool heedless) {
+  std::erase(heedless_, host);
+  if (heedless) heedless_.push_back(host);
+}
+
 Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   RcQueuePair* const qp = queue_pairs_.find(packet.bth.destination_qp);
   if (qp == nullptr) return Refusal::kUnknownQp;
@@ -131,7 +136,9 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   if (qp->requester.failed()) return Refusal::kQpInError;
   queue_pairs_.touch(*qp);
   if (packet.bth.opcode == Opcode::kCongestionNotification) {
-    qp->requester.on_cnp(host_.now);
+    const bool heard =
+        std::find(heedless_.begin(), heedless_.end(), qp->id.peer) == heedless_.end();
+    if (heard) qp->requester.on_cnp(host_.now);
     return Refusal::kNone;
   }
   if (packet.bth.opcode == Opcode::kRcAcknowledge) {

@@ -57,6 +57,8 @@ class RoceSide : private RcQueuePairEvents {
   void add_counts(std::vector<QueueCounts>& all) const;
   void add_states(HostStats& stats) const;
   /// The host loses its power.
+  /// CNPs of that host change no rate, or do again.
+  void set_heedless(uint32_t host, bool heedless);
   void power_off();
 
  private:
@@ -83,6 +85,7 @@ class RoceSide : private RcQueuePairEvents {
   RcQueuePairTable& queue_pairs_;
   std::vector<uint32_t> turn_of_port_;  // place that is looked at first
   std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
+  std::vector<uint32_t> heedless_;      ///< hosts whose CNPs it takes no notice of
 };
 
 }  // namespace mrclab::endpoint

@@ -73,6 +73,9 @@ class NicPort {
   void set_avoided(bool avoided, FabricTime now);
   /// The host loses its power: everything that waits is gone. What is being sent is cut by the wire.
   void power_off(FabricTime now);
+  /// A frame that does not leave is recorded.
+  [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause,
+                              FabricTime now);
 
   IngressWire in;
   EgressWire out_wire;
@@ -83,8 +86,6 @@ class NicPort {
   }
   FabricTime send(Frame frame, QueueClass queue, bool is_copy, FabricTime now, FrameSink& out);
   void drop_control(DropCause cause, FabricTime now);
-  [[gnu::noinline]] void drop(const Frame& frame, QueueClass queue, DropCause cause,
-                              FabricTime now);
 
   const NodeEnvironment& environment_;
   PortId id_;

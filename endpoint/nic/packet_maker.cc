@@ -114,16 +114,18 @@ Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension
   return make_extended(way, bth, extension, {});
 }
 
-Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
+Frame PacketMaker::datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided,
+                            const Forged& forged) const {
   const PathHeaders path = paths_.headers(host, ev);
   MrcFrameSpec spec;
   spec.encapsulation = path.encapsulation;
   spec.source_mac = path.source_mac;
   spec.destination_mac = path.destination_mac;
   spec.outer_source = path.outer_source;
-  spec.inner_source = paths_.address_in(path.encapsulation, self_);
+  spec.inner_source = paths_.address_in(path.encapsulation, forged.source.value_or(self_));
+  if (forged.source) spec.outer_source = paths_.address(*forged.source);
   spec.inner_destination = paths_.address_in(path.encapsulation, host);
-  spec.carrier = path.carrier;
+  spec.carrier = forged.carrier.value_or(path.carrier);
   spec.ev = paths_.on_wire(ev);
   spec.dscp = options_.dscps.no_trim;
   spec.ecn = kEcnNotEct;

@@ -41,7 +41,16 @@ class PacketMaker {
   Frame rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev, Address to);
   /// A UDP datagram with `payload` bytes that belongs to no queue pair. It travels in the data
   /// class like MRC's, but may not be trimmed, as no host would answer a trimmed one, nor marked.
-  Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const;
+  Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided) const {
+    return datagram(ev, host, payload, elided, {});
+  }
+  /// What is forged in a datagram: its carrier, and the host that it claims to be of.
+  struct Forged {
+    std::optional<Ipv6Address> carrier;
+    std::optional<uint32_t> source;
+  };
+  Frame datagram(EntropyValue ev, uint32_t host, size_t payload, bool elided,
+                 const Forged& forged) const;
 
  private:
   /// How a packet goes.

@@ -115,6 +115,7 @@ class Requester {
   void describe(Sequence s, DataPacket& packet) const;
   void request_acknowledgement(DataPacket& packet, FabricTime now);
 
+  void report_news(FabricTime now);
   bool acknowledges_unsent(const Seth& seth, Sequence cumulative) const;
   Refusal on_late_nack(const Neth& neth, Sequence s, uint32_t ev, FabricTime now);
   std::optional<FabricTime> sent_at(const Seth& seth, Sequence cumulative) const;

@@ -31,13 +31,22 @@ Refusal Requester::on_sack(const Seth& seth, FabricTime now) {
   const bool cumulative_news = acknowledge_to(cumulative, now);
   const bool bitmap_news = absorb_bitmap(seth, cumulative, now);
   if (limits_.dynamic_mpr) range_.adopt(seth, cumulative);
-  window_.on_acknowledged(news_, now);
+  report_news(now);
   if (news_.rtt && window_.is_path_late(*news_.rtt, now))
     evs().congested(*ev, now, now - news_.rtt->rtt);
   if (cumulative_news || bitmap_news) retry_.note_progress(now);
   if (seth.probe_response) on_probe_answer(seth, cumulative, now);
   detect_losses(now);
   return Refusal::kNone;
+}
+
+void Requester::report_news(FabricTime now) {
+  if (window_.heedless()) {
+    news_.marked = false;
+    news_.rtt.reset();
+    news_.receiver_penalty = 0;
+  }
+  window_.on_acknowledged(news_, now);
 }
 
 bool Requester::acknowledges_unsent(const Seth& seth, Sequence cumulative) const {
@@ -230,7 +239,7 @@ Refusal Requester::on_ack(const Aeth& aeth, Psn psn, FabricTime now) {
   const uint64_t completed_before = queue_.completed();
   news_ = {};
   const bool news = acknowledge_to(last, now);
-  window_.on_acknowledged(news_, now);
+  report_news(now);
   complete_to(last);
   if (news || queue_.completed() != completed_before) retry_.note_progress(now);
   detect_losses(now);

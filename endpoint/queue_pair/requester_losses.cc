@@ -22,7 +22,11 @@ void Requester::declare_lost(Sequence s, std::string_view cause, FabricTime now)
   // A port that is down explains the loss, which is then no sign of congestion either
   // (our choice).
   if (evs().connected(packet.ev)) {
-    window_.on_lost({cost(packet.length), evs().plane(packet.ev)}, now);
+    if (window_.heedless()) {
+      window_.on_withdrawn(cost(packet.length));
+    } else {
+      window_.on_lost({cost(packet.length), evs().plane(packet.ev)}, now);
+    }
     paths_.lose(packet.ev, packet.sent, detector_.window(now) * 2, now);
   } else {
     window_.on_withdrawn(cost(packet.length));
@@ -53,6 +57,7 @@ void Requester::retransmit_trimmed(Sequence s, CongestionControl::TrimmedAt wher
   const Sprayed packet{cost(sent_[s].length), evs().plane(sent_[s].ev)};
   leave_plane(sent_[s]);
   sent_.mark_lost(s);
+  if (window_.heedless()) return window_.on_withdrawn(packet.size);
   window_.on_trimmed(packet, where, now);
 }
 

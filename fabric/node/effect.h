@@ -9,7 +9,7 @@
 //   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate, wire_codewords
 //                                 the sender (fabric/node/wire_model.h); both ends get it
 //   port_carrier                  the port's own node
-//   ev_denial, host_state, host_drain, host_burst, host_storm       the host
+//   ev_denial, host_state, host_drain, host_burst, host_storm, host_attack       the host
 //   switch_state, switch_errors, switch_route, switch_trim, switch_ecn, switch_buffer  the switch
 
 #include <cstdint>
@@ -198,6 +198,24 @@ struct HostStorm {
   bool operator==(const HostStorm&) const = default;
 };
 
+/// What a host does that it should not. Datagrams are sent over all ports, at `rate` together, without any congestion
+/// control.
+enum class AttackKind : uint8_t {
+  kLoop,  ///< datagrams with carriers as long as one container holds: up and down again, then to `toward`
+  kTenant,  ///< datagrams to a host of another tenant
+  kSpoof,   ///< datagrams with the address of another host as their source
+  kProbes,  ///< MRC's probe requests, which the receiver answers
+  kFlood,   ///< datagrams to a host that it may send to
+  kNoEcn,   ///< its transport does not react to congestion on the way to `toward`
+};
+struct HostAttack {
+  NodeId host = {};
+  NodeId toward = {};
+  AttackKind kind = AttackKind::kLoop;
+  BitRate rate = {};  ///< of wire bytes; zero: as built. kNoEcn: any
+  bool operator==(const HostAttack&) const = default;
+};
+
 /// The Reed-Solomon code of a wire: of 100 Gb/s lanes and faster, of 25 Gb/s lanes, of low latency.
 enum class FecCode : uint8_t { kNone, kKp4, kKr4, kLl };
 /// Bits flip on a directed wire whose ends correct errors: whole codewords are lost, each with all frames that have a
@@ -211,10 +229,10 @@ struct WireCodewords {
   bool operator==(const WireCodewords&) const = default;
 };
 
-using Effect =
-    std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate, PortCarrier,
-                 EvDenial, SwitchState, SwitchErrors, SwitchRoute, SwitchTrim, SwitchEcn,
-                 SwitchBuffer, HostState, HostBurst, HostDrain, HostStorm, WireCodewords>;
+using Effect = std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate,
+                            PortCarrier, EvDenial, SwitchState, SwitchErrors, SwitchRoute,
+                            SwitchTrim, SwitchEcn, SwitchBuffer, HostState, HostBurst, HostDrain,
+                            HostStorm, WireCodewords, HostAttack>;
 
 /// No extra delay of a wire is longer than this (our choice: a hundred base RTTs): bounds what a
 /// receiver must remember.

@@ -54,9 +54,17 @@ inline constexpr auto kFecWords = words_by_value<FecCode>({{FecCode::kNone, "non
                                                            {FecCode::kKr4, "kr4"},
                                                            {FecCode::kLl, "ll"}});
 
+inline constexpr auto kAttackWords = words_by_value<AttackKind>({{AttackKind::kLoop, "loop"},
+                                                                 {AttackKind::kTenant, "tenant"},
+                                                                 {AttackKind::kSpoof, "spoof"},
+                                                                 {AttackKind::kProbes, "probes"},
+                                                                 {AttackKind::kFlood, "flood"},
+                                                                 {AttackKind::kNoEcn, "no_ecn"}});
+
 template <class E, class Value>
-constexpr EffectField<E, Value> key(std::string_view name, Value E::*member) {
-  return {FieldRole::kKey, name, member};
+constexpr EffectField<E, Value> key(std::string_view name, Value E::*member,
+                                    std::span<const std::string_view> words = {}) {
+  return {FieldRole::kKey, name, member, words};
 }
 template <class E, class Value>
 constexpr EffectField<E, Value> state(std::string_view name, Value E::*member,
@@ -116,6 +124,9 @@ constexpr auto fields_of() {
     return std::tuple{key("wire", &E::wire), state("code", &E::code, kFecWords),
                       state("rate", &E::rate), state("propagation", &E::propagation),
                       state("seed", &E::seed)};
+  } else if constexpr (std::is_same_v<E, HostAttack>) {
+    return std::tuple{key("host", &E::host), key("toward", &E::toward),
+                      key("kind", &E::kind, kAttackWords), state("rate", &E::rate)};
   } else {
     static_assert(std::is_same_v<E, HostDrain>);
     return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
@@ -125,10 +136,10 @@ constexpr auto fields_of() {
 
 /// By place in the variant: the words in daemons' configurations, event logs and run folders.
 inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffectNames{
-    "wire_state",   "wire_loss",    "wire_errors", "wire_delay",    "wire_duplicates",
-    "wire_rate",    "port_carrier", "ev_denial",   "switch_state",  "switch_errors",
-    "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer", "host_state",
-    "host_burst",   "host_drain",   "host_storm",  "wire_codewords"};
+    "wire_state",   "wire_loss",    "wire_errors", "wire_delay",     "wire_duplicates",
+    "wire_rate",    "port_carrier", "ev_denial",   "switch_state",   "switch_errors",
+    "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer",  "host_state",
+    "host_burst",   "host_drain",   "host_storm",  "wire_codewords", "host_attack"};
 constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
 
 /// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.

@@ -122,6 +122,9 @@ bool fits(const Topology& topology, const E& e) {
   } else if constexpr (std::is_same_v<E, HostBurst>) {
     return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
            e.host != e.toward && e.size <= kMaxBurst;
+  } else if constexpr (std::is_same_v<E, HostAttack>) {
+    return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
+           e.host != e.toward;
   } else if constexpr (std::is_same_v<E, HostDrain>) {
     return has_node(topology, e.host, true) && (e.kind == DrainKind::kSlow) == (e.rate.bps > 0);
   } else if constexpr (requires { e.host; }) {
@@ -220,6 +223,9 @@ std::string target_name(const Topology& topology, const Effect& effect) {
                  (e.toward.valid() ? " toward " + topology.node(e.toward).name : "");
         } else if constexpr (std::is_same_v<E, HostBurst>) {
           return topology.node(e.host).name + " toward " + topology.node(e.toward).name;
+        } else if constexpr (std::is_same_v<E, HostAttack>) {
+          return topology.node(e.host).name + " toward " + topology.node(e.toward).name + " " +
+                 std::string(effect_table::kAttackWords[static_cast<size_t>(e.kind)]);
         } else if constexpr (std::is_same_v<E, SwitchRoute>) {
           std::ostringstream usid;
           usid << std::hex << e.usid.value;

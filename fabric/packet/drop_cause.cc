@@ -30,6 +30,9 @@ std::string_view name_of(DropCause cause) {
     case DropCause::kOutOfOrder: return "out_of_order";
     case DropCause::kNotReady: return "not_ready";
     case DropCause::kPauseStorm: return "pause_storm";
+    case DropCause::kNotAuthorised: return "not_authorised";
+    case DropCause::kNotAuthorisedSource: return "not_authorised_source";
+    case DropCause::kNotAuthorisedTenant: return "not_authorised_tenant";
   }
   return "unknown";
 }

@@ -35,8 +35,11 @@ enum class DropCause : uint8_t {
   kOutOfOrder,         ///< the receiving RC queue pair waits for an earlier PSN: NAK sequence error
   kNotReady,           ///< the receiving RC queue pair had no receive: "receiver not ready"
   kPauseStorm,         ///< a switch's watchdog drops what an endless pause holds up
+  kNotAuthorised,      ///< a host sent a program that it may not (fabric/topology/program_table.h)
+  kNotAuthorisedSource,  ///< a host sent with another's address
+  kNotAuthorisedTenant,  ///< a host sent to another tenant
 };
-inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kPauseStorm) + 1;
+inline constexpr size_t kDropCauses = static_cast<size_t>(DropCause::kNotAuthorisedTenant) + 1;
 std::string_view name_of(DropCause cause);
 /// Was the frame lost before its receiver had all of it? Then it has no record of arrival.
 bool lost_on_wire(DropCause cause);

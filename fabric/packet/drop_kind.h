@@ -4,6 +4,7 @@
 //   lost        The frame did not arrive at its host. What still waits (in a queue, behind a pause, on a wire at the
 //               end) is not lost, nor is what was retransmitted although it had arrived.
 //   congested   Lost, because a queue had no room. No component is at fault.
+//   denied      Lost, because the fabric lets its sender send no such packet. No component is at fault.
 //   refused     Not lost: it arrived, and the NIC did not take it. Its sender sends it again.
 
 #include <cstdint>
@@ -16,6 +17,7 @@ enum class DropKind : uint8_t {
   kNone,       ///< no drop
   kBroken,     ///< lost at a component that is broken, without power or without a route
   kCongested,  ///< lost, because a queue or a buffer on the way had no room
+  kDenied,     ///< lost, because its sender may not send it
   kRefused,    ///< arrived, and the receiving NIC had no room for it, or waits for another one (RC)
 };
 
@@ -31,6 +33,9 @@ constexpr DropKind drop_kind(DropCause cause) {
     case DropCause::kNoBitmap:
     case DropCause::kOutOfOrder:
     case DropCause::kNotReady: return DropKind::kRefused;
+    case DropCause::kNotAuthorised:
+    case DropCause::kNotAuthorisedSource:
+    case DropCause::kNotAuthorisedTenant: return DropKind::kDenied;
     case DropCause::kWireDown:
     case DropCause::kWireLoss:
     case DropCause::kPortDown:

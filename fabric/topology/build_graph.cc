@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fabric/topology/graph_paths.h"
+#include "fabric/topology/program_table.h"
 #include "fabric/topology/topology_builder.h"
 
 namespace mrclab {
@@ -128,6 +129,7 @@ Topology build_graph(const FabricShape& shape) {
     }
   }
   add_paths(shape, topology);
+  provision(shape, topology);
   return topology;
 }
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "fabric/topology/build_graph.h"
+#include "fabric/topology/program_table.h"
 #include "fabric/topology/topology_builder.h"
 
 namespace mrclab {
@@ -129,6 +130,7 @@ Topology build_topology(const FabricShape& shape) {
   build.add_power_zones();
   build.set_link_rates();
   if (shape.t2 > 0) add_paths(shape, build.topology());
+  provision(shape, build.topology());
   return std::move(build.topology());
 }
 

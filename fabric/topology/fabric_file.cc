@@ -18,15 +18,21 @@ void read_listed(const YamlValue& file, FabricShape& shape) {
   shape.graph = read_graph(file);
 }
 
+/// Without what names its parts, which is looked at later.
+FabricShape bare(FabricShape shape) {
+  shape.link_rates.clear();
+  shape.power_zones.clear();
+  shape.tenants.clear();
+  shape.authorise = Authorise::kOff;
+  return shape;
+}
+
 /// Builds a fabric that is listed, or has three tiers, which shows whether there are paths between all hosts that
 /// carriers can name.
 void require_paths(const YamlValue& file, const FabricShape& shape) {
   if (shape.graph.empty() && shape.t2 == 0) return;
   try {
-    FabricShape bare = shape;
-    bare.link_rates.clear();  // names in these are looked at later
-    bare.power_zones.clear();
-    build_topology(bare);
+    build_topology(bare(shape));
   } catch (const std::invalid_argument& error) {
     file.require(shape.graph.empty() ? "pods" : "switches")
         .fail(error.what(),
@@ -36,10 +42,8 @@ void require_paths(const YamlValue& file, const FabricShape& shape) {
 }
 
 /// Builds the fabric, whose names only the graph knows.
-void require_rated_links(const YamlValue& list, FabricShape shape) {
-  shape.link_rates.clear();
-  shape.power_zones.clear();
-  const Topology topology = build_topology(shape);
+void require_rated_links(const YamlValue& list, const FabricShape& shape) {
+  const Topology topology = build_topology(bare(shape));
   NameResolver names(topology, 0);
   Mistakes mistakes;
   for (const YamlValue& entry : list.items()) {
@@ -49,10 +53,8 @@ void require_rated_links(const YamlValue& list, FabricShape shape) {
 }
 
 /// Resolves the nodes of zones against the fabric built without them. Throws InputError where a node has two feeds.
-void require_zones(const YamlValue& map, FabricShape shape) {
-  shape.power_zones.clear();
-  shape.link_rates.clear();
-  const Topology topology = build_topology(shape);
+void require_zones(const YamlValue& map, const FabricShape& shape) {
+  const Topology topology = build_topology(bare(shape));
   NameResolver names(topology, 0);
   std::vector<std::string> zone_of(topology.nodes.size());
   Mistakes mistakes;
@@ -123,6 +125,25 @@ void refuse_host_count(const YamlValue& document) {
 
 }  // namespace
 
+void require_tenants(const YamlValue& map, const Topology& topology) {
+  NameResolver names(topology, 0);
+  std::vector<std::string> tenant_of(topology.hosts);
+  Mistakes mistakes;
+  for (const auto& [tenant, value] : map.members()) {
+    mistakes.go_on([&, name = tenant, hosts = value] {
+      for (const NodeId node : names.hosts(hosts)) {
+        std::string& other = tenant_of[topology.node(node).index];
+        if (!other.empty() && other != name) {
+          hosts.fail(topology.node(node).name + ", which is of " + other,
+                     "each host of one tenant at most");
+        }
+        other = name;
+      }
+    });
+  }
+  mistakes.report();
+}
+
 void read_watchdog(const YamlValue& watchdog, LosslessProfile& lossless) {
   watchdog_key().read(watchdog, lossless);
 }
@@ -163,6 +184,9 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   require_paths(document, shape);
   if (const auto list = document.get("link_rates")) require_rated_links(*list, shape);
   if (const auto zones = document.get("power_zones")) require_zones(*zones, shape);
+  if (const auto tenants = document.get("tenants")) {
+    require_tenants(*tenants, build_topology(bare(shape)));
+  }
   return shape;
 }
 

@@ -58,6 +58,9 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes = kMaxNod
 /// Reads a fabric file and builds its graph. Throws InputError.
 Topology read_fabric_file(const std::filesystem::path& path);
 
+/// The hosts of a map of tenants. Throws InputError with the position, also where a host is of two.
+void require_tenants(const YamlValue& map, const Topology& topology);
+
 /// Throws InputError if a wire's lookahead is not positive.
 void check_lookahead(const Topology& topology);
 

@@ -391,7 +391,9 @@ std::vector<R> all_rows() {
       nic_row(),
       {"mapper", mapper_key().form, mapper_key().about,
        [](const YamlValue& value, S& shape) { mapper_key().read(value, shape.mapper); },
-       [](const S& shape) { return mapper_key().write(shape.mapper); }}};
+       [](const S& shape) { return mapper_key().write(shape.mapper); }},
+      authorise_row(),
+      tenants_row()};
   rows.insert(rows.end(), others.begin(), others.end());
   return rows;
 }

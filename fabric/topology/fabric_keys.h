@@ -14,9 +14,11 @@ const ValueForm& fabric_form();
 /// `watchdog:` of switches, which a contrast may replace.
 const KeyRow<LosslessProfile>& watchdog_key();
 
-/// The keys of parts that fail together (shared_fate_keys.cc).
+/// The keys of parts that belong together (shared_fate_keys.cc).
 KeyRow<FabricShape> optics_row();
 KeyRow<FabricShape> line_cards_row();
 KeyRow<FabricShape> power_zones_row();
+KeyRow<FabricShape> tenants_row();
+KeyRow<FabricShape> authorise_row();
 
 }  // namespace mrclab

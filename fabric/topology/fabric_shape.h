@@ -73,7 +73,7 @@ struct LinkRate {
   bool operator==(const LinkRate&) const = default;
 };
 
-/// Nodes that hang on one feed of power.
+/// A named set of nodes: those that hang on one feed of power, the hosts of a tenant.
 struct ZoneShape {
   std::string name;
   std::vector<std::string> nodes;  ///< names and patterns (fabric/topology/pattern.h)
@@ -122,6 +122,8 @@ struct FabricShape {
   LosslessProfile lossless = {};
   NicProfile nic = {};
   MapperProfile mapper = {};
+  Authorise authorise = Authorise::kOff;
+  std::vector<ZoneShape> tenants = {};  ///< of hosts, which talk to their own tenant alone
 
   uint64_t host_count() const {
     return graph.empty() ? uint64_t{t0} * hosts_per_t0 : graph.hosts.size();

@@ -331,6 +331,11 @@ std::string routing_text(const RoutingChoice& choice) {
 }
 
 std::optional<ForwardingMisfit> forwarding_misfit(const FabricShape& shape) {
+  for (const Forwarding by : {Forwarding::kKernel, Forwarding::kOvs, Forwarding::kBpf}) {
+    if (!at_t0(shape.authorise) || !has_forwarding(shape, by)) continue;
+    return {{"authorise", "t0 or both, beside \"forwarding: " + std::string(name_of(by)) + "\"",
+             "\"forwarding: switchd\", or nic: no other switch here checks programs"}};
+  }
   if (shape.routing.is_fare()) {
     for (const Forwarding by : {Forwarding::kOvs, Forwarding::kBpf}) {
       if (!has_forwarding(shape, by)) continue;

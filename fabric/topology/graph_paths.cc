@@ -106,6 +106,11 @@ void GraphPaths::find_planes() {
   }
 }
 
+std::optional<uint32_t> GraphPaths::links_between(NodeId leaf_switch, NodeId from) const {
+  if (leaf_of_[leaf_switch.value - hosts_] == kNoLeaf) return std::nullopt;
+  return reach(leaf_switch.value - hosts_, from.value - hosts_).links;
+}
+
 GraphPaths::Reach GraphPaths::reach(uint32_t leaf_switch, uint32_t from) const {
   const size_t at = size_t{leaf_of_[leaf_switch]} * switches_ + from;
   return {links_to_[at], ways_to_[at]};

@@ -39,6 +39,8 @@ class GraphPaths {
   /// How many paths the two hosts have, and how many of them leave a node by that port.
   uint32_t count(uint32_t source, uint32_t destination) const;
   uint32_t count_over(PortRef exit, uint32_t source, uint32_t destination) const;
+  /// Links on a shortest way from any switch to one that hosts hang on; empty if none do.
+  std::optional<uint32_t> links_between(NodeId leaf_switch, NodeId from) const;
   /// One host for each set of switches that some hang on: what is true of its paths is true of theirs.
   const std::vector<uint32_t>& unlike_hosts() const { return unlike_; }
 

@@ -39,7 +39,8 @@ std::optional<uint32_t> index_at(const UsidLayout& usids, const Ipv6Address& car
   return fields->index;
 }
 
-/// The carrier of a path, given as its exits: the NIC's port, then one port of each switch.
+}  // namespace
+
 Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& exits,
                           UsidRole role) {
   Ipv6Address carrier{};
@@ -55,8 +56,6 @@ Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& 
   put_usid(carrier, position, role == UsidRole::kNicPort ? nic.nic_usid : nic.kernel_usid);
   return carrier;
 }
-
-}  // namespace
 
 Usid active_usid(const Ipv6Address& carrier) { return usid_at(carrier, 0); }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fabric/base/ids.h"
 #include "fabric/topology/ev_path.h"
@@ -33,6 +34,10 @@ void shift_carrier(Ipv6Address& carrier);
 /// no such path or host (an EV may come from a peer, so this is no assertion).
 Ipv6Address make_carrier(const Topology& topology, uint32_t source, uint32_t destination, Path path,
                          UsidRole role = UsidRole::kNicPort);
+
+/// The carrier of a way, given as its exits: the NIC's port, then one port of each switch.
+Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& exits,
+                          UsidRole role = UsidRole::kNicPort);
 
 /// What an unshifted carrier names, in regular planes with segments: node and decap: nic. Empty for
 /// any other carrier.

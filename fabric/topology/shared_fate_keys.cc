@@ -1,4 +1,4 @@
-// The keys of a fabric for links, ports and nodes that fail together: transceivers, line cards, power zones.
+// The keys of a fabric for parts that belong together: transceivers, line cards, power zones, which fail together; tenants.
 
 #include "fabric/topology/fabric_keys.h"
 
@@ -11,7 +11,42 @@ using S = FabricShape;
 using R = KeyRow<FabricShape>;
 
 constexpr int64_t kMaxPortsOfPart = 256;
-constexpr size_t kMaxPowerZones = 256;
+constexpr size_t kMaxSets = 256;
+
+/// "{feed-a: [\"p[0-3].*\"], feed-b: [h0]}": sets of nodes by name.
+R named_sets_row(const std::string& key, std::vector<ZoneShape> S::*member, const std::string& what,
+                 const std::string& about) {
+  const Form names = Form::either({Form::of(Kind::kText), Form::list(Form::of(Kind::kText), 1)});
+  const auto read = [=](const YamlValue& map, S& shape) {
+    std::vector<ZoneShape>& sets = shape.*member;
+    sets.clear();
+    for (const auto& [name, value] : map.members()) {
+      const bool plain =
+          !name.empty() && name.size() <= 32 &&
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+      if (!plain) map.fail_at_key(name, in_quotes(name), "a name of a-z, 0-9 and dash");
+      if (sets.size() == kMaxSets) {
+        map.fail_at_key(name, "more " + what, "at most " + std::to_string(kMaxSets));
+      }
+      ZoneShape& set = sets.emplace_back(ZoneShape{name, {}});
+      for (const YamlValue& part : value.is_list() ? value.items() : std::vector{value}) {
+        set.nodes.push_back(part.as_string());
+      }
+    }
+  };
+  const auto write = [=](const S& shape) {
+    std::string text;
+    for (const ZoneShape& set : shape.*member) {
+      text += (text.empty() ? "{" : ", ") + yaml_word(set.name) + ": [";
+      for (size_t i = 0; i < set.nodes.size(); ++i) {
+        text += (i ? ", " : "") + yaml_string(set.nodes[i]);
+      }
+      text += "]";
+    }
+    return text.empty() ? "" : text + "}";
+  };
+  return {key, Form::map_of(names), about, read, write};
+}
 
 }  // namespace
 
@@ -50,39 +85,26 @@ KeyRow<FabricShape> line_cards_row() {
           }};
 }
 
-/// "{feed-a: [\"p[0-3].*\"], feed-b: [h0]}"
 KeyRow<FabricShape> power_zones_row() {
-  const Form names = Form::either({Form::of(Kind::kText), Form::list(Form::of(Kind::kText), 1)});
-  const auto read = [](const YamlValue& map, S& shape) {
-    for (const auto& [name, value] : map.members()) {
-      const bool plain =
-          !name.empty() && name.size() <= 32 &&
-          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-      if (!plain) map.fail_at_key(name, in_quotes(name), "a name of a-z, 0-9 and dash");
-      if (shape.power_zones.size() == kMaxPowerZones) {
-        map.fail_at_key(name, "more zones", "at most " + std::to_string(kMaxPowerZones));
-      }
-      ZoneShape& zone = shape.power_zones.emplace_back(ZoneShape{name, {}});
-      for (const YamlValue& part : value.is_list() ? value.items() : std::vector{value}) {
-        zone.nodes.push_back(part.as_string());
-      }
-    }
-  };
-  const auto write = [](const S& shape) {
-    std::string text;
-    for (const ZoneShape& zone : shape.power_zones) {
-      text += (text.empty() ? "{" : ", ") + yaml_word(zone.name) + ": [";
-      for (size_t i = 0; i < zone.nodes.size(); ++i) {
-        text += (i ? ", " : "") + yaml_string(zone.nodes[i]);
-      }
-      text += "]";
-    }
-    return text.empty() ? "" : text + "}";
-  };
-  return {"power_zones", Form::map_of(names),
-          "nodes that hang on one feed of power, for the fault power_loss; without it planes have "
-          "rack-0 (hosts and T0s) and spine-0 (T1s)",
-          read, write};
+  return named_sets_row(
+      "power_zones", &S::power_zones, "zones",
+      "nodes that hang on one feed of power, for the fault power_loss; without it "
+      "planes have rack-0 (hosts and T0s) and spine-0 (T1s)");
+}
+
+KeyRow<FabricShape> authorise_row() {
+  return R::of(
+      "authorise", &S::authorise, word_kind<Authorise>({"off", "nic", "t0", "both"}),
+      "where packets of hosts that are no authorised programs are dropped: in their NICs, in "
+      "the T0s that they hang on, in both",
+      kIfUnusual);
+}
+
+KeyRow<FabricShape> tenants_row() {
+  return named_sets_row(
+      "tenants", &S::tenants, "tenants",
+      "hosts by tenant, as {a: \"h[0-3]\", b: \"h[4-7]\"}: they talk to their own "
+      "tenant alone, hosts without one among themselves");
 }
 
 }  // namespace mrclab

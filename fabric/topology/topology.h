@@ -20,11 +20,13 @@
 #include "fabric/topology/forwarding.h"
 #include "fabric/topology/routing.h"
 #include "fabric/topology/speaker.h"
+#include "fabric/topology/tenancy.h"
 #include "fabric/topology/usid.h"
 
 namespace mrclab {
 
 class GraphPaths;
+class ProgramTable;
 
 using MacAddress = std::array<uint8_t, 6>;
 using Ipv6Address = std::array<uint8_t, 16>;
@@ -217,6 +219,13 @@ class Topology {
   Decap decap = Decap::kNic;
   Segments segments = Segments::kNode;
   UsidLayout usids = UsidLayout::of(AddressPlan::kLab);
+
+  Authorise authorise = Authorise::kOff;
+  std::vector<Tenant> tenants;
+  std::vector<uint16_t>
+      tenant_of;  ///< by host: its place in `tenants` + 1, 0: none; empty: no tenants
+  /// What hosts may send; null where that is held against nothing.
+  std::shared_ptr<const ProgramTable> programs;
 
   /// The paths of a listed fabric and of three tiers; null in regular planes, those of two tiers at most, where a path
   /// is its uplink.

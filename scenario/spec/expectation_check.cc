@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "fabric/packet/drop_cause.h"
 #include "fabric/paths/path_list.h"
 #include "fabric/paths/path_pattern.h"
 #include "scenario/spec/connections.h"
@@ -102,6 +103,25 @@ class ExpectationCheck::OfOne {
     if (scenario_.topology.mapper.on) return;
     entry_.fail("mapper_names, without a mapper", "\"mapper: {period: 10rtt}\" in the scenario");
   }
+  void check_own(const analysis::ExpectIsolated& expect) const {
+    const std::vector<Tenant>& tenants = scenario_.topology.tenants;
+    if (tenants.empty()) {
+      entry_.fail("isolated, without tenants", "\"tenants: {a: h0, b: h1}\" in the scenario");
+    }
+    for (const std::string& name : expect.tenants.names) {
+      const auto has_name = [&](const Tenant& tenant) { return tenant.name == name; };
+      if (std::any_of(tenants.begin(), tenants.end(), has_name)) continue;
+      body().require("tenants").fail("the tenant " + in_quotes(name), "a name in \"tenants\"");
+    }
+  }
+  void check_own(const analysis::ExpectDroppedFor& expect) const {
+    check_pattern("host", expect.host);
+    for (size_t i = 1; i < kDropCauses; ++i) {
+      if (matches_pattern(expect.reason, name_of(static_cast<DropCause>(i)))) return;
+    }
+    body().require("reason").fail_expecting("a cause such as not_authorised or queue_full");
+  }
+  void check_own(const analysis::ExpectDatagrams& expect) const { check_pattern("to", expect.to); }
   /// Half of a round trip is the time of a ping-pong alone: only it begins its next message when the last one was
   /// answered.
   void check_own(const analysis::ExpectLatency& expect) const {

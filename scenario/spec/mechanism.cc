@@ -61,6 +61,7 @@ void no_routes(FabricShape& fabric) {
   if (fabric.routing.is_fare()) fabric.routing = {.by_default = Routing::kEcmp};
 }
 void no_watchdog(FabricShape& fabric) { fabric.lossless.watchdog = WatchdogAction::kOff; }
+void no_authorise(FabricShape& fabric) { fabric.authorise = Authorise::kOff; }
 
 }  // namespace
 
@@ -84,6 +85,7 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"nscc", "a fixed window in place of congestion control", nullptr, fixed_window},
       Mechanism{"fare", "switches hash, and announce no routes (ECMP)", no_routes, nullptr},
       Mechanism{"watchdog", "no switch ends a pause that lasts", no_watchdog, nullptr},
+      Mechanism{"authorise", "hosts may send any program to anybody", no_authorise, nullptr},
       Mechanism{"give_up", "queue pairs never fail: they retry without a limit", nullptr,
                 retry_for_ever}};
   return kMechanisms;

@@ -1,11 +1,16 @@
 #include "scenario/spec/scenario_keys.h"
 
+#include <algorithm>
+
 #include "endpoint/options/transport_form.h"
+#include "endpoint/plan/connection_plan.h"
 #include "endpoint/workload/workload_entry.h"
 #include "fabric/mapper/mapper_keys.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/program_table.h"
 #include "faults/fault_form.h"
 #include "faults/schedule.h"
 #include "scenario/spec/contrast.h"
@@ -178,6 +183,27 @@ void read_mapper(const YamlValue& value, S& out, Reading&) {
   out.topology.mapper = out.fabric.mapper;
 }
 
+/// Both in place of the fabric's own, and written with the fabric; what is left out stays out.
+void provision_again(const YamlValue& value, S& out) {
+  const auto& without = out.without;
+  if (std::find(without.begin(), without.end(), "authorise") != without.end()) {
+    out.fabric.authorise = Authorise::kOff;
+  }
+  if (const auto misfit = forwarding_misfit(out.fabric); misfit && misfit->key == "authorise") {
+    value.fail(misfit->found, misfit->expected);
+  }
+  provision(out.fabric, out.topology);
+}
+void read_authorise(const YamlValue& value, S& out, Reading&) {
+  authorise_row().read(value, out.fabric);
+  provision_again(value, out);
+}
+void read_tenants(const YamlValue& value, S& out, Reading&) {
+  require_tenants(value, out.topology);
+  tenants_row().read(value, out.fabric);
+  provision_again(value, out);
+}
+
 /// The text of a list, below its key; empty of an empty list.
 template <class... Values>
 std::string list_text(const Values&... values) {
@@ -224,6 +250,20 @@ void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                "srv6: those switches get routes for carriers only");
 }
 
+/// Hosts of two tenants have no work with one another; who reaches for another tenant is an attack, which is a fault.
+void check_tenants(const YamlValue& entry, const endpoint::WorkloadSpec& spec, const S& scenario) {
+  const Topology& topology = scenario.topology;
+  if (topology.tenants.empty()) return;
+  for (const endpoint::ConnectionPlan& plan :
+       endpoint::plan_connections(topology, {spec}, scenario.seed)) {
+    const uint32_t from = plan.initiator.host, to = plan.acceptor.host;
+    if (same_tenant(topology, from, to)) continue;
+    entry.fail("work between " + topology.node(topology.host(from)).name + " and " +
+                   topology.node(topology.host(to)).name + ", which are of two tenants",
+               "hosts of one tenant, or \"attack: {kind: tenant, ...}\" in \"faults\"");
+  }
+}
+
 }  // namespace
 
 bool is_like_an_id(std::string_view text) {
@@ -245,6 +285,7 @@ std::vector<std::string> read_ids(const YamlValue& value) {
 void check_workload(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                     const Scenario& scenario) {
   check_routing(entry, spec, scenario.topology);
+  check_tenants(entry, spec, scenario);
   require_possible_work(entry, spec, scenario.topology, scenario.end);
 }
 
@@ -289,6 +330,10 @@ const ScenarioKeys& scenario_keys() {
        kFirst},
       {"mapper", mapper_key().form, mapper_key().about + ", in place of the fabric's `mapper`",
        read_mapper},
+      {"authorise", authorise_row().form,
+       authorise_row().about + "; in place of the fabric's `authorise`", read_authorise},
+      {"tenants", tenants_row().form, tenants_row().about + "; in place of the fabric's `tenants`",
+       read_tenants},
       R::of("seed", &S::seed, integer_kind(0, kMaxSeed), "of all draws"),
       {"transport",
        endpoint::transport_form().elsewhere(),

@@ -48,7 +48,10 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectPause{{}, Probability{10'000'000}, {}},
           ExpectDeadlockFree{},
           ExpectMessageTime{us10},
-          ExpectMapperNames{"link *", us10}};
+          ExpectMapperNames{"link *", us10},
+          ExpectIsolated{},
+          ExpectDroppedFor{"not_authorised", "h0", 1},
+          ExpectDatagrams{"h0", 0, 0}};
 }
 
 }  // namespace mrclab::test

@@ -1,0 +1,18 @@
+#pragma once
+// What a verdict says of hosts that sent what they should not: what arrived, over how many links, and what was dropped.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/history/sender_tally.h"
+#include "fabric/node/effect.h"
+
+namespace mrclab::analysis {
+
+/// A line for each finding, as attackers come in the schedule; none in a run without an attack and without a packet
+/// that was dropped because its sender may not send it.
+std::vector<std::string> sender_notes(const Topology& topology, const SenderTally& senders,
+                                      std::span<const ScheduledEffect> schedule);
+
+}  // namespace mrclab::analysis
