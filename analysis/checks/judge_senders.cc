@@ -32,7 +32,8 @@ CheckResult judge(const ExpectIsolated& expected, const JudgedRun& run) {
     if (first == nullptr || one.arrived.first < first->arrived.first) first = &one;
   }
   check.measured = static_cast<double>(packets);
-  check.looked = run.of_whole_run(senders.arrivals, "packet that arrived", Source::kPackets);
+  check.looked = run.of_whole_run(senders.arrivals, {"packet that arrived", "packets that arrived"},
+                                  Source::kPackets);
   if (first == nullptr) return passed(check, *check.looked);
   const std::string who = run.host_name(first->from) + " (" + tenant_name(topology, first->from) +
                           ") to " + run.host_name(first->to) + " (" +
