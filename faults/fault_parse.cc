@@ -5,7 +5,7 @@
 
 #include "fabric/paths/path_pattern.h"
 #include "fabric/text/mistakes.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "faults/fault.h"
 #include "faults/fault_form.h"
 #include "faults/forwarding_limits.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Expectations about who may send what to whom (fabric/topology/program_table.h).
+// Expectations about who may send what to whom (fabric/topology/programs/program_table.h).
 
 #include <string>
 #include <vector>

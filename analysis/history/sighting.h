@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analysis/frame/seen_headers.h"
+#include "analysis/frame/sender_tally.h"
 #include "analysis/history/packet_history.h"
-#include "analysis/history/sender_tally.h"
 
 namespace mrclab::analysis {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/history/sender_tally.h"
+#include "analysis/frame/sender_tally.h"
 #include "fabric/node/effect.h"
 
 namespace mrclab::analysis {

@@ -5,7 +5,7 @@
 #include "fabric/base/byte_order.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "fabric/topology/same_address.h"
 
 namespace mrclab {

@@ -1,5 +1,5 @@
 #pragma once
-// Is a frame that a host sends one that it may send (fabric/topology/program_table.h)? The same function for NIC and T0.
+// Is a frame that a host sends one that it may send (fabric/topology/programs/program_table.h)? The same function for NIC and T0.
 
 #include <cstdint>
 #include <span>

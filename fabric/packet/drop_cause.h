@@ -35,7 +35,7 @@ enum class DropCause : uint8_t {
   kOutOfOrder,         ///< the receiving RC queue pair waits for an earlier PSN: NAK sequence error
   kNotReady,           ///< the receiving RC queue pair had no receive: "receiver not ready"
   kPauseStorm,         ///< a switch's watchdog drops what an endless pause holds up
-  kNotAuthorised,      ///< a host sent a program that it may not (fabric/topology/program_table.h)
+  kNotAuthorised,  ///< a host sent a program that it may not (fabric/topology/programs/program_table.h)
   kNotAuthorisedSource,  ///< a host sent with another's address
   kNotAuthorisedTenant,  ///< a host sent to another tenant
 };

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fabric/topology/graph_paths.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "fabric/topology/topology_builder.h"
 
 namespace mrclab {

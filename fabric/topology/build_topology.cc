@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "fabric/topology/build_graph.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "fabric/topology/topology_builder.h"
 
 namespace mrclab {

@@ -18,9 +18,9 @@
 #include "fabric/mapper/mapper_profile.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/forwarding.h"
+#include "fabric/topology/programs/tenancy.h"
 #include "fabric/topology/routing.h"
 #include "fabric/topology/speaker.h"
-#include "fabric/topology/tenancy.h"
 #include "fabric/topology/usid.h"
 
 namespace mrclab {

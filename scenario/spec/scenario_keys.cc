@@ -10,7 +10,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "faults/fault_form.h"
 #include "faults/schedule.h"
 #include "scenario/spec/contrast.h"

@@ -44,7 +44,7 @@ TEST_CASE("bad faults get an exact error") {
                "switch_wrong_route, switch_missing_route, stale_table, trim_off, ecn_off, "
                "ecn_always, buffer, plane_down, host_pause, host_restart, lossy_ev, incast, "
                "denylist, slow_receiver, pcie_stall, "
-               "pause_storm, line_card, power_loss, drain"},
+               "pause_storm, line_card, power_loss, drain, attack"},
            Row{"{at: 1us, slow_receiver: {host: h1}}",
                "f.yaml:1:28: found no rate: expected one of them: to (a rate) or share (of the "
                "line rate)"},

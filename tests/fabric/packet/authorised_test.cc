@@ -5,7 +5,7 @@
 #include "fabric/packet/authorised.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

@@ -12,7 +12,7 @@
 #include "fabric/probes/probe_route.h"
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/path.h"
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/nightly.h"
 

@@ -1,8 +1,8 @@
-#include "analysis/history/sender_tally.h"
+#include "analysis/frame/sender_tally.h"
 
 #include <algorithm>
 
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 
 namespace mrclab::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "fabric/topology/program_table.h"
+#include "fabric/topology/programs/program_table.h"
 
 #include <algorithm>
 #include <bit>
