@@ -329,7 +329,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.losses_not_told = losses_not_told(in.topology, history);
   }
   verdict.mapper = mapper_result(in.topology, evidence.events(), coverage);
-  for (std::string& note : sender_notes(in.topology, evidence.senders(), in.schedule)) {
+  for (std::string& note : sender_notes(in.topology, evidence, in.schedule)) {
     verdict.notes.push_back(std::move(note));
   }
   verdict.metrics = metrics_of(in, evidence, m);

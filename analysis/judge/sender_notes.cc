@@ -9,8 +9,9 @@
 
 namespace mrclab::analysis {
 
-std::vector<std::string> sender_notes(const Topology& topology, const SenderTally& senders,
+std::vector<std::string> sender_notes(const Topology& topology, const Evidence& evidence,
                                       std::span<const ScheduledEffect> schedule) {
+  const SenderTally& senders = evidence.senders();
   std::set<SenderTally::Way> attacks;  // by attacker and victim
   for (const ScheduledEffect& scheduled : schedule) {
     const auto* const attack = std::get_if<HostAttack>(&scheduled.effect);

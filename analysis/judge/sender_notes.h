@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "analysis/frame/sender_tally.h"
+#include "analysis/history/evidence.h"
 #include "fabric/node/effect.h"
 
 namespace mrclab::analysis {
 
 /// A line for each finding, as attackers come in the schedule; none in a run without an attack and without a packet
 /// that was dropped because its sender may not send it.
-std::vector<std::string> sender_notes(const Topology& topology, const SenderTally& senders,
+std::vector<std::string> sender_notes(const Topology& topology, const Evidence& evidence,
                                       std::span<const ScheduledEffect> schedule);
 
 }  // namespace mrclab::analysis
