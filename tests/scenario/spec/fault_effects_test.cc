@@ -277,6 +277,8 @@ const std::vector<EffectRow>& table() {
        }},
       {"incast", "{from: \"h[1-3]\", to: h0, size: 64KiB}",
        [](const View& v) { return v.dropped("no_receiver", "h0"); }},
+      {"attack", "{kind: flood, from: \"h[1-3]\", to: h0, share: 20%, for: 40us}",
+       [](const View& v) { return v.dropped("no_receiver", "h0"); }},
       {"denylist", "{host: h0, path: \"p0/*\", for: 40us}",
        [](const View& v) { return size_t{v.data_out("h0:p0") < 3}; }},
       {"slow_receiver", "{host: h3, share: 2%, for: 40us}",
