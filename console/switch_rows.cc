@@ -113,7 +113,7 @@ json table_of_rows(const NodeSite& site, json rows) {
 
 json table_of_switch(const NodeSite& site, const json& said) {
   json made = table_of_rows(site, rows_of_switch(site, said));
-  for (const char* key : {"speaker", "fast_reroute"}) {
+  for (const char* key : {"speaker", "fast_reroute", "neighbours"}) {
     if (said.contains(key)) made[key] = said.at(key);
   }
   return made;

@@ -60,7 +60,7 @@ EcmpTable::EcmpTable(const Topology& topology, NodeId self)
   }
   const NodeSite& site = topology.node(self);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    const NodeSite& peer = topology.node(site.ports[i].peer.node);
+    const NodeSite& peer = topology.node(topology.planned_peer({self, PortId{i}}).node);
     const bool below = peer.role == (t0_ ? NodeRole::kHost : NodeRole::kT0);
     if (below) ports_[t0_ ? topology.host_downlink(peer.index) : peer.index] = i;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdio>
 
 #include "fabric/topology/routes.h"
 #include "switchd/outer_header.h"
@@ -9,6 +10,12 @@
 
 namespace mrclab::switchd {
 namespace {
+
+std::string usid_text(Usid usid) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04x", usid.value);
+  return text.data();
+}
 
 ForwardingDecision dropped(DropCause cause) { return {cause, PortId{}, 0}; }
 
@@ -50,7 +57,7 @@ ForwardingTable::ForwardingTable(const Topology& topology, NodeId self)
   own_ = site.usid;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const Port& port = site.ports[i];
-    const NodeSite& peer = topology.node(port.peer.node);
+    const NodeSite& peer = topology.node(topology.planned_peer({self, PortId{i}}).node);
     if (peer.role == NodeRole::kHost) attached_.try_emplace(peer.index, PortId{i});
     for (const Usid usid : usids_behind(topology, {self, PortId{i}})) {
       entry_of(usid) = entry_for(usid, PortId{i});
@@ -94,6 +101,25 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
   const uint16_t entry = lookup(usid.value);
   if (entry == 0) return std::nullopt;
   return PortId{static_cast<uint32_t>(port_in(entry))};
+}
+
+std::string ForwardingTable::difference() const {
+  const std::vector<Port>& ports = topology_.node(self_).ports;
+  size_t planned = 0, wrong = 0;
+  std::string first;
+  for (uint32_t i = 0; i < ports.size(); ++i) {
+    for (const Usid usid : usids_behind(topology_, {self_, PortId{i}})) {
+      ++planned;
+      const std::optional<PortId> found = next_hop(usid);
+      if (found == PortId{i} || wrong++ > 0) continue;
+      first = usid_text(usid) + " leads " +
+              (found ? "to " + ports[found->value].name : std::string("nowhere")) + ", planned " +
+              ports[i].name;
+    }
+  }
+  if (wrong == 0 && planned == routes_) return {};
+  if (wrong == 0) return "routes that are not planned";
+  return first + (wrong > 1 ? " and " + std::to_string(wrong - 1) + " more" : "");
 }
 
 std::vector<std::vector<PortId>> ForwardingTable::host_routes() const {

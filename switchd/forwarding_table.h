@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,6 +51,8 @@ class ForwardingTable {
   /// A fault, or its undo: the route for one uSID is missing, leads to `port`, or is as built. A
   /// wrong port that the switch does not have is ignored.
   void set_route(Usid usid, RouteKind kind, PortId port);
+  /// Read back against what is planned for this switch: the first uSID that leads elsewhere, and how many do. Empty: none.
+  std::string difference() const;
   /// A table that is not loaded has no route at all, not even the own uN. Routes keep their faults.
   void set_loaded(bool loaded) { loaded_ = loaded; }
 

@@ -61,8 +61,9 @@ void SwitchNode::on_effect(FabricTime now, const Effect& effect) {
 void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
   if (work_ == work) return;
   const SwitchWork before = std::exchange(work_, work);
-  table_.set_loaded(work != SwitchWork::kNoTable);
+  if (!neighbours_) table_.set_loaded(work != SwitchWork::kNoTable);
   environment_.observer.event({now, event_kind::kSwitchState, {}, {}, {}, {}, word_of(work), {}});
+  if (neighbours_) on_service_state(now, before);
   if (fare_ && before == SwitchWork::kDown) start_speaker(now);
   if (fare_ && !stands_still()) plan_speaker(now);
   if (!stands_still()) return look_at_all_pauses(now);
@@ -91,7 +92,13 @@ void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
     egress.put_pause({});
     look_again(now, port);
   }
-  table_.set_live(port, carrier.up);
+  if (neighbours_) {
+    neighbours_->set_light(port, carrier.up, now);
+    refresh_port(port);
+    after_neighbours(now);
+  } else {
+    table_.set_live(port, carrier.up);
+  }
   if (fare_) {
     fare_->set_carrier(port, carrier.up, now);
     plan_speaker(now);

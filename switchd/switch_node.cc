@@ -60,6 +60,10 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     fare_.emplace(environment, *table_.fare());
     start_speaker(FabricTime::zero());
   }
+  if (topology.orchestrator.on) {
+    neighbours_.emplace(topology, environment.self);
+    start_neighbours(FabricTime::zero());
+  }
 }
 
 /// Ports with the same thresholds have them in common.
@@ -127,6 +131,10 @@ void SwitchNode::on_event(FrameSink& out) {
     case EventClass::kFault: on_effect(key.at, effects_.take(slot)); break;
     case EventClass::kTimer: on_pause_timer(key.at, PortId{key.port}, out); break;
     case EventClass::kApplication:
+      if (key.port == kForNeighbours) {
+        run_neighbours(key.at, out);
+        break;
+      }
       if (key.at == speaker_planned_) speaker_planned_ = FabricTime::never();
       run_speaker(key.at, out);
       break;
@@ -161,6 +169,9 @@ void SwitchNode::on_arrival(FabricTime now, PortId port, Arrival& arrival, Frame
     return;
   }
   if (pauses) return on_pause_frame(now, port, arrival.frame, out);
+  if (neighbours_ && is_lldp(arrival.frame.bytes())) {
+    return on_neighbour_frame(now, port, arrival.frame);
+  }
   forward(now, port, lead, std::move(arrival.frame), out);
 }
 

@@ -39,6 +39,10 @@
 // leaves. It runs once for all frames of an instant, as its timers do, before transmissions that end then. A
 // switch that hangs stops its speaker; one that loses its power loses sessions and routes.
 //
+// Where the fabric has an orchestrator it names itself to its neighbours (fabric/neighbours/neighbour_agent.h), sends
+// nothing by hash to a neighbour that is not the planned one or does not forward, and after a loss of power has no table
+// until it was provisioned and checked (switch_neighbours.cc).
+//
 // Limits: arrivals in hand are bounded by their frame pool, effects by the fault schedule, queues
 // by the topology's thresholds. Nothing is allocated per packet once the queues are warm. Not done
 // yet: ICMP errors.
@@ -54,6 +58,7 @@
 #include "fabric/base/cache_line.h"
 #include "fabric/base/event_queue.h"
 #include "fabric/base/slots.h"
+#include "fabric/neighbours/neighbour_agent.h"
 #include "fabric/node/arrival_queue.h"
 #include "fabric/node/node.h"
 #include "fabric/node/soonest_port.h"
@@ -68,6 +73,9 @@
 #include "switchd/usid_counts.h"
 
 namespace mrclab::switchd {
+
+/// Of a switch of a fabric with an orchestrator. Only in service has it a table.
+enum class ServicePhase : uint8_t { kInService, kDown, kProvisioning, kChecking, kKeptOut };
 
 class SwitchNode : public Node {
  public:
@@ -104,6 +112,8 @@ class SwitchNode : public Node {
   const routing::Speaker* speaker() const { return fare_ ? &fare_->speaker() : nullptr; }
   /// Null unless their groups are protected before routing has decided.
   const FastReroute* fast_reroute() const { return fare_ ? fare_->fast_reroute() : nullptr; }
+  /// Null unless the fabric has an orchestrator.
+  const NeighbourAgent* neighbours() const { return neighbours_ ? &*neighbours_ : nullptr; }
   /// Counters by uSID, for uSIDs that were seen: an own one counts what it shifted, another one
   /// what was sent by its route. Packets without a route count for the uSID 0.
   const UsidCounts& usid_counts() const { return usids_; }
@@ -147,6 +157,16 @@ class SwitchNode : public Node {
   void run_speaker(FabricTime now, FrameSink& out);
   [[gnu::noinline]] void plan_speaker(FabricTime at);
   void on_wire_rate(FabricTime now, const WireRate& rate);
+  // Neighbours, and being provisioned (switch_neighbours.cc).
+  void start_neighbours(FabricTime now);
+  void plan_neighbours(FabricTime at);
+  void run_neighbours(FabricTime now, FrameSink& out);
+  [[gnu::noinline]] void on_neighbour_frame(FabricTime now, PortId port, const Frame& frame);
+  void after_neighbours(FabricTime now);
+  void refresh_port(PortId port);
+  void on_service_state(FabricTime now, SwitchWork before);
+  void step_service(FabricTime now);
+  void set_phase(FabricTime now, ServicePhase phase, std::string why);
   // Flow control.
   [[gnu::noinline]] void on_pause_frame(FabricTime now, PortId port, const Frame& frame,
                                         FrameSink& out);
@@ -179,6 +199,8 @@ class SwitchNode : public Node {
   }
   const QueueRules& rules_of(const EgressSettings& settings);
   PortState& at(PortId port) { return ports_[port.value]; }
+  /// In an event of kApplication, in place of a port: it is for neighbours_, not for the speaker.
+  static constexpr uint32_t kForNeighbours = 1;
 
   NodeEnvironment environment_;
   FabricTime latency_;
@@ -190,6 +212,11 @@ class SwitchNode : public Node {
   BitFlips flips_;
   std::optional<FareSpeaker> fare_;
   FabricTime speaker_planned_ = FabricTime::never();  // the earliest event for it in the queue
+  std::optional<NeighbourAgent> neighbours_;          ///< where the fabric has an orchestrator
+  FabricTime neighbours_planned_ = FabricTime::never();
+  ServicePhase phase_ = ServicePhase::kInService;
+  std::string phase_why_;
+  FabricTime provisioned_;  ///< when its table is there, after a loss of power
   std::optional<PauseControl> pause_;
   std::optional<IngressBuffer> unpaused_;  ///< the buffer where queues share it and none pauses
   bool pools_roce_ = false;  ///< RoCE's queues are in it, and may be dropped for want of room

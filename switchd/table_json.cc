@@ -61,6 +61,14 @@ nlohmann::json table_json(const SwitchNode& node) {
     if (node.fast_reroute() != nullptr) said["fast_reroute"] = reroute_json(node);
     said["speaker"] = routing::speaker_json(node.topology(), node.self(), *speaker);
   }
+  if (const NeighbourAgent* neighbours = node.neighbours()) {
+    json heard = json::array();
+    for (uint32_t i = 0; i < node.topology().node(node.self()).ports.size(); ++i) {
+      if (neighbours->who(PortId{i}).empty()) continue;
+      heard.push_back({{"port", i}, {"who", neighbours->who(PortId{i})}});
+    }
+    said["neighbours"] = std::move(heard);
+  }
   return said;
 }
 

@@ -16,6 +16,7 @@ namespace mrclab::switchd {
 /// with ports by name; null mbps: no bandwidth was announced. "heard": what each neighbour that is used has announced
 /// for the host; "told": what was announced to each neighbour. With fast reroute also "fast_reroute": {"scope", "dead":
 /// [port], "lost_behind": {port: hosts}, "notices_out", "notices_in", "malformed", "refused"} (fast_reroute.h).
+/// Where the fabric has an orchestrator also "neighbours": [{"port", "who"}], those that were heard last.
 nlohmann::json table_json(const SwitchNode& node);
 
 }  // namespace mrclab::switchd

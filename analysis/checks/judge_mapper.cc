@@ -1,8 +1,12 @@
+// Checks of what the tools of an operator find: a mapper, an orchestrator.
+
 #include <algorithm>
 
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/expect/expect_mapper.h"
+#include "analysis/expect/expect_orchestrator.h"
 #include "analysis/mapper/mapper_collector.h"
+#include "analysis/orchestrator/orchestrator_collector.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab::analysis {
@@ -54,6 +58,33 @@ CheckResult judge(const ExpectMapperNames& expected, const JudgedRun& run) {
   return passed(check, *check.looked);
 }
 
+CheckResult judge(const ExpectOrchestratorNames& expected, const JudgedRun& run) {
+  CheckResult check;
+  check.unit = "us";
+  if (expected.within != FabricTime::never()) check.bound = expected.within.us();
+  const auto result =
+      orchestrator_result(run.topology, run.evidence.events(), run.evidence.coverage());
+  if (!result) return unjudged(check, "the fabric has no orchestrator");
+  if (!result->none.empty()) return unjudged(check, result->none);
+  check.looked = run.of_whole_run(result->heard.size(), "link", Source::kEvents);
+  if (result->heard.empty()) return unjudged(check, "no link was heard by both of its ends");
+  std::optional<FabricTime> first;
+  for (const OrchestratorFinding& finding : result->found) {
+    const bool named =
+        std::any_of(finding.parts.begin(), finding.parts.end(),
+                    [&](const std::string& part) { return matches_pattern(expected.part, part); });
+    if (expected.part == kNoPart || !named) {
+      return failed(check, "it names " + finding.sentences.front());
+    }
+    first = std::max(first.value_or(FabricTime::zero()), finding.named);
+  }
+  if (expected.part == kNoPart) return passed(check, *check.looked);
+  if (!first) return failed(check, "it names nothing");
+  check.measured = first->us();
+  if (*first > expected.within) return failed(check, "named at " + to_string(*first));
+  return passed(check, *check.looked);
+}
+
 }  // namespace
 
 const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&) {
@@ -66,6 +97,21 @@ const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&) {
       },
       .evidence = needs<ExpectMapperNames, Witness::kEvents>,
       .early_end = so_far<ExpectMapperNames>,
+      .judge = judge,
+  };
+  return kRules;
+}
+
+const Rules<ExpectOrchestratorNames>& rules_of(const ExpectOrchestratorNames&) {
+  static constexpr Rules<ExpectOrchestratorNames> kRules{
+      .sentence = [](const ExpectOrchestratorNames& e, const Wording& in) -> std::string {
+        if (e.part == kNoPart) return "the orchestrator finds all as planned";
+        const bool bounded = e.within != FabricTime::never();
+        return "time until the orchestrator names " + e.part + ", and nothing else" +
+               (bounded ? in.at_most(in.time(e.within)) : "");
+      },
+      .evidence = needs<ExpectOrchestratorNames, Witness::kEvents>,
+      .early_end = so_far<ExpectOrchestratorNames>,
       .judge = judge,
   };
   return kRules;

@@ -3,7 +3,7 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
-//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders
+//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders, expect_orchestrator
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -55,6 +55,7 @@
 #include "analysis/expect/expect_liveness.h"
 #include "analysis/expect/expect_losses.h"
 #include "analysis/expect/expect_mapper.h"
+#include "analysis/expect/expect_orchestrator.h"
 #include "analysis/expect/expect_paths.h"
 #include "analysis/expect/expect_pauses.h"
 #include "analysis/expect/expect_recovery.h"
@@ -79,7 +80,8 @@ using ExpectationKind =
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
-                 ExpectIsolated, ExpectDroppedFor, ExpectDatagrams>;
+                 ExpectIsolated, ExpectDroppedFor, ExpectDatagrams,
+                 ExpectOrchestratorNames>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

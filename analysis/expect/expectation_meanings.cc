@@ -79,6 +79,8 @@ constexpr CheckMeaning kChecks[] = {
      "packets of a host that were dropped for a cause, by the port that they came in by, whatever "
      "address they have"},
     {"datagrams", "datagrams that are no MRC and reached a host"},
+    {"orchestrator_names",
+     "from the start to when the orchestrator names this port or switch as not as planned, and nothing else; none: all is as planned"},
     {"message_time",
      "from when a message's first packet begins to leave to when its last missing one has arrived; an open one counts so far"},
 };
@@ -94,6 +96,9 @@ constexpr FieldMeaning kFields[] = {
     {"mapper_names", "within", "the bound, from the first fault; absent: none"},
     {"mapper_names", "part",
      "kind and name of a part, or a pattern of them; none: it names nothing"},
+    {"orchestrator_names", "within", "the bound, from the start; absent: none"},
+    {"orchestrator_names", "part",
+     "a port or a switch, or a pattern of them; none: all is as planned"},
     {"", "within", "the bound, from the last heal; absent: 100 RTT"},
     {"", "from", "beginning of what is looked at; absent: of the run"},
     {"", "until", "end of what is looked at, itself excluded; absent: of the run"},

@@ -4,6 +4,7 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
+#include "fabric/neighbours/lldp_frame.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/topology/scheduler_weights.h"
 
@@ -223,7 +224,7 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_
 uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();
-  if (is_mac_control(bytes)) return kLinkLocalFrame;
+  if (is_mac_control(bytes) || is_lldp(bytes)) return kLinkLocalFrame;
   const uint64_t other = is_from_speaker(false, traffic_class_of(bytes)) ? kLinkLocalFrame : 0;
   const std::optional<Encapsulation> kind = encapsulation_of(bytes);
   if (!kind) return other;

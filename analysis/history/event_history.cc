@@ -16,9 +16,10 @@ namespace {
 
 /// Checks need these events of hosts, and these of switches.
 constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
-                                  event_kind::kCollectiveDone, event_kind::kMapperReport};
-constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib,
-                                     event_kind::kProtected};
+                                  event_kind::kCollectiveDone, event_kind::kMapperReport,
+                                  event_kind::kNeighbour};
+constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib, event_kind::kProtected,
+                                     event_kind::kNeighbour, event_kind::kSwitchService};
 
 bool is_one_of(std::string_view kind, std::span<const std::string_view> kinds) {
   return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
@@ -65,11 +66,13 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
                                         : std::span<const std::string_view>(kKeptOfSwitches))) {
     return;
   }
-  if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() + mapper_.size() >=
+  if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() + mapper_.size() +
+          links_.size() + services_.size() >=
       kMaxEvents) {
     complete_ = std::min(complete_, record.t);
     return;
   }
+  if (add_of_orchestrator(node, record)) return;
   if (!host_says) {
     routing_.push_back({record.t, node, record.kind != event_kind::kFib});
     return;
@@ -99,6 +102,22 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
                       word == PathWord::kDenied, word, record.detail == "local",
                       record.ev ? peer_in(topology_, record.detail) : std::nullopt});
   }
+}
+
+/// False for an event of another kind.
+bool EventHistory::add_of_orchestrator(NodeId node, const EventRecord& record) {
+  if (record.kind == event_kind::kSwitchService) {
+    services_.push_back({record.t, node, std::string(record.cause), record.detail});
+    return true;
+  }
+  if (record.kind != event_kind::kNeighbour) return false;
+  const auto kind = neighbour_kind_of(record.cause);
+  if (!kind || !record.port || record.port->value >= topology_.node(node).ports.size()) {
+    ++malformed_;
+  } else {
+    links_.push_back({record.t, {node, *record.port}, *kind, record.detail});
+  }
+  return true;
 }
 
 void EventHistory::add(NodeId node, const WindowRecord& record) {
@@ -163,6 +182,8 @@ void EventHistory::finish() {
   sort_by_time(collectives_);
   sort_by_time(routing_);
   sort_by_time(mapper_);
+  sort_by_time(links_);
+  sort_by_time(services_);
   std::stable_sort(windows_.begin(), windows_.end(),
                    [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
 }

@@ -13,6 +13,7 @@
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/history/evidence_seal.h"
+#include "fabric/neighbours/neighbour_text.h"
 #include "fabric/node/node.h"
 #include "fabric/node/window_record.h"
 #include "fabric/probes/probe_report.h"
@@ -77,6 +78,21 @@ struct MapperNews {
   ProbeReport report;
 };
 
+/// A host or a switch of a fabric with an orchestrator heard another neighbour at a port, or none any more.
+struct LinkNews {
+  FabricTime t;
+  PortRef port;
+  NeighbourNews::Kind kind = NeighbourNews::Kind::kFound;
+  std::string who;
+};
+
+/// A switch is provisioned, checked, in service, or kept out of it.
+struct ServiceNews {
+  FabricTime t;
+  NodeId node;
+  std::string phase, why;
+};
+
 /// A host's report of its window.
 struct WindowNews {
   uint32_t host = 0;  ///< host number
@@ -110,6 +126,8 @@ class EventHistory {
   const std::vector<CollectiveDone>& collectives() const { return collectives_; }
   const std::vector<RoutingNews>& routing() const { return routing_; }
   const std::vector<MapperNews>& mapper() const { return mapper_; }
+  const std::vector<LinkNews>& links() const { return links_; }
+  const std::vector<ServiceNews>& services() const { return services_; }
   const std::vector<WindowNews>& windows() const { return windows_; }
   /// Before this instant no reported window is missing; never(): none is. Checks do not need them.
   FabricTime windows_until() const { return windows_until_; }
@@ -118,6 +136,7 @@ class EventHistory {
   FabricTime complete_until() const { return complete_; }
 
  private:
+  bool add_of_orchestrator(NodeId node, const EventRecord& record);
   void add_line(const std::string& line);
   void add_window(const nlohmann::json& line);
 
@@ -127,6 +146,8 @@ class EventHistory {
   std::vector<CollectiveDone> collectives_;
   std::vector<RoutingNews> routing_;
   std::vector<MapperNews> mapper_;
+  std::vector<LinkNews> links_;
+  std::vector<ServiceNews> services_;
   std::vector<WindowNews> windows_;
   FabricTime windows_until_ = FabricTime::never();
   uint64_t malformed_ = 0;

@@ -4,6 +4,7 @@
 
 #include "analysis/capture/open_capture.h"
 #include "analysis/capture/record_batches.h"
+#include "fabric/neighbours/lldp_frame.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/topology/same_address.h"
 
@@ -94,6 +95,7 @@ void SightingReader::read_record(const CaptureRecord& record, const CapturePlace
     if (inbound && !drops) keep_pause(place.port, record.t, record.bytes);
     return;
   }
+  if (is_lldp(record.bytes)) return;
   const RecordNote note = note_of(record);
   // The common case of full captures, before any parsing.
   if (place.kind == CapturePlace::Kind::kSwitchPort && note.event != PacketEvent::kTrimmed) {

@@ -15,6 +15,7 @@
 #include "analysis/measure/dip.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/measure/rc_recovery.h"
+#include "analysis/orchestrator/orchestrator_collector.h"
 #include "analysis/report/frame_finder.h"
 #include "analysis/report/picture.h"
 #include "analysis/report/report.h"
@@ -332,6 +333,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   for (std::string& note : sender_notes(in.topology, evidence, in.schedule)) {
     verdict.notes.push_back(std::move(note));
   }
+  verdict.orchestrator = orchestrator_result(in.topology, evidence.events(), coverage);
   verdict.metrics = metrics_of(in, evidence, m);
   for (const Dependence& dependence : in.dependences) {
     if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);

@@ -7,6 +7,7 @@
 
 #include "analysis/blame/blame_text.h"
 #include "analysis/mapper/mapper_text.h"
+#include "analysis/orchestrator/orchestrator_text.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
 #include "fabric/text/counted_noun.h"
@@ -168,6 +169,23 @@ void mapper_part(const Verdict& verdict, TextTable& table) {
   table.rule();
 }
 
+constexpr size_t kOrchestratorLines = 16;
+
+/// Cables and switches, by what neighbours send each other.
+void orchestrator_part(const Verdict& verdict, TextTable& table) {
+  if (!verdict.orchestrator) return;
+  table.line("orchestrator, by what neighbours send each other");
+  table.indented(summary_of(*verdict.orchestrator), 2);
+  const std::vector<std::string> lines = lines_of(*verdict.orchestrator);
+  for (size_t i = 0; i < std::min(lines.size(), kOrchestratorLines); ++i) {
+    table.indented(lines[i], 2);
+  }
+  if (lines.size() > kOrchestratorLines) {
+    table.indented(std::to_string(lines.size() - kOrchestratorLines) + " more in verdict.json", 2);
+  }
+  table.rule();
+}
+
 std::string milliseconds(int64_t ns) {
   char text[48];
   std::snprintf(text, sizeof text, "%.3g ms", std::abs(static_cast<double>(ns)) * 1e-6);
@@ -240,6 +258,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   faults_part(verdict, table);
   blame_part(verdict, table);
   mapper_part(verdict, table);
+  orchestrator_part(verdict, table);
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so the goodput is not known");

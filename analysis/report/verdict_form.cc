@@ -148,6 +148,29 @@ Form mapper_form() {
                  {"none", kText, "why nothing can be found"}});
 }
 
+Form orchestrator_form() {
+  const Form found =
+      object({{"kind", Form::word({"miscabled", "missing", "one_way", "unknown", "kept_out"}),
+               "of finding"},
+              {"parts", texts(), "ports, or the switch"},
+              {"sentences", texts(), "one for each cable"},
+              {"remedies", texts(), "the fewest exchanges of cables that mend it"},
+              {"named_ns", kNumber, "when its last part was known"}});
+  const Form step = object({{"t_ns", kNumber, "when"},
+                            {"switch", kText, "its name"},
+                            {"phase", kText, "that it came to"},
+                            {"why", kText, "what was checked, or differs"}});
+  const Form link = object({{"a", kText, "port"}, {"b", kText, "port"}});
+  return object({{"period_ns", kNumber, "between two LLDP frames of a port"},
+                 {"links", count(), "planned, between nodes that speak LLDP"},
+                 {"as_planned", count(), "of these heard by both ends"},
+                 {"all_heard_ns", kNumber, "when the last port heard its first neighbour"},
+                 {"heard", Form::list(link), "links that both ends heard"},
+                 {"found", Form::list(found), "what is not as planned"},
+                 {"services", Form::list(step), "switches that were provisioned"},
+                 {"none", kText, "why nothing can be found"}});
+}
+
 Form metrics_form() {
   const Form pauses =
       object({{"ports", count(), "that were paused"},
@@ -246,6 +269,7 @@ const ValueForm& verdict_form() {
        {"no_blame", kText, "why nothing is blamed"},
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"mapper", mapper_form(), "what a mapper's probes found; where the fabric has one"},
+       {"orchestrator", orchestrator_form(), "what is not as planned; where the fabric has one"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"loss_timers", kText,
         "where packets were lost: the NIC's and the transport's profile, and their times"},

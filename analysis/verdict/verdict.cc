@@ -11,6 +11,7 @@
 #include "analysis/blame/blame_text.h"
 #include "analysis/checks/checks.h"
 #include "analysis/mapper/mapper_text.h"
+#include "analysis/orchestrator/orchestrator_text.h"
 #include "fabric/text/schema_id.h"
 
 namespace mrclab::analysis {
@@ -277,6 +278,7 @@ std::string to_json(const Verdict& verdict) {
   if (!verdict.no_blame.empty()) json["no_blame"] = verdict.no_blame;
   if (!verdict.losses_not_told.empty()) json["losses_not_told"] = verdict.losses_not_told;
   if (verdict.mapper) json["mapper"] = to_json(*verdict.mapper);
+  if (verdict.orchestrator) json["orchestrator"] = to_json(*verdict.orchestrator);
   json["metrics"] = metrics_json(verdict.metrics);
   if (!verdict.loss_timers.empty()) json["loss_timers"] = verdict.loss_timers;
   if (verdict.cost) json["cost"] = cost_json(*verdict.cost);

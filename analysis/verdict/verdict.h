@@ -19,6 +19,7 @@
 #include "analysis/measure/message_times.h"
 #include "analysis/measure/pause_use.h"
 #include "analysis/measure/queue_depth.h"
+#include "analysis/orchestrator/orchestrator_result.h"
 #include "fabric/base/units.h"
 
 namespace mrclab::analysis {
@@ -103,7 +104,8 @@ struct Verdict {
   std::string no_blame;      ///< why no component could be blamed; empty: one could
   std::string
       losses_not_told;  ///< losses without a known place (analysis/blame/blame.h); empty: there are none
-  std::optional<MapperResult> mapper = std::nullopt;  ///< empty: the fabric has none
+  std::optional<MapperResult> mapper = std::nullopt;              ///< empty: the fabric has none
+  std::optional<OrchestratorResult> orchestrator = std::nullopt;  ///< likewise
   Metrics metrics;
   std::string
       loss_timers;  ///< by what endpoints found losses; empty: nothing was lost, or not known

@@ -56,6 +56,12 @@ void HostImpl::on_host_state(HostWork work) {
     if (routes_ && before == HostWork::kDown) start_routes();
   }
   applications_.set_paused(work == HostWork::kPaused);
+  if (neighbours_ && (work == HostWork::kDown || before == HostWork::kDown)) {
+    neighbours_planned_ = FabricTime::never();  // what was planned in another life comes to nothing
+    neighbours_->stop();
+    if (work != HostWork::kDown) neighbours_->start(host_.now);
+    plan_neighbours();
+  }
   if (!mapper_) return;
   mapper_->set_running(work == HostWork::kRunning, host_.now);
   mapper_planned_ = FabricTime::never();  // what was planned in another life comes to nothing

@@ -27,6 +27,7 @@ enum class HostEventKind : uint8_t {
   kRoutes,      ///< the NIC's speaker has something to do
   kMapper,      ///< the mapper's agent has a probe to send, or a report
   kAttack,      ///< a frame of an attack is due
+  kNeighbours,  ///< LLDP frames are due
   kPauseCheck,  ///< the NIC looks whether its switches must stop, or may go on
 };
 

@@ -11,6 +11,7 @@
 //     |-- HostPeers          port status, ways back, windows
 //     |-- HostRoutes         the NIC's BGP speaker            host_routing.cc
 //     |-- MapperAgent        probes of the fabric's links      host_routing.cc
+//     |-- NeighbourAgent     LLDP, uplinks that T0s do not use host_routing.cc
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
 //     |-- Denylist           what a controller denies         faults: host_effects.cc
@@ -43,6 +44,7 @@
 #include "endpoint/paths/denylist.h"
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
+#include "fabric/neighbours/neighbour_agent.h"
 #include "fabric/node/node.h"
 #include "fabric/node/pause_account.h"
 
@@ -95,6 +97,12 @@ class HostImpl : public QueuePairEvents {
   void plan_mapper();
   void run_mapper();
   bool take_probe(uint32_t port, const Frame& frame);
+
+  // Neighbours (host_routing.cc).
+  void plan_neighbours();
+  void run_neighbours();
+  void take_neighbour(uint32_t port, const Frame& frame);
+  void after_neighbours();
 
   // Queue pairs (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
@@ -160,6 +168,10 @@ class HostImpl : public QueuePairEvents {
   std::optional<MapperAgent> mapper_;                ///< where the fabric has a mapper
   FabricTime mapper_planned_ = FabricTime::never();  ///< likewise
   FabricTime attack_planned_ = FabricTime::never();  ///< likewise
+  std::optional<NeighbourAgent> neighbours_;         ///< where the fabric has an orchestrator
+  FabricTime neighbours_planned_ = FabricTime::never();
+  std::vector<UplinkSet>
+      unused_uplinks_;  ///< by port: as its T0 says; their entropy values are denied
   Denylist denylist_;
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_

@@ -66,6 +66,12 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     mapper_.emplace(host_.topology, host_.self, environment.seed);
     plan_mapper();
   }
+  if (host_.topology.orchestrator.on) {
+    neighbours_.emplace(host_.topology, environment.self);
+    unused_uplinks_.resize(ports_.size());
+    neighbours_->start(host_.now);
+    plan_neighbours();
+  }
 }
 
 HostImpl::~HostImpl() = default;
@@ -141,6 +147,9 @@ void HostImpl::process(const HostEvent& event) {
       if (of_this_life()) run_mapper();
       break;
     case HostEventKind::kAttack: attack_planned_ = FabricTime::never(); break;
+    case HostEventKind::kNeighbours:
+      if (of_this_life()) run_neighbours();
+      break;
     case HostEventKind::kPauseEnd: break;  // what follows every event does the rest
     case HostEventKind::kPauseCheck:
       if (of_this_life()) pauses_.look_at_buffer();
@@ -212,6 +221,10 @@ void HostImpl::on_qp_timer(QueuePair& qp) {
 void HostImpl::on_port_notice(PortId port) {
   if (!ports_.notice(port)) return;
   if (mapper_) mapper_->set_light(port.value, ports_.is_live(port.value), host_.now);
+  if (neighbours_) {
+    neighbours_->set_light(port, ports_.is_live(port.value), host_.now);
+    after_neighbours();
+  }
   if (work_ == HostWork::kDown) return;  // no software is there to notice
   const bool down = !ports_.is_live(port.value);
   host_.report_event({host_.now,

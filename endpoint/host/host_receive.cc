@@ -62,6 +62,7 @@ void HostImpl::on_arrival(uint32_t port, Arrival arrival) {
     return plan_routes(host_.now);
   }
   if (mapper_ && take_probe(port, arrival.frame)) return;
+  if (neighbours_ && is_lldp(arrival.frame.bytes())) return take_neighbour(port, arrival.frame);
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   Refusal refusal = checks_.examine(port, arrival.frame, packet_);

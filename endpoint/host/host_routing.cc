@@ -1,9 +1,12 @@
 // What runs on a host beside its transport. The part that routes by itself: when its speaker runs, and what becomes of its
 // messages. The part that probes its fabric: when the mapper's agent runs, and what becomes of its probes and reports.
+// The part that names itself to its switches, and takes what its own T0s say about their uplinks: it denies the entropy
+// values of those that lead elsewhere than planned, or to a switch that is not in service.
 
 #include <algorithm>
 
 #include "endpoint/host/host_device.h"
+#include "fabric/neighbours/neighbour_text.h"
 #include "fabric/node/event_kind.h"
 #include "fabric/probes/probe_route.h"
 
@@ -96,6 +99,55 @@ bool HostImpl::take_probe(uint32_t port, const Frame& frame) {
   }
   mapper_->receive(port, *seen, host_.now);
   return true;
+}
+
+void HostImpl::plan_neighbours() {
+  const FabricTime at = std::max(neighbours_->deadline(), host_.now);
+  if (at == FabricTime::never() || at >= neighbours_planned_) return;
+  neighbours_planned_ = at;
+  host_.events.push(at, EventClass::kTimer, 0, {HostEventKind::kNeighbours, 0, 0});
+}
+
+void HostImpl::run_neighbours() {
+  if (host_.now >= neighbours_planned_) neighbours_planned_ = FabricTime::never();
+  for (const PortId port : neighbours_->run(host_.now)) {
+    ports_.queue_control(port.value, neighbours_->make(host_.environment.frames, port));
+  }
+  after_neighbours();
+}
+
+void HostImpl::take_neighbour(uint32_t port, const Frame& frame) {
+  if (neighbours_->receive(PortId{port}, frame.bytes(), host_.now) != LldpError::kNone) {
+    host_.refuse(Refusal::kMalformed);
+    host_.environment.observer.packet({host_.now, PortId{port}, Direction::kIngress,
+                                       PacketEvent::kDropped, DropCause::kMalformed,
+                                       QueueClass::kNone, frame});
+    return;
+  }
+  after_neighbours();
+}
+
+void HostImpl::after_neighbours() {
+  for (NeighbourNews& news : neighbours_->take_news()) {
+    host_.report_event({host_.now,
+                        event_kind::kNeighbour,
+                        news.port,
+                        {},
+                        {},
+                        {},
+                        name_of(news.kind),
+                        std::move(news.who)});
+  }
+  for (uint32_t p = 0; p < unused_uplinks_.size() && host_.topology.regular(); ++p) {
+    const UplinkSet unused = neighbours_->service_at(PortId{p}).unused;
+    const UplinkSet changed = unused ^ std::exchange(unused_uplinks_[p], unused);
+    const uint32_t uplinks =
+        std::min<uint32_t>(host_.topology.t1_per_plane, static_cast<uint32_t>(changed.size()));
+    for (uint32_t u = 0; changed.any() && u < uplinks; ++u) {
+      if (changed[u]) on_denial({host_.environment.self, ev_of({p, u}), {}, unused[u]});
+    }
+  }
+  plan_neighbours();
 }
 
 }  // namespace mrclab::endpoint

@@ -152,6 +152,8 @@ ContentBytes content_bytes(std::span<const uint8_t> frame) {
     if (frame.size() < kEthernetBytes + kIpv4Bytes) return;
     traffic_class = behind[1];
     put_mapped(behind + 16, carrier);
+  } else if (load_be<uint16_t>(frame.data() + 12) == kLldpEthertype) {
+    traffic_class = kDscpRouting << 2;  // a record keeps no ethertype: told as what speakers send
   } else if (lossless_quanta(frame)) {
     std::memcpy(carrier, behind, 16);
   }

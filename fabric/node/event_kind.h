@@ -24,7 +24,10 @@ inline constexpr std::string_view kCollectiveDone = "collective_done";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kWindowsLeftOut = "windows_left_out";
 inline constexpr std::string_view kMapperReport = "mapper_report";
+// Hosts and switches of a fabric with an orchestrator.
+inline constexpr std::string_view kNeighbour = "neighbour";
 // Switches, and hosts with a speaker.
+inline constexpr std::string_view kSwitchService = "switch_service";
 inline constexpr std::string_view kSwitchState = "switch_state";
 inline constexpr std::string_view kPortUp = "port_up";
 inline constexpr std::string_view kPortDown = "port_down";
@@ -87,6 +90,10 @@ inline constexpr std::array kEventKinds{
     EventKindInfo{
         event_kind::kMapperReport, "host",
         "what a mapper's agent found out in a period: probes sent, and those that were lost"},
+    EventKindInfo{event_kind::kNeighbour, "host, switch",
+                  "what LLDP shows at the other end of a port: found, changed, or gone"},
+    EventKindInfo{event_kind::kSwitchService, "switch",
+                  "a switch is provisioned, checked, in service, or kept out of it, and why"},
     EventKindInfo{event_kind::kSwitchState, "switch",
                   "a switch hung, works again, lost or has power"},
     EventKindInfo{event_kind::kPortUp, "switch", "a port has carrier again"},

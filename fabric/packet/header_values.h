@@ -12,6 +12,9 @@
 namespace mrclab {
 
 inline constexpr uint16_t kEthertypeIpv6 = 0x86DD, kEthertypeIpv4 = 0x0800;
+/// LLDP (IEEE 802.1AB), and the length that all of our frames of it have (fabric/neighbours/lldp_frame.h).
+inline constexpr uint16_t kLldpEthertype = 0x88CC;
+inline constexpr size_t kLldpFrameBytes = 152;
 inline constexpr uint8_t kNextHeaderIpv6 = 41;
 inline constexpr uint8_t kNextHeaderUdp = 17;
 inline constexpr uint16_t kMrcUdpPort = 4791;           ///< RoCEv2's; SPEC §7.5.5.2 prints 4971

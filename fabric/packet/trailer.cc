@@ -76,6 +76,7 @@ std::optional<size_t> trailer_offset(std::span<const uint8_t> ethernet_frame) {
       offset = kEthernetBytes + load_be<uint16_t>(&ethernet_frame[kEthernetBytes + 2]);
       break;
     case kPauseEthertype: offset = kPauseFrameBytes; break;
+    case kLldpEthertype: offset = kLldpFrameBytes; break;
     default: return std::nullopt;
   }
   const size_t last = ethernet_frame.size() - kTrailerBytes;

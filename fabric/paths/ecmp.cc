@@ -35,6 +35,8 @@ EcmpGroup::EcmpGroup(std::vector<PortId> members, bool resilient)
 }
 
 void EcmpGroup::set_live(PortId port, bool live) {
+  const auto place = std::find(members_.begin(), members_.end(), port) - members_.begin();
+  if (static_cast<size_t>(place) == members_.size() || up_[place] == live) return;
   live_.clear();
   for (size_t i = 0; i < members_.size(); ++i) {
     if (members_[i] == port) up_[i] = live;
@@ -86,7 +88,8 @@ std::vector<PortId> uplinks_of(const Topology& topology, NodeId t0) {
   std::vector<PortId> uplinks;
   if (site.role != NodeRole::kT0 || !topology.regular()) return uplinks;
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    if (topology.node(site.ports[i].peer.node).role == NodeRole::kT1) uplinks.push_back(PortId{i});
+    if (topology.node(topology.planned_peer({site.id, PortId{i}}).node).role == NodeRole::kT1)
+      uplinks.push_back(PortId{i});
   }
   return uplinks;
 }

@@ -130,6 +130,7 @@ Topology build_graph(const FabricShape& shape) {
   }
   add_paths(shape, topology);
   provision(shape, topology);
+  swap_cables(shape, topology);
   return topology;
 }
 

@@ -131,6 +131,7 @@ Topology build_topology(const FabricShape& shape) {
   build.set_link_rates();
   if (shape.t2 > 0) add_paths(shape, build.topology());
   provision(shape, build.topology());
+  swap_cables(shape, build.topology());
   return std::move(build.topology());
 }
 

@@ -1,11 +1,14 @@
 #include "fabric/topology/fabric_file.h"
 
+#include <utility>
+
 #include "fabric/text/mistakes.h"
 #include "fabric/text/yaml_compose.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
 #include "fabric/topology/graph_file.h"
 #include "fabric/topology/pattern.h"
+#include "fabric/topology/topology_builder.h"
 
 namespace mrclab {
 namespace {
@@ -23,6 +26,7 @@ FabricShape bare(FabricShape shape) {
   shape.link_rates.clear();
   shape.power_zones.clear();
   shape.tenants.clear();
+  shape.miscabled.clear();
   shape.authorise = Authorise::kOff;
   return shape;
 }
@@ -50,6 +54,20 @@ void require_rated_links(const YamlValue& list, const FabricShape& shape) {
     mistakes.go_on([&] { names.links(entry.require("links")); });
   }
   mistakes.report();
+}
+
+/// Plugs the cables as the file has them; an error has the pair's position.
+void require_cables(const YamlValue& list, FabricShape shape) {
+  const auto pairs = std::exchange(shape.miscabled, {});
+  Topology topology = build_topology(bare(shape));
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    shape.miscabled = {pairs[i]};
+    try {
+      swap_cables(shape, topology);
+    } catch (const NameError& error) {
+      list.items()[i].fail(error.found(), error.expected());
+    }
+  }
 }
 
 /// Resolves the nodes of zones against the fabric built without them. Throws InputError where a node has two feeds.
@@ -187,6 +205,7 @@ FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
   if (const auto tenants = document.get("tenants")) {
     require_tenants(*tenants, build_topology(bare(shape)));
   }
+  if (const auto list = document.get("miscabled")) require_cables(*list, shape);
   return shape;
 }
 

@@ -20,5 +20,6 @@ KeyRow<FabricShape> line_cards_row();
 KeyRow<FabricShape> power_zones_row();
 KeyRow<FabricShape> tenants_row();
 KeyRow<FabricShape> authorise_row();
+KeyRow<FabricShape> miscabled_row();
 
 }  // namespace mrclab

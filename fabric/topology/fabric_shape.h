@@ -2,6 +2,7 @@
 // What a fabric is made of, as its file describes it (fabric_file.h reads it, build_topology.h builds it).
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -124,6 +125,9 @@ struct FabricShape {
   MapperProfile mapper = {};
   Authorise authorise = Authorise::kOff;
   std::vector<ZoneShape> tenants = {};  ///< of hosts, which talk to their own tenant alone
+  OrchestratorProfile orchestrator = {};
+  /// Pairs of ports whose cables are plugged into one another's place: "p0.t0-0:u1".
+  std::vector<std::array<std::string, 2>> miscabled = {};
 
   uint64_t host_count() const {
     return graph.empty() ? uint64_t{t0} * hosts_per_t0 : graph.hosts.size();

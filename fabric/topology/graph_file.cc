@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "fabric/topology/build_topology.h"
 #include "fabric/topology/pattern.h"
 
 namespace mrclab {

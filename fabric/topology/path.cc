@@ -52,7 +52,7 @@ Ipv6Address carrier_along(const Topology& topology, const std::vector<PortRef>& 
     put_usid(carrier, position++, link ? adjacency_usid(topology, exits[i]) : site.usid);
   }
   if (topology.decap == Decap::kLeaf) return carrier;
-  const Port& nic = topology.port(topology.port(exits.back()).peer);
+  const Port& nic = topology.port(topology.planned_peer(exits.back()));
   put_usid(carrier, position, role == UsidRole::kNicPort ? nic.nic_usid : nic.kernel_usid);
   return carrier;
 }

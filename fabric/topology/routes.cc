@@ -7,8 +7,9 @@ namespace mrclab {
 std::vector<Usid> usids_behind(const Topology& topology, PortRef port) {
   const NodeSite& site = topology.node(port.node);
   if (site.role == NodeRole::kHost) return {};
-  const Port& peer = topology.port(topology.port(port).peer);
-  const NodeSite& next = topology.node(topology.port(port).peer.node);
+  const PortRef planned = topology.planned_peer(port);
+  const Port& peer = topology.port(planned);
+  const NodeSite& next = topology.node(planned.node);
   if (next.role == NodeRole::kHost) return {peer.nic_usid, peer.kernel_usid};
   if (topology.segments == Segments::kAdjacency) return {next.usid, adjacency_usid(topology, port)};
   return {next.usid};

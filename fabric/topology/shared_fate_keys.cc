@@ -1,4 +1,5 @@
-// The keys of a fabric for parts that belong together: transceivers, line cards, power zones, which fail together; tenants.
+// The keys of a fabric for parts that belong together: transceivers, line cards, power zones, which fail together; tenants;
+// and for cables that are not as planned.
 
 #include "fabric/topology/fabric_keys.h"
 
@@ -12,6 +13,7 @@ using R = KeyRow<FabricShape>;
 
 constexpr int64_t kMaxPortsOfPart = 256;
 constexpr size_t kMaxSets = 256;
+constexpr size_t kMaxMiscabled = 64;  // pairs
 
 /// "{feed-a: [\"p[0-3].*\"], feed-b: [h0]}": sets of nodes by name.
 R named_sets_row(const std::string& key, std::vector<ZoneShape> S::*member, const std::string& what,
@@ -105,6 +107,29 @@ KeyRow<FabricShape> tenants_row() {
       "tenants", &S::tenants, "tenants",
       "hosts by tenant, as {a: \"h[0-3]\", b: \"h[4-7]\"}: they talk to their own "
       "tenant alone, hosts without one among themselves");
+}
+
+KeyRow<FabricShape> miscabled_row() {
+  const Form pair = Form::list(Form::of(Form::Kind::kText), 2, 2);
+  return {
+      "miscabled", Form::list(pair, 0, kMaxMiscabled),
+      "pairs of ports whose cables are in one another's place; carriers and tables are as planned",
+      [](const YamlValue& list, FabricShape& shape) {
+        shape.miscabled.clear();
+        for (const YamlValue& entry : list.items()) {
+          const std::vector<YamlValue> ports = entry.items();
+          if (ports.size() != 2) entry.fail_expecting("two ports");
+          shape.miscabled.push_back({ports[0].as_string(), ports[1].as_string()});
+        }
+      },
+      [](const FabricShape& shape) {
+        std::string text;
+        for (const auto& [one, other] : shape.miscabled) {
+          text +=
+              (text.empty() ? "[[" : ", [") + yaml_string(one) + ", " + yaml_string(other) + "]";
+        }
+        return text.empty() ? text : text + "]";
+      }};
 }
 
 }  // namespace mrclab

@@ -87,6 +87,13 @@ std::optional<NodeId> Topology::find_node(std::string_view wanted) const {
   return std::nullopt;
 }
 
+PortRef Topology::planned_peer(PortRef ref) const {
+  for (const auto& [replugged_port, planned] : replugged) {
+    if (replugged_port == ref) return planned;
+  }
+  return port(ref).peer;
+}
+
 std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
   const size_t colon = wanted.rfind(':');
   if (colon == std::string_view::npos) return std::nullopt;

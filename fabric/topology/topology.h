@@ -16,6 +16,7 @@
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/mapper/mapper_profile.h"
+#include "fabric/mapper/orchestrator_profile.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/forwarding.h"
 #include "fabric/topology/programs/tenancy.h"
@@ -213,6 +214,7 @@ class Topology {
   LosslessProfile lossless;
   NicProfile nic;
   MapperProfile mapper;
+  OrchestratorProfile orchestrator;
   WireMode wires = WireMode::kVeth;
   Switching switching = Switching::kStoreAndForward;
   RoutingChoice routing;
@@ -239,9 +241,14 @@ class Topology {
   std::vector<Optic> optics;
   uint32_t line_card_ports = 4;  ///< neighbouring ports of a switch that one line card has
   std::vector<PowerZone> power_zones;
+  /// Ports whose cable leads elsewhere than planned, and the ports that it should lead to. All other members are of the
+  /// cables as they are; carriers, and the tables of switches, are of the plan.
+  std::vector<std::pair<PortRef, PortRef>> replugged;
 
   const NodeSite& node(NodeId id) const { return nodes[id.value]; }
   const Port& port(PortRef ref) const { return nodes[ref.node.value].ports[ref.port.value]; }
+  /// Where its cable should lead: to `peer`, unless it is miscabled.
+  PortRef planned_peer(PortRef ref) const;
   const Link& link(LinkId id) const { return links[id.value]; }
   const Wire& wire(WireId id) const { return wires_list[id.value]; }
   const Optic& optic(OpticId id) const { return optics[id.value]; }

@@ -1,5 +1,8 @@
 #include "fabric/topology/topology_builder.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "fabric/topology/pattern.h"
 
 namespace mrclab {
@@ -39,6 +42,74 @@ QueueProfile queue_profile(const FabricShape& fabric, BitRate rate, FabricTime b
   q.lossless_limit = times(shape.lossless_limit);
   q.buffer_share = times(shape.buffer_share);
   return q;
+}
+
+Port& port_at(Topology& topology, PortRef ref) {
+  return topology.nodes[ref.node.value].ports[ref.port.value];
+}
+
+/// Why these two cables cannot be exchanged; empty: they can.
+std::string misfit_of(const Topology& topology, PortRef a, PortRef b) {
+  const PortRef x = topology.port(a).peer, y = topology.port(b).peer;
+  if (a == b) return "one port twice";
+  if (x == b) return "both ends of one cable";
+  const auto bad = [&](PortRef one, PortRef other) {
+    return one.node == other.node || (topology.node(one.node).role == NodeRole::kHost &&
+                                      topology.node(other.node).role == NodeRole::kHost);
+  };
+  if (bad(x, b) || bad(y, a)) {
+    return "ports whose cables would join two hosts, or a node to itself";
+  }
+  const Link& one = topology.link(topology.port(a).link);
+  if (one.rate != topology.link(topology.port(b).link).rate) return "ports of two rates";
+  for (const PortRef end : {a, b, x, y}) {
+    for (const auto& [port, planned] : topology.replugged) {
+      if (port == end) return "a cable that an earlier pair has exchanged";
+    }
+  }
+  return {};
+}
+
+/// In the link that it belongs to, `port` takes the place of `was`.
+void plug_in(Topology& topology, PortRef port, PortRef was) {
+  Port& here = port_at(topology, port);
+  Link& link = topology.links[here.link.value];
+  (link.a == was ? link.a : link.b) = port;
+  Wire& out = topology.wires_list[here.out.value];
+  Wire& in = topology.wires_list[here.in.value];
+  out.from = in.to = port;
+  port_at(topology, here.peer).peer = port;
+  if (topology.node(link.b.node).role == NodeRole::kHost) {  // the lower end is `a`
+    std::swap(link.a, link.b);
+    std::swap(link.a_to_b, link.b_to_a);
+  }
+}
+
+void exchange(Topology& topology, PortRef a, PortRef b) {
+  Port& one = port_at(topology, a);
+  Port& other = port_at(topology, b);
+  topology.replugged.insert(topology.replugged.end(),
+                            {{a, one.peer}, {b, other.peer}, {one.peer, a}, {other.peer, b}});
+  std::swap(one.link, other.link);
+  std::swap(one.in, other.in);
+  std::swap(one.out, other.out);
+  std::swap(one.peer, other.peer);
+  plug_in(topology, a, b);
+  plug_in(topology, b, a);
+  if (one.optic == other.optic) return;
+  const auto put_into_optic = [&](OpticId optic, LinkId was, LinkId now) {
+    if (!optic.valid()) return;
+    std::vector<LinkId>& links = topology.optics[optic.value].links;
+    std::replace(links.begin(), links.end(), was, now);
+  };
+  put_into_optic(one.optic, other.link, one.link);
+  put_into_optic(other.optic, one.link, other.link);
+}
+
+PortRef port_named(const Topology& topology, const std::string& name) {
+  const std::vector<PortRef> found = NameResolver(topology, 0).ports(name);
+  if (found.size() != 1) throw NameError(in_quotes(name), "the name of one port");
+  return found.front();
 }
 
 }  // namespace
@@ -90,6 +161,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.segments = shape.segments;
   topology.nic = shape.nic;
   topology.mapper = shape.mapper;
+  topology.orchestrator = shape.orchestrator;
   topology.dscps = shape.dscps;
   topology.line_card_ports = shape.line_card_ports;
   return topology;
@@ -228,6 +300,18 @@ void TopologyBuilder::add_power_zones() {
                         : site.role == NodeRole::kT2 ? shape_.t0 + shape_.t1 + site.index
                                                      : rack;
     zones[racks + zone].nodes.push_back(site.id);
+  }
+}
+
+void swap_cables(const FabricShape& shape, Topology& topology) {
+  for (const auto& [first, second] : shape.miscabled) {
+    const PortRef a = port_named(topology, first), b = port_named(topology, second);
+    const std::string misfit = misfit_of(topology, a, b);
+    if (!misfit.empty()) {
+      throw NameError(in_quotes(first) + " and " + in_quotes(second) + ", " + misfit,
+                      "two ports whose cables can be exchanged");
+    }
+    exchange(topology, a, b);
   }
 }
 

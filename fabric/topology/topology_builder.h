@@ -18,6 +18,10 @@ void derive_queues(const FabricShape& shape, Topology& topology);
 /// The part of a topology that does not depend on its graph: name, rates, latencies, profiles.
 Topology common_outline(const FabricShape& shape);
 
+/// Exchanges the cables in the ports of each pair of `miscabled`, in a fabric that is complete otherwise. Throws
+/// NameError for a pair that no two cables can make.
+void swap_cables(const FabricShape& shape, Topology& topology);
+
 class TopologyBuilder {
  public:
   TopologyBuilder(const FabricShape& shape, Topology outline);

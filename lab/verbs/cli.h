@@ -21,6 +21,7 @@ void add_report_verb(CLI::App& app, CliResult& result);    ///< report
 void add_runs_verb(CLI::App& app, CliResult& result);      ///< runs
 void add_draw_verb(CLI::App& app, CliResult& result);      ///< draw
 void add_top_verb(CLI::App& app, CliResult& result);       ///< top
+void add_discover_verb(CLI::App& app, CliResult& result);  ///< discover
 void add_schema_verb(CLI::App& app, CliResult& result);    ///< schema
 void add_list_verb(CLI::App& app, CliResult& result);      ///< list
 void add_clock_verb(CLI::App& app, CliResult& result);     ///< clock

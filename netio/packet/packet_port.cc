@@ -62,6 +62,7 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom r
   options.void_ring_bytes = options.ring_bytes / 8;
   options.ipv4 = topology.routing.underlay == Underlay::kIpv4;
   options.pause = topology.lossless.pfc;
+  options.lldp = topology.orchestrator.on;
   return options;
 }
 
@@ -100,6 +101,11 @@ PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions
       return PacketRing(kPauseEthertype, kVoidSlotPayload, options.void_ring_bytes);
     }));
   }
+  if (options.lldp) {
+    lldp_ring_.emplace(ns.run_in([&options] {
+      return PacketRing(kLldpEthertype, kVoidSlotPayload, options.void_ring_bytes);
+    }));
+  }
   // Protocol 0: this one only sends, and receives nothing.
   send_socket_ = FileDescriptor(check_system_call("open a packet socket", ns.run_in([] {
     return ::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
@@ -129,8 +135,9 @@ void PacketSocket::find_interfaces(const NetworkNamespace& ns, Carriers carriers
 }
 
 void PacketSocket::forget_received() {
-  for (PacketRing* ring : {&ring_, &void_ring_, ipv4_ring_ ? &*ipv4_ring_ : nullptr,
-                           pause_ring_ ? &*pause_ring_ : nullptr}) {
+  for (PacketRing* ring :
+       {&ring_, &void_ring_, ipv4_ring_ ? &*ipv4_ring_ : nullptr,
+        pause_ring_ ? &*pause_ring_ : nullptr, lldp_ring_ ? &*lldp_ring_ : nullptr}) {
     if (ring == nullptr) continue;
     for (size_t seen = 0; seen < ring->slots() && ring->waiting(); ++seen) ring->release();
     ring->take_drops();
@@ -243,6 +250,7 @@ const PacketStatistics& PacketSocket::statistics() {
   statistics_.ring_drops += ring_.take_drops() + void_ring_.take_drops();
   if (ipv4_ring_) statistics_.ring_drops += ipv4_ring_->take_drops();
   if (pause_ring_) statistics_.ring_drops += pause_ring_->take_drops();
+  if (lldp_ring_) statistics_.ring_drops += lldp_ring_->take_drops();
   return statistics_;
 }
 

@@ -36,6 +36,7 @@ struct PacketSocketOptions {
   size_t void_ring_bytes = 256 << 10;  ///< 744 void frames
   bool ipv4 = false;                   ///< another ring as large as IPv6's
   bool pause = false;                  ///< another ring as large as that of void frames
+  bool lldp = false;                   ///< likewise
   size_t send_buffer_bytes = 64 << 20;
   /// Faster, but hides sent frames from tcpdump and tc on the sending interface.
   bool qdisc_bypass = false;
@@ -142,11 +143,14 @@ class PacketSocket {
   size_t drain(Callback&& callback, size_t limit = 1024) {
     const bool ipv4 = ipv4_ring_ && ipv4_ring_->waiting();
     const bool pause = pause_ring_ && pause_ring_->waiting();
-    if (!ring_.waiting() && !void_ring_.waiting() && !ipv4 && !pause) return 0;  // most ticks
+    const bool lldp = lldp_ring_ && lldp_ring_->waiting();
+    if (!ring_.waiting() && !void_ring_.waiting() && !ipv4 && !pause && !lldp)
+      return 0;  // most ticks
     const int64_t to_monotonic = monotonic_minus_realtime_ns();
     size_t count = drain_ring(void_ring_, callback, limit, to_monotonic);
     if (ipv4) count += drain_ring(*ipv4_ring_, callback, limit - count, to_monotonic);
     if (pause) count += drain_ring(*pause_ring_, callback, limit - count, to_monotonic);
+    if (lldp) count += drain_ring(*lldp_ring_, callback, limit - count, to_monotonic);
     return count + drain_ring(ring_, callback, limit - count, to_monotonic);
   }
 
@@ -228,7 +232,7 @@ class PacketSocket {
   uint32_t loopback_ = 0;
   PacketRing ring_;
   PacketRing void_ring_;
-  std::optional<PacketRing> ipv4_ring_, pause_ring_;
+  std::optional<PacketRing> ipv4_ring_, pause_ring_, lldp_ring_;
   FileDescriptor send_socket_;
   std::vector<Outgoing> outgoing_;
   uint64_t first_tag_ = 0;  ///< that outgoing_ has in a ring

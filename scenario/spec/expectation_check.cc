@@ -99,6 +99,11 @@ class ExpectationCheck::OfOne {
     entry_.fail("packets that are trimmed, in a fabric where the kernel and Open vSwitch forward",
                 "\"at_most\", or \"forwarding: switchd\" or bpf: those do not trim");
   }
+  void check_own(const analysis::ExpectOrchestratorNames&) const {
+    if (scenario_.topology.orchestrator.on) return;
+    entry_.fail("orchestrator_names, without an orchestrator",
+                "\"orchestrator: on\" in the fabric");
+  }
   void check_own(const analysis::ExpectMapperNames&) const {
     if (scenario_.topology.mapper.on) return;
     entry_.fail("mapper_names, without a mapper", "\"mapper: {period: 10rtt}\" in the scenario");

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
     mrclab::lab::add_list_verb(app, result);
     mrclab::lab::add_schema_verb(app, result);
     mrclab::lab::add_draw_verb(app, result);
+    mrclab::lab::add_discover_verb(app, result);
     mrclab::lab::add_analyze_verb(app, result);
     mrclab::lab::add_trace_verb(app, result);
     mrclab::lab::add_blame_verb(app, result);

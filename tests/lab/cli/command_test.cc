@@ -23,7 +23,7 @@ const std::vector<std::string> kVerbs = {
     "validate", "doctor", "version", "completion", "transport", "perf",    "clock", "plan",
     "import",   "trace",  "blame",   "analyze",    "report",    "export",  "fault", "heal",
     "chaos",    "replay", "shrink",  "diff",       "compare",   "package", "man",   "top",
-    "draw",     "schema", "runs",    "list",       "capture"};
+    "draw",     "schema", "runs",    "list",       "capture",   "discover"};
 
 TEST_CASE("every verb explains itself with an example") {
   for (const std::string& verb : kVerbs) {

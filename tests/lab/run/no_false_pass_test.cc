@@ -89,6 +89,11 @@ const std::vector<WholeStory>& stories() {
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n",
        "  - {at: 300us, link_down: {link: \"p0.t0-0:u1\"}}\n", "900us",
        "  - mapper_names: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"},
+      {"wired",
+       "fabric: {like: octet, orchestrator: on, miscabled: [[\"p0.t0-0:u1\", \"p0.t0-0:u2\"]]}\n",
+       "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "600us",
+       "  - orchestrator_names: {part: \"p0.t0-0:u1\", within: 100us}\n"},
   };
   return kStories;
 }
@@ -164,8 +169,8 @@ const WordSet kOfPackets{"goodput",    "trims",         "share",  "path_unused",
 const WordSet kOfFaults{"healed",       "detect",   "recover",         "leave",
                         "goodput_back", "evs_good", "completion_time", "steady",
                         "queues_empty", "qp_error", "path_unused",     "mapper_names"};
-/// A mapper sends probes of its own, whatever else is sent.
-const WordSet kOfProbes{"mapper_names"};
+/// A mapper sends probes of its own, and neighbours name themselves, whatever else is sent.
+const WordSet kOfProbes{"mapper_names", "orchestrator_names"};
 
 WordSet both(WordSet words, const WordSet& more) {
   words.insert(more.begin(), more.end());
@@ -192,7 +197,7 @@ const std::vector<Condition>& conditions() {
       {"traffic ends before the window",
        [](const WholeStory& story) { return judged(scenario_of_once(story)); },
        "what was sent before was seen, and queues are empty where all work has ended",
-       both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names"})},
+       both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names", "orchestrator_names"})},
       {"work begins after the end",
        [](const WholeStory& story) {
          Scenario scenario = scenario_of(story);
@@ -208,7 +213,7 @@ const std::vector<Condition>& conditions() {
          return judged(with_fault_at(scenario, cut(scenario)));
        },
        "they ask of what was sent, not whether it ends",
-       both(both(kOfAnyRun, kOfPackets), {"healed"})},
+       both(both(kOfAnyRun, kOfPackets), {"healed", "orchestrator_names"})},
       {"a peer is dead",
        [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story);

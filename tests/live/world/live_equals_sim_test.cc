@@ -357,6 +357,36 @@ expect:
     }
   }
 
+  TEST_CASE("what neighbours and an orchestrator do is the same, live and simulated") {
+    constexpr const char* kText = R"(
+name: orchestrated
+fabric: {name: f, planes: 2, t0: 2, t1: 2, hosts_per_t0: 2, orchestrator: {period: 3rtt, provisioning: 2rtt},
+         miscabled: [["p0.t0-0:u0", "p0.t0-0:u1"]]}
+seed: 5
+workload:
+  - all_reduce: {hosts: all, size: 64KiB, until: end}
+faults:
+  - {at: 30us, switch_reboot: {switch: p1.t1-0, down: 30us, reload: 10us}}
+  - {at: 40us, stale_table: {route: "p1.t1-0:*", for: 90us}}
+  - {at: 60us, port_down: {port: "h3:p1", for: 50us}}
+  - {at: 90us, host_restart: {host: h2, down: 60us}}
+end: 250us
+expect:
+  - safety
+)";
+    const test::TemporaryRuns runs;
+    const RunResult sim =
+        run_both(runs, parse_scenario(read_yaml_text(kText, "orchestrated.yaml")), kVariants[0]);
+    REQUIRE(sim.verdict.orchestrator);
+    CHECK(sim.verdict.orchestrator->links == 16);
+    CHECK(sim.verdict.orchestrator->as_planned == 14);
+    REQUIRE(sim.verdict.orchestrator->found.size() == 1);
+    CHECK(sim.verdict.orchestrator->found[0].remedies.size() == 1);
+    std::vector<std::string> phases;
+    for (const auto& step : sim.verdict.orchestrator->services) phases.push_back(step.phase);
+    CHECK(phases == std::vector<std::string>{"down", "provisioning", "kept_out", "in_service"});
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/neighbours/lldp_frame.h"
 #include "fabric/probes/probe_frame.h"
 #include "fabric/probes/probe_route.h"
 #include "fabric/topology/path.h"
@@ -67,6 +68,27 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
         lines_of(tshark, probes(topology, ProbeForm::kOwn), "-T fields -e mapper.carrier");
     REQUIRE(carriers.size() == 3);
     CHECK(carriers[1].find("p3.t0-1 > p3.t1-2 > p3.t0-1 > h5:p3") != std::string::npos);
+  }
+
+  TEST_CASE("tshark reads our LLDP frames field by field, and finds nothing malformed") {
+    const Topology topology = octet();
+    const Tshark tshark(lab::wireshark_dissector(&topology));
+    FramePool pool(4);
+    std::vector<std::vector<uint8_t>> frames;
+    for (const char* port : {"h5:p3", "p3.t0-1:u2"}) {
+      const Frame frame =
+          make_lldp(pool, topology, topology.find_port(port).value(), 121, {false, {}});
+      frames.emplace_back(frame.bytes().begin(), frame.bytes().end());
+    }
+    const std::string fields =
+        "-T fields -E separator=/s -e lldp.tlv.system.name -e lldp.port.id -e lldp.time_to_live "
+        "-e lldp.orgtlv.oui -e _ws.malformed";
+    for (std::string& line : lines_of(tshark, frames, fields)) {
+      CAPTURE(line);
+      const bool host = line.starts_with("h5 p3 121 ");
+      CHECK((host || line.starts_with("p3.t0-1 u2 121 ")));
+      CHECK(line.find("alformed") == std::string::npos);
+    }
   }
 
   TEST_CASE(
