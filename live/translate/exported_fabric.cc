@@ -19,12 +19,21 @@ LabTool containerlab_tool() { return {containerlab_names(), 1, kMostLinkMtu}; }
 LabTool netlab_tool() { return {netlab_names(), 1, 1500}; }
 LabTool kathara_tool() { return {kathara_names(), 0, 1500}; }
 
+namespace {
+
+FabricShape as_planned(FabricShape shape) {
+  shape.miscabled.clear();
+  return shape;
+}
+
+}  // namespace
+
 ExportedFabric::ExportedFabric(const FabricShape& shape, const ExportOptions& options,
                                const LabTool& tool)
-    : shape_(shape),
+    : shape_(as_planned(shape)),
       options_(options),
       tool_(tool),
-      topology_(build_topology(shape)),
+      topology_(build_topology(shape_)),
       names_(tool_names(topology_, tool.names)) {
   if (options_.switch_image.empty()) {
     options_.switch_image = options_.switches == SwitchKind::kMrclab

@@ -14,10 +14,6 @@ namespace {
 /// The virtual switch has the ports of a Dell S6000, numbered in steps of four.
 constexpr size_t kSonicPorts = 32;
 
-std::string carrier_of(Usid usid) { return fmt::format("5f00:0:{:x}::", usid.value); }
-
-std::string sonic_port(uint32_t port) { return fmt::format("Ethernet{}", 4 * port); }
-
 /// Throws for a node of which SONiC has too few ports.
 void require_ports(const ExportedFabric& fabric, NodeId node) {
   const NodeSite& site = fabric.topology().node(node);
@@ -47,6 +43,10 @@ std::vector<PortRoutes> plain_routes_by_port(const ExportedFabric& fabric, NodeI
 }
 
 }  // namespace
+
+std::string usid_address(Usid usid) { return fmt::format("5f00:0:{:x}::", usid.value); }
+
+std::string sonic_port(uint32_t port) { return fmt::format("Ethernet{}", 4 * port); }
 
 SpeakerPlan exported_speaker(const ExportedFabric& fabric, NodeId node) {
   SpeakerPlan plan = speaker_plan(fabric.topology(), node);
@@ -103,7 +103,7 @@ std::vector<std::string> sonic_commands(const ExportedFabric& fabric, NodeId nod
     commands.push_back(fmt::format("config interface ip add {} {}", sonic_port(i),
                                    netio::prefix_text(port_prefix(fabric, {node, PortId{i}}))));
   }
-  const std::string own = carrier_of(site.usid);
+  const std::string own = usid_address(site.usid);
   const auto set = [&](const std::string& key, const std::string& fields) {
     commands.push_back(fmt::format("sonic-db-cli CONFIG_DB HSET '{}' {}", key, fields));
   };
@@ -112,7 +112,7 @@ std::vector<std::string> sonic_commands(const ExportedFabric& fabric, NodeId nod
   for (uint32_t i = 0; topology.segments == Segments::kAdjacency && i < site.ports.size(); ++i) {
     const PortRef port{node, PortId{i}};
     if (topology.node(topology.port(port).peer.node).role == NodeRole::kHost) continue;
-    set("SRV6_MY_SIDS|mrclab|" + carrier_of(adjacency_usid(topology, port)) + "/48",
+    set("SRV6_MY_SIDS|mrclab|" + usid_address(adjacency_usid(topology, port)) + "/48",
         fmt::format("action uA interface {} adj {}", sonic_port(i),
                     to_string(fabric.next_hop(port))));
   }
@@ -128,7 +128,7 @@ std::vector<std::string> sonic_commands(const ExportedFabric& fabric, NodeId nod
 
 std::string eos_config(const ExportedFabric& fabric, NodeId node) {
   const NodeSite& site = fabric.topology().node(node);
-  const std::string own = carrier_of(site.usid) + "/48";
+  const std::string own = usid_address(site.usid) + "/48";
   std::string text = fmt::format("hostname {}\n!\nservice routing protocols model multi-agent\n!\n",
                                  fabric.name(node));
   for (uint32_t i = 0; i < site.ports.size(); ++i) {

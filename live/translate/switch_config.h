@@ -14,6 +14,11 @@ namespace mrclab::lab {
 /// With `routing: fare`: what the switch's BGP speaker is to be, by that lab's interfaces.
 SpeakerPlan exported_speaker(const ExportedFabric& fabric, NodeId switch_node);
 
+/// A uSID as an address: the block, the uSID, zeros.
+std::string usid_address(Usid usid);
+/// SONiC's name of a switch's port by its number there: four lanes each.
+std::string sonic_port(uint32_t port);
+
 /// FRR 8.4 and later: static routes, and BGP with `routing: fare`. The uSIDs themselves are the kernel's, by
 /// node_setup(): FRR can set them only from 10.3 on (staticd, `static-sids`).
 std::string frr_config_of(const ExportedFabric& fabric, NodeId switch_node);

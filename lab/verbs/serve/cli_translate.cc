@@ -12,6 +12,7 @@
 #include "live/translate/containerlab_export.h"
 #include "live/translate/kathara_export.h"
 #include "live/translate/netlab_export.h"
+#include "live/translate/switch_files.h"
 #include "netio/system/output_folder.h"
 #include "scenario/spec/shipped_files.h"
 
@@ -150,12 +151,52 @@ void add_kathara_export(CLI::App& parent) {
   });
 }
 
+struct SwitchExport {
+  std::string fabric, only, out;
+};
+
+void add_switch_export(CLI::App& parent, SwitchSystem system, const char* name, const char* about) {
+  auto given = std::make_shared<SwitchExport>();  // shared with the callback
+  CLI::App* verb = parent.add_subcommand(name, about);
+  verb->add_option("FABRIC", given->fabric, "a fabric's name or file")->required();
+  verb->add_option("--switch", given->only, "of this switch alone, to standard output");
+  verb->add_option(
+      "-o,--out", given->out,
+      "the folder of a file for each switch; default: the fabric's name and the system's");
+  verb->footer(
+      fmt::format("Uplinks, uSIDs and routes are the plan's, whatever the fabric's `miscabled`.\n"
+                  "What was verified, and what is from documents alone, stands in each file\n"
+                  "or in NOTES.txt beside. docs/orchestrator.md has the rest.\n"
+                  "Example: mrclab export {} octet --switch p0.t0-0",
+                  name));
+  verb->callback([given, system, name] {
+    const FabricShape shape = shape_of(given->fabric);
+    SwitchFiles out = switch_files(system, shape, given->only);
+    if (!given->only.empty() && given->out.empty()) {
+      fmt::print("{}", out.files.front().text);
+      return;
+    }
+    const fs::path folder = given->out.empty() ? shape.name + "-" + name : given->out;
+    const size_t switches = out.files.size();
+    out.files.push_back({"NOTES.txt", out.notes});
+    write_files(folder, out.files);
+    fmt::print("wrote files of {} and NOTES.txt into {}\n", counted_noun(switches, "switch"),
+               folder.string());
+  });
+}
+
 }  // namespace
 
 void add_lab_exports(CLI::App& verb) {
   add_containerlab_export(verb);
   add_netlab_export(verb);
   add_kathara_export(verb);
+  add_switch_export(verb, SwitchSystem::kSonic, "sonic",
+                    "A fabric as config_db.json of each switch, for SONiC");
+  add_switch_export(verb, SwitchSystem::kFrr, "frr",
+                    "A fabric as configuration of each switch, for FRR from 10.3 on");
+  add_switch_export(verb, SwitchSystem::kEos, "eos",
+                    "A fabric as configuration of each switch, for Arista EOS from 4.34.2F on");
 }
 
 }  // namespace mrclab::lab

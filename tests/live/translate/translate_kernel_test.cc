@@ -11,6 +11,7 @@
 
 #include "fabric/topology/fabric_file.h"
 #include "live/translate/containerlab_export.h"
+#include "live/translate/switch_files.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/route.h"
 #include "netio/system/child_process.h"
@@ -246,6 +247,23 @@ TEST_SUITE("root: exported labs") {
         CHECK(read.code == 0);
         CHECK(read.output == "");
       }
+    }
+  }
+
+  TEST_CASE("FRR 8.4 reads what a file for FRR 10.3 has beside segment-routing") {
+    if (!is_program("/usr/bin/vtysh")) return;
+    const test::TemporaryRuns folder;
+    for (const LabFile& file :
+         switch_files(SwitchSystem::kFrr, shape_of_fabric("pair"), "").files) {
+      std::string text = file.text;
+      const size_t begin = text.find("segment-routing\n"), end = text.find("ipv6 route ");
+      REQUIRE(begin < end);
+      netio::write_file(folder.path() / "frr.conf", text.erase(begin, end - begin));
+      const CommandResult read =
+          run_command_line({"vtysh", "-C", "-f", folder.path() / "frr.conf"});
+      CAPTURE(file.path);
+      CHECK(read.code == 0);
+      CHECK(read.output == "");
     }
   }
 
