@@ -15,7 +15,6 @@
 #include "fabric/topology/fabric_file.h"
 #include "scenario/spec/shipped_files.h"
 #include "switchd/forwarding_table.h"
-#include "tests/lab/support/sandbox.h"
 #include "tests/support/errors.h"
 #include "tests/support/texts.h"
 
