@@ -82,6 +82,40 @@ TEST_CASE("the exchanges that are proposed make every circle of cables the plan 
   }
 }
 
+TEST_CASE("a circle of four cables is mended by three exchanges, and an open one by a move") {
+  const Topology t = octet_like();
+  Hearing hearing = all_heard(t);
+  const auto plug = [&](PortRef a, PortRef b) {
+    hearing[a.node.value][a.port.value].peer = b;
+    hearing[b.node.value][b.port.value].peer = a;
+  };
+  const auto named = [&](const std::string& name) { return t.find_port(name).value(); };
+  for (const int u : {0, 1, 2, 3}) {  // uplink u leads to the T1 beside its own
+    plug(named("p0.t0-0:u" + std::to_string(u)),
+         named("p0.t1-" + std::to_string((u + 1) % 4) + ":d0"));
+  }
+  const auto found = cabling_difference(t, hearing);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].sentences.size() == 4);
+  REQUIRE(found[0].remedies.size() == 3);
+  for (const std::string& remedy : found[0].remedies) {
+    const size_t in = remedy.find(" in ") + 4, and_at = remedy.find(" and ");
+    const PortRef one = named(remedy.substr(in, and_at - in)),
+                  other = named(remedy.substr(and_at + 5));
+    const PortRef of_one = *hearing[one.node.value][one.port.value].peer;
+    plug(one, *hearing[other.node.value][other.port.value].peer);
+    plug(other, of_one);
+  }
+  CHECK(cabling_difference(t, hearing).empty());
+  // A cable to T1 0 is in the port of T0 1, whose own cable is in no port.
+  plug(named("p0.t0-0:u0"), named("p0.t1-0:d1"));
+  at(hearing, t, "p0.t1-0:d0").peer.reset();
+  at(hearing, t, "p0.t0-1:u0").peer.reset();
+  const auto open = cabling_difference(t, hearing);
+  REQUIRE(open.size() == 1);
+  CHECK(open[0].remedies == std::vector<std::string>{"move the cable in p0.t1-0:d1 to p0.t1-0:d0"});
+}
+
 TEST_CASE("silence, a deaf end and a stranger are named each as what it is") {
   const Topology t = octet_like();
   Hearing hearing = all_heard(t);
