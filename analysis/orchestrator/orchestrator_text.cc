@@ -18,9 +18,10 @@ std::string_view name_of(FindingKind kind) { return kFindingWords[static_cast<si
 
 std::string summary_of(const OrchestratorResult& result) {
   if (!result.none.empty()) return "found nothing, for evidence is missing: " + result.none;
+  const bool timed = result.all_heard > FabricTime::zero();  // a lab that is asked has no such time
   return "LLDP every " + to_string(result.period) + ": " + std::to_string(result.as_planned) +
-         " of " + counted_noun(result.links, "link") + " as planned, all heard by " +
-         to_string(result.all_heard);
+         " of " + counted_noun(result.links, "link") + " as planned" +
+         (timed ? ", all heard by " + to_string(result.all_heard) : "");
 }
 
 std::vector<std::string> lines_of(const OrchestratorResult& result) {
