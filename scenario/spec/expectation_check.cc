@@ -100,7 +100,11 @@ class ExpectationCheck::OfOne {
                 "\"at_most\", or \"forwarding: switchd\" or bpf: those do not trim");
   }
   void check_own(const analysis::ExpectOrchestratorNames&) const {
-    if (scenario_.topology.orchestrator.on) return;
+    const auto& without =
+        scenario_.without;  // where it was left out on purpose the check is inconclusive
+    const bool left_out =
+        std::find(without.begin(), without.end(), "orchestrator") != without.end();
+    if (scenario_.topology.orchestrator.on || left_out) return;
     entry_.fail("orchestrator_names, without an orchestrator",
                 "\"orchestrator: on\" in the fabric");
   }

@@ -60,6 +60,7 @@ void no_ecn(FabricShape& fabric) { fabric.queues.ecn = false; }
 void no_routes(FabricShape& fabric) {
   if (fabric.routing.is_fare()) fabric.routing = {.by_default = Routing::kEcmp};
 }
+void no_orchestrator(FabricShape& fabric) { fabric.orchestrator = {}; }
 void no_check(FabricShape& fabric) { fabric.orchestrator.check = false; }
 void no_watchdog(FabricShape& fabric) { fabric.lossless.watchdog = WatchdogAction::kOff; }
 void no_authorise(FabricShape& fabric) { fabric.authorise = Authorise::kOff; }
@@ -87,6 +88,8 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"fare", "switches hash, and announce no routes (ECMP)", no_routes, nullptr},
       Mechanism{"watchdog", "no switch ends a pause that lasts", no_watchdog, nullptr},
       Mechanism{"authorise", "hosts may send any program to anybody", no_authorise, nullptr},
+      Mechanism{"orchestrator", "nobody compares cables and tables with the plan", no_orchestrator,
+                nullptr},
       Mechanism{"check", "switches that come back forward unchecked", no_check, nullptr},
       Mechanism{"give_up", "queue pairs never fail: they retry without a limit", nullptr,
                 retry_for_ever}};
