@@ -226,7 +226,7 @@ void compress_time(ImportedIncident& in, const ImportOptions& options, FabricTim
   if (in.compress < 1 || in.compress > kMaxCompress) {
     throw InputError("--compress: expected a number from 1 to " + std::to_string(kMaxCompress));
   }
-  const Compression time(in, options, whole_us(rtt * kLeadInRtts));
+  const Compression time(in, options, options.first.value_or(whole_us(rtt * kLeadInRtts)));
   in.shortest = FabricTime::never();
   for (ImportedOutage& outage : in.outages) {
     outage.at = time.at(outage.from);

@@ -21,6 +21,8 @@ struct ImportOptions {
   std::optional<uint64_t> compress;  ///< seconds of the log per fabric second; empty: auto
   /// Where nothing is broken for longer than this, in fabric time, the rest of it is cut out.
   std::optional<FabricTime> quiet;
+  /// When the first event is; empty: after 27 RTT, which are the time to start and a baseline.
+  std::optional<FabricTime> first;
   bool skip_unknown = false;  ///< ports that the map lacks are left out instead of refused
 };
 

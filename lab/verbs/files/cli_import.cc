@@ -46,7 +46,7 @@ void require_new_file(const std::string& out, bool force, const std::string& tex
 
 struct ImportVerb {
   std::string log, map, fabric = "octet";
-  std::string format = "auto", compress = "auto", quiet, out, name;
+  std::string format = "auto", compress = "auto", quiet, first, out, name;
   std::string workload = "all_reduce: {hosts: all, size: 8MiB, until: end}";
   bool skip_unknown = false, as_json = false, force = false;
 };
@@ -67,6 +67,9 @@ ImportOptions options_of(const ImportVerb& verb) {
   }
   if (!verb.quiet.empty()) {
     options.quiet = read_yaml_text(in_quotes(verb.quiet), "--quiet").as_time();
+  }
+  if (!verb.first.empty()) {
+    options.first = read_yaml_text(in_quotes(verb.first), "--first").as_time();
   }
   return options;
 }
@@ -186,6 +189,8 @@ void add_import_verb(CLI::App& app, CliResult& result) {
       ->capture_default_str();
   import->add_option("--quiet", verb->quiet,
                      "cut longer stretches in which nothing is broken to this: 200us");
+  import->add_option("--first", verb->first,
+                     "when the first event is: 300us; default: after 27 RTT");
   import->add_option("--workload", verb->workload, "as in a scenario")->capture_default_str();
   import->add_option("--name", verb->name, "of the scenario; default: the file's");
   import->add_option("--out", verb->out, "where the scenario goes; default: standard output");

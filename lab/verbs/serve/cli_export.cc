@@ -8,15 +8,19 @@
 
 #include "console/progress.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/serve/page_export.h"
 #include "lab/serve/serve_command.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/serve/cli_translate.h"
 #include "netio/system/file_descriptor.h"
+#include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
+#include "recorded/folder/run_manifest.h"
 #include "recorded/run/run_export.h"
 #include "recorded/run/wireshark_dissector.h"
+#include "scenario/import/syslog_export.h"
 #include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {
@@ -93,6 +97,53 @@ void add_run_format(CLI::App& parent, RunFormat format, const char* name, const 
   verb->callback([format, options] { export_run_as(format, *options); });
 }
 
+struct SyslogOptions {
+  std::string run, out, switches = "sonic";
+  uint64_t stretch = kUsualStretch;
+};
+
+void export_syslog(const SyslogOptions& options) {
+  const RecordedRun run = read_run(options.run);
+  const Scenario scenario = recorded_scenario(run.folder);
+  const SyslogExport made = syslog_of(
+      scenario, options.switches == "eos" ? SwitchLog::kEos : SwitchLog::kSonic, options.stretch);
+  const std::filesystem::path log =
+      options.out.empty() ? run.folder / "run.log" : std::filesystem::path(options.out);
+  std::filesystem::path map = log;
+  map.replace_extension(".map.yaml");
+  netio::write_file(log, made.log);
+  netio::write_file(map, made.ports);
+  renew_in_manifest(run.folder, log);
+  renew_in_manifest(run.folder, map);
+  fmt::print("wrote {} ({}) and {}\n", log.string(), counted_noun(made.lines, "line"),
+             map.string());
+  if (made.lines > 0) {
+    fmt::print("Back: mrclab import {} --map {} --fabric {} --compress {} --first {}\n",
+               log.string(), map.string(), scenario.topology.name, options.stretch,
+               exact(made.first));
+  }
+  for (const std::string& note : made.notes) fmt::print("note: {}\n", note);
+}
+
+void add_syslog(CLI::App& parent) {
+  auto options = std::make_shared<SyslogOptions>();  // shared with the callback
+  CLI::App* verb = parent.add_subcommand(
+      "syslog", "What the devices of a run report of their links, as lines of syslog");
+  verb->add_option("RUN", options->run, "a run folder, or latest")->required();
+  verb->add_option("-o,--out", options->out,
+                   "the file; default: run.log in the run folder. The map of names is beside it");
+  verb->add_option("--switches", options->switches, "what they run: sonic, or eos")
+      ->check(CLI::IsMember({"sonic", "eos"}))
+      ->capture_default_str();
+  verb->add_option("--stretch", options->stretch, "seconds of the log per fabric second")
+      ->capture_default_str();
+  verb->footer(
+      "Hosts write as Linux' mlx5_core does. Fabric time 0 is 2026-01-01 00:00:00 UTC, and\n"
+      "1 us is a second, unless --stretch is another. What no device reports is not there.\n"
+      "Example: mrclab export syslog latest --switches eos -o rack.log");
+  verb->callback([options] { export_syslog(*options); });
+}
+
 struct PageOptions {
   ServeCommandOptions served;
   std::string out;
@@ -145,6 +196,7 @@ void add_export_verb(CLI::App& app, CliResult&) {
                  "A run for ui.perfetto.dev: transmissions, losses, EV states, faults, goodput",
                  "Example: mrclab export perfetto latest\n"
                  "         then open runs/latest/run.pftrace at https://ui.perfetto.dev");
+  add_syslog(*verb);
   verb->footer("Example: mrclab export wireshark --install");
 }
 
