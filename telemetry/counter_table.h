@@ -29,6 +29,8 @@ struct CounterRow {
   /// hw_counters and ethtool. node_exporter: its InfiniBand collector, without "node_infiniband_".
   std::string_view openconfig, sonic, mlx5, node_exporter;
   double unit = 1;  ///< of our word in that of the family, such as 1e-12 for picoseconds in seconds
+  bool series_only =
+      false;  ///< no daemon counts it: it is had from a run's packets, over fabric time
 };
 
 /// Rows of a family stand together.

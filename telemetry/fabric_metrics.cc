@@ -29,6 +29,7 @@ class FabricText {
   std::string written() {
     facts();
     for (const CounterRow& row : counter_rows()) {
+      if (row.series_only) continue;
       for_each_counted(row.at, [&](const NodeSite& site, const NamedCounts& counted) {
         if (row.at == Counts::kPort) return of_switch(row, site, counted);
         of_host(row, site, counted);

@@ -183,6 +183,14 @@ function timeline(run) {
   if (s.queues.kib) {
     chart(box, "Deepest data queue of each plane", "KiB", planes,
           at.map((t, i) => [t].concat(s.queues.kib.map((bins) => bins[i]))), {low: true, end, regions});
+    const deep = s.queues.deep || [], names = deep.map((q) => q.port + (q.roce ? " RoCE" : ""));
+    const ofPorts = (title, unit, of) => {
+      if (!deep.some((q) => of(q).some((n) => n > 0))) return;
+      chart(box, title, unit, names, at.map((t, i) => [t].concat(deep.map((q) => of(q)[i]))), {low: true, end, regions});
+    };
+    ofPorts("Deepest queues, by port", "KiB", (q) => q.kib);
+    ofPorts("Frames trimmed at these ports", "per " + timeUs(s.bin_us), (q) => q.trimmed);
+    ofPorts("Frames that left these ports with a mark of theirs", "per " + timeUs(s.bin_us), (q) => q.marked);
   } else {
     nothing("Queue depths", "Unknown: " + s.queues.unknown + ".");
   }

@@ -101,7 +101,19 @@ class Picture {
       }
       rows.push_back(std::move(row));
     }
-    return {{"kib", std::move(rows)}, {"ports", depths.deepest_port}};
+    Json deep = Json::array();
+    for (const QueueDepths::PortBins& port : depths.ports) {
+      Json kib = Json::array();
+      for (const uint64_t bytes : port.deepest) {
+        kib.push_back(rounded(static_cast<double>(bytes) / 1024, 10));
+      }
+      deep.push_back({{"port", port.port},
+                      {"roce", port.roce},
+                      {"kib", std::move(kib)},
+                      {"trimmed", port.trimmed},
+                      {"marked", port.marked}});
+    }
+    return {{"kib", std::move(rows)}, {"ports", depths.deepest_port}, {"deep", std::move(deep)}};
   }
 
   /// Where a fault was on, as a whole and by plane.

@@ -4,8 +4,8 @@
 // did not make it at once, the story, the pace. The page computes nothing but where to draw it.
 //
 //   fabric, end_us, rtt_us
-//   series   bin_us, planes [plane][bin] Gb/s, lost/trimmed/again [bin] packets, queues [plane][bin]
-//            KiB or null and queues_unknown
+//   series   bin_us, planes [plane][bin] Gb/s, lost/trimmed/again [bin] packets, queues: kib
+//            [plane][bin], ports, deep (the deepest queues: port, roce, kib, trimmed, marked [bin]), or unknown
 //   regions  from_us, until_us, fault (index), label, planes [plane, from_us, until_us]
 //   planes   plane, bytes, share
 //   evs      rows (host, qp, peer), columns (paths), states, cells (which columns a row has),

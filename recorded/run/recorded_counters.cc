@@ -3,9 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "analysis/history/history_file.h"
+#include "analysis/history/packet_joiner.h"
+#include "analysis/history/sighting_reader.h"
+#include "analysis/judge/analyze.h"
+#include "analysis/measure/pause_times.h"
+#include "analysis/measure/queue_depth.h"
+#include "fabric/history/event_text.h"
+#include "fabric/node/event_kind.h"
 #include "fabric/text/input_error.h"
+#include "fabric/text/line_file.h"
+#include "recorded/folder/run_manifest.h"
 
 namespace mrclab::lab {
 namespace {
@@ -31,12 +42,15 @@ class PortCounts {
     }
   }
 
+  bool saw_pauses() const { return saw_pauses_; }
+
   void add(const CompactRecord& record) {
+    saw_pauses_ = saw_pauses_ || record.queue == QueueClass::kPause;
     const bool egress = record.stream % 2 == 1;
     const bool dropped = record.event == PacketEvent::kDropped;
     if (record.queue == QueueClass::kPause && !dropped) return;
     if (topology_.node(ports_[record.stream].node).role == NodeRole::kHost) {
-      if (!dropped) count(record, egress ? host_sent_ : host_received_, 1);
+      if (!dropped) of_host(record, egress);
       return;
     }
     if (dropped) {
@@ -51,6 +65,17 @@ class PortCounts {
   }
 
  private:
+  void of_host(const CompactRecord& record, bool egress) {
+    count(record, egress ? host_sent_ : host_received_, 1);
+    const bool marked = (record.traffic_class & kEcnBits) == kCongested;
+    if (!egress && marked) count_at_host(record, marks_seen_);
+    if (egress && record.again) count_at_host(record, retransmitted_);
+  }
+  /// What a host counts as a whole stands at its first port.
+  void count_at_host(const CompactRecord& record, const CounterRow* row) {
+    series_.add({ports_[record.stream].node, PortId{0}}, *row, record.t, 1);
+  }
+
   static const CounterRow* at_port(std::string_view word) {
     return telemetry::find_counter(Counts::kPort, word);
   }
@@ -88,9 +113,79 @@ class PortCounts {
   const CounterRow* marked_ = at_port("ecn_marked");
   const CounterRow* host_sent_ = telemetry::find_counter(Counts::kHostPort, "tx_packets");
   const CounterRow* host_received_ = telemetry::find_counter(Counts::kHostPort, "rx_packets");
+  const CounterRow* marks_seen_ = telemetry::find_counter(Counts::kHost, "ce_marks_seen");
+  const CounterRow* retransmitted_ = telemetry::find_counter(Counts::kHost, "retransmissions");
+  bool saw_pauses_ = false;
   /// Marked frames that came into a switch and have not left it; at most as many as a run has records.
   std::map<FrameName, uint32_t> brought_;
 };
+
+const CounterRow& port_row(std::string_view word) {
+  return *telemetry::find_counter(Counts::kPort, word);
+}
+
+/// Up to the last record: for what follows it the table of steps may be too long.
+void add_depths(const RecordedRun& run, FabricTime step, FabricTime last,
+                telemetry::CounterSeries& series) {
+  const CounterRow *now = &port_row("data_depth_bytes"), *most = &port_row("data_depth_max_bytes");
+  const CounterRow *roce_now = &port_row("lossless_depth_bytes"),
+                   *roce_most = &port_row("lossless_depth_max_bytes");
+  const auto see = [&](PortRef port, bool roce, FabricTime from, FabricTime until, uint64_t bytes) {
+    series.hold(port, roce ? *roce_now : *now, roce ? *roce_most : *most, from, until, bytes);
+  };
+  const analysis::QueueDepths depths = analysis::queue_depths(
+      run.scenario.topology, analysis::records_in(run.folder / "history"), step, last, see);
+  if (!depths.unknown.empty()) throw InputError(run.folder.string() + ": " + depths.unknown);
+}
+
+/// A frame that stops, or lets go on, counts at both ends of its link.
+void add_pauses(const RecordedRun& run, telemetry::CounterSeries& series) {
+  RunManifest(run.folder).require({"captures"});
+  const Topology& topology = run.scenario.topology;
+  analysis::SightingReader frames(topology);
+  for (const auto& capture : analysis::captures_in(run.folder / "captures")) {
+    try {
+      frames.add_file(capture);
+    } catch (const analysis::CaptureError& error) {
+      throw InputError(error.what());
+    }
+  }
+  const analysis::PacketHistory packets = analysis::join_sightings(topology, frames.take());
+  for (const analysis::PauseSeen& pause : packets.pauses()) {
+    const bool stops = pause.quanta > 0;
+    if (topology.node(pause.port.node).role != NodeRole::kHost) {
+      series.add(pause.port, port_row(stops ? "xoff_received" : "xon_received"), pause.t, 1);
+    }
+    const PortRef peer = topology.port(pause.port).peer;
+    if (topology.node(peer.node).role == NodeRole::kHost) continue;
+    series.add(peer, port_row(stops ? "xoff_sent" : "xon_sent"), pause.t, 1);
+  }
+  const Scenario scenario = recorded_scenario(run.folder);
+  const analysis::PauseTimes times(topology, packets.pauses(), scenario.schedule, scenario.stop());
+  for (const analysis::PausedSpan& span : times.spans()) {
+    if (topology.node(span.port.node).role == NodeRole::kHost) continue;
+    series.spread(span.port, port_row("paused_ps"), span.from, span.until);
+  }
+}
+
+/// What hosts themselves report.
+void add_events(const RecordedRun& run, telemetry::CounterSeries& series) {
+  RunManifest(run.folder).require({"events.jsonl"});
+  const CounterRow& losses = *telemetry::find_counter(Counts::kHost, "losses_detected");
+  LineFile lines(run.folder / "events.jsonl");
+  std::string line;
+  while (lines.next(line)) {
+    if (line.find(event_kind::kLossDetected) == std::string::npos) continue;
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (json.is_discarded()) continue;
+    try {
+      const std::optional<ParsedEvent> event = parse_event(run.scenario.topology, json);
+      if (!event || !event->node || event->kind != event_kind::kLossDetected) continue;
+      series.add({*event->node, PortId{0}}, losses, event->t, 1);
+    } catch (const nlohmann::json::exception&) {  // no event of ours, which the judge counts
+    }
+  }
+}
 
 }  // namespace
 
@@ -107,6 +202,9 @@ telemetry::CounterSeries recorded_counters(const RecordedRun& run, FabricTime st
                      ": its packet records are not whole, so no counters can be had");
   }
   series.reach(last);
+  add_depths(run, step, last, series);
+  add_events(run, series);
+  if (counts.saw_pauses()) add_pauses(run, series);
   return series;
 }
 

@@ -6,9 +6,9 @@
 
 namespace mrclab::lab {
 
-/// The counters of each port at equal steps, until the last record. Frames, bytes, drops by cause and marks of switches,
-/// frames of hosts; not what no packet record shows: depths of queues and pauses, which the report has, and what a queue
-/// pair counts. The series refers to the topology of `run`. Throws InputError for a run whose records are not whole.
+/// The counters of each port at equal steps, until the last record. Of switches frames, bytes, trims, drops by cause, marks,
+/// the depth of queues of data, and pauses out of the captures; of hosts frames; not what a queue pair counts. The series
+/// refers to the topology of `run`. Throws InputError for a run whose records are not whole.
 telemetry::CounterSeries recorded_counters(const RecordedRun& run, FabricTime step);
 
 }  // namespace mrclab::lab

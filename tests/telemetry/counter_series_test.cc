@@ -37,6 +37,35 @@ TEST_CASE("what happened at a step's instant or before it is counted at it") {
         std::string::npos);
 }
 
+TEST_CASE("of a depth each step has what it is then, and the most since the step before") {
+  const SteppedPair pair;
+  CounterSeries series(pair.topology, FabricTime::from_us(10));
+  const CounterRow& now = *find_counter(Counts::kPort, "data_depth_bytes");
+  const CounterRow& most = *find_counter(Counts::kPort, "data_depth_max_bytes");
+  const auto us = [](int64_t t) { return FabricTime::from_us(t); };
+  series.hold(pair.port, now, most, us(1), us(4), 100);
+  series.hold(pair.port, now, most, us(8), us(22), 40);
+  series.reach(us(40));
+  const auto lines = series.lines();
+  REQUIRE(lines.size() == 2);
+  const auto& first = lines[0].row == &now ? lines[0] : lines[1];
+  const auto& second = lines[0].row == &now ? lines[1] : lines[0];
+  CHECK(first.values == std::vector<uint64_t>{0, 40, 40, 0, 0});
+  CHECK(second.values == std::vector<uint64_t>{0, 100, 40, 40, 0});
+}
+
+TEST_CASE(
+    "a stretch of time is counted in the steps in which it passes, in seconds for a scraper") {
+  const SteppedPair pair;
+  CounterSeries series(pair.topology, FabricTime::from_us(10));
+  const CounterRow& paused = *find_counter(Counts::kPort, "paused_ps");
+  series.spread(pair.port, paused, FabricTime::from_us(5), FabricTime::from_us(22));
+  const auto lines = series.lines();
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].values == std::vector<uint64_t>{0, 5'000'000, 15'000'000, 17'000'000});
+  CHECK(series.open_metrics().find("priority=\"3\"} 1.7e-05 3\n") != std::string::npos);
+}
+
 TEST_CASE("a counter that never changed is left out, and what is too much is refused") {
   const SteppedPair pair;
   CounterSeries series(pair.topology, FabricTime::from_ns(1));

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "console/root_rights.h"
+#include "fabric/text/input_error.h"
 #include "lab/front/command_path.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/run/run_command.h"
@@ -85,6 +86,10 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
   run->add_option("--threads", options->threads, "of sim; default by size")
       ->check(CLI::Range(1u, SimWorld::kMaxThreads));
   run->add_option("--out", options->out, "where run folders go")->default_str("runs");
+  run->add_option(
+      "--series", options->series,
+      "a time such as 10us: what ports counted at steps of it, as series.csv, series.om "
+      "and series.ipfix in the run folder");
   run->add_flag("--no-cost", options->no_cost,
                 "do not simulate it without its faults as well, for what they cost");
   run->add_flag("--isolate", options->isolate, "one process per node");
@@ -109,6 +114,9 @@ void add_run_verbs(CLI::App& app, CliResult& result) {
     options->world = *world == "sim" ? World::kSim : World::kLive;
     options->ranks = result.ranks;
     if (options->world == World::kLive && options->ranks == nullptr) require_root("run");
+    if (options->series && is_sweep(*options)) {
+      throw InputError("--series: found several runs: expected one");
+    }
     result.code = is_sweep(*options) ? sweep_command(*options) : run_command(*options);
   });
 }

@@ -18,10 +18,14 @@
 #include "fabric/text/visible_text.h"
 #include "netio/system/file_descriptor.h"
 #include "netio/system/system_error.h"
+#include "recorded/diff/recorded_run.h"
 #include "recorded/diff/run_table.h"
+#include "recorded/run/series_files.h"
 #include "scenario/spec/idle_options.h"
 #include "scenario/spec/program_consent.h"
+#include "scenario/spec/queue_pairs.h"
 #include "scenario/spec/scenario_document.h"
+#include "telemetry/counter_series.h"
 
 namespace mrclab::lab {
 namespace {
@@ -135,7 +139,17 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
   run.progress = true;
   run.state_cost = !options.no_cost;
   end_on_interrupt(guard, run);
-  return run_scenario(scenario, run);
+  std::optional<FabricTime> step;
+  if (options.series) {
+    step = parse_instant(*options.series, scenario.topology, FabricTime(), &scenario);
+    telemetry::CounterSeries(scenario.topology, *step).reach(scenario.stop());  // refused now
+  }
+  RunResult result = run_scenario(scenario, run);
+  if (step) {
+    write_series(read_run(result.folder.path), *step);
+    give_to_invoking_user(result.folder);
+  }
+  return result;
 }
 
 void print_summary(const std::vector<Scenario>& scenarios, const std::vector<RunResult>& results,

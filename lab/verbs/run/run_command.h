@@ -32,6 +32,7 @@ struct RunCommandOptions {
   uint32_t threads = 0;
   RankLink* ranks = nullptr;                   ///< as in RunOptions
   std::filesystem::path out = default_runs();  ///< where run folders go
+  std::optional<std::string> series;  ///< a time: what ports counted at its steps, as files
   std::vector<std::string> without;  ///< mechanisms to switch off (scenario/spec/mechanism.h)
   bool no_cost = false;              ///< no run without the faults for what they cost
   bool isolate = false;              ///< one process per node

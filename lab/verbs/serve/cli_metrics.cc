@@ -10,6 +10,7 @@
 #include "console/interrupt.h"
 #include "console/root_rights.h"
 #include "console/version.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/persistent/lab_choice.h"
 #include "lab/persistent/labd_client.h"
@@ -17,10 +18,12 @@
 #include "lab/serve/metrics_server.h"
 #include "lab/verbs/cli.h"
 #include "live/inspect/link_states.h"
+#include "netio/system/file_descriptor.h"
 #include "recorded/run/recorded_counters.h"
 #include "scenario/spec/queue_pairs.h"
 #include "telemetry/counter_table.h"
 #include "telemetry/fabric_metrics.h"
+#include "telemetry/ipfix_export.h"
 
 namespace mrclab::lab {
 namespace {
@@ -37,6 +40,7 @@ struct MetricsOptions {
   bool names = false;
   std::string every;  ///< a time: of a run folder, which NAME then is
   bool csv = false;
+  std::string ipfix;  ///< a file
 };
 
 /// One lab, asked anew for each text.
@@ -85,6 +89,15 @@ int series_command(const MetricsOptions& options) {
   const FabricTime step =
       parse_instant(options.every, run.scenario.topology, FabricTime(), &run.scenario);
   const telemetry::CounterSeries series = recorded_counters(run, step);
+  if (!options.ipfix.empty()) {
+    const telemetry::IpfixExport made = telemetry::ipfix_of(series, run.scenario.topology);
+    netio::write_file(options.ipfix, made.bytes);
+    netio::write_file(options.ipfix + ".csv", made.objects);
+    fmt::print("wrote {} ({}, {}, {}) and {}.csv\n", options.ipfix,
+               counted_noun(made.messages, "message"), counted_noun(made.records, "record"),
+               counted_noun(made.fields, "field"), options.ipfix);
+    return 0;
+  }
   fmt::print("{}", options.csv ? series.csv() : series.open_metrics());
   return 0;
 }
@@ -146,6 +159,12 @@ void add_metrics_verb(CLI::App& app, CliResult& result) {
   }
   verb->add_flag("--csv", options->csv, "with --every: a line for each step of each counter")
       ->needs(every);
+  verb->add_option(
+          "--ipfix", options->ipfix,
+          "with --every: into FILE, as SONiC's high-frequency telemetry; FILE.csv has what "
+          "its numbers stand for")
+      ->needs(every)
+      ->excludes("--csv");
   verb->footer(
       "OpenMetrics 1.0. Hosts have the names of node_exporter's InfiniBand collector besides, so\n"
       "that dashboards and alerts for them work. A scrape of /metrics?node=h3 gets that node.\n"
