@@ -17,29 +17,6 @@ using nlohmann::json;
 
 constexpr std::chrono::seconds kPatience{2};
 
-/// A host's report (endpoint/host/host_account.h) has objects and lists within: "planes.0.tx_packets".
-telemetry::NamedCounts host_counts(const json& stats) {
-  telemetry::NamedCounts counts;
-  for (const auto& [key, value] : stats.items()) {
-    if (key == "qp_errors") {
-      for (const json& error : value) {
-        counts["qp_errors." + error.at("reason").get<std::string>()] = error.at("count");
-      }
-    } else if (key == "planes") {
-      for (size_t i = 0; i < value.size(); ++i) {
-        for (const auto& [word, count] : value[i].items()) {
-          counts[fmt::format("planes.{}.{}", i, word)] = count;
-        }
-      }
-    } else if (value.is_object()) {
-      for (const auto& [word, count] : value.items()) counts[key + "." + word] = count;
-    } else {
-      counts[key] = value;
-    }
-  }
-  return counts;
-}
-
 void add_process(const Topology& topology, const json& said, CounterSample& sample) {
   // Before time starts the instant before 0 is committed.
   const auto until =
@@ -169,6 +146,28 @@ std::string plane_table(const std::vector<DirectionLoad>& loads) {
 }
 
 }  // namespace
+
+telemetry::NamedCounts host_counts(const json& stats) {
+  telemetry::NamedCounts counts;
+  for (const auto& [key, value] : stats.items()) {
+    if (key == "qp_errors") {
+      for (const json& error : value) {
+        counts["qp_errors." + error.at("reason").get<std::string>()] = error.at("count");
+      }
+    } else if (key == "planes") {
+      for (size_t i = 0; i < value.size(); ++i) {
+        for (const auto& [word, count] : value[i].items()) {
+          counts[fmt::format("planes.{}.{}", i, word)] = count;
+        }
+      }
+    } else if (value.is_object()) {
+      for (const auto& [word, count] : value.items()) counts[key + "." + word] = count;
+    } else {
+      counts[key] = value;
+    }
+  }
+  return counts;
+}
 
 FabricTime CounterSample::reached() const {
   FabricTime least = switches.empty() ? FabricTime() : FabricTime::never();

@@ -21,6 +21,9 @@ struct CounterSample {
   FabricTime reached() const;  ///< the earliest `until` of a switch; zero without switches
 };
 
+/// A host's report (endpoint/host/host_account.h) under our words: what is in objects and lists is "planes.0.tx_packets".
+telemetry::NamedCounts host_counts(const nlohmann::json& stats);
+
 /// Asks every daemon whose socket lies in the lab's folder. A daemon that does not answer within two seconds, or
 /// has nothing to count, is left out. Throws SystemError if the folder is gone.
 CounterSample read_counters(const Topology& topology, const std::filesystem::path& lab_directory);

@@ -7,6 +7,7 @@
 #include "lab/serve/page_host.h"
 #include "lab/serve/query_text.h"
 #include "session/page_files.h"
+#include "telemetry/open_metrics.h"
 
 namespace mrclab::lab {
 namespace {
@@ -128,6 +129,7 @@ void PageConnection::answer() {
     response.body().assign(file.bytes);
     return respond(std::move(response));
   }
+  if (path == "/metrics" && server_.options.metrics) return answer_scrape(target);
   const std::string token = query_value(target, "token");
   if (server_.options.document && same_secret(token, server_.options.teacher_token)) {
     if (auto document = server_.options.document(path)) {
@@ -139,6 +141,25 @@ void PageConnection::answer() {
     }
   }
   refuse(http::status::not_found, "there is no such file");
+}
+
+void PageConnection::answer_scrape(const std::string& target) {
+  const auto& request = parser_->get();
+  constexpr std::string_view kBearer = "Bearer ";
+  const std::string_view credentials = text_of(request[http::field::authorization]);
+  const bool bears = credentials.starts_with(kBearer) &&
+                     same_secret(credentials.substr(kBearer.size()), server_.options.token);
+  if (!bears && !same_secret(query_value(target, "token"), server_.options.token)) {
+    return refuse(http::status::forbidden, "wrong token");
+  }
+  auto made = server_.options.metrics(query_value(target, "node"));
+  if (!made) return refuse(http::status::service_unavailable, "the world is busy: ask again");
+  if (made->refused) return refuse(http::status::bad_request, made->text);
+  http::response<http::string_body> response{http::status::ok, request.version()};
+  response.set(http::field::content_type, std::string(telemetry::kOpenMetricsType));
+  response.keep_alive(request.keep_alive());
+  response.body() = std::move(made->text);
+  respond(std::move(response));
 }
 
 /// Whoever has a token may; a teacher's is another one.

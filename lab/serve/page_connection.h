@@ -89,6 +89,7 @@ class PageConnection : public std::enable_shared_from_this<PageConnection> {
 
  private:
   void answer();
+  void answer_scrape(const std::string& target);
   bool names_us(std::string_view host) const;
   void refuse(http::status status, const std::string& why);
   void respond(http::response<http::string_body> response);

@@ -11,6 +11,7 @@
 #include "lab/serve/live_branch.h"
 #include "lab/serve/opened_link.h"
 #include "lab/serve/recorded_branch.h"
+#include "lab/serve/served_metrics.h"
 #include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/queue_pairs.h"
@@ -169,9 +170,17 @@ int serve_command(const ServeCommandOptions& options) {
   if (options.world == World::kLive) require_root("serve --world live");
   PlayedSession played = served_session(options, guard.question());
   const Scenario& scenario = played.session().scenario();
-  PageServer server(options.server);
+  ServedMetrics metrics;
+  ServeOptions served = options.server;
+  served.metrics = [&metrics](const std::string& only) { return metrics.ask(only); };
+  PageServer server(served);
   fmt::print("{} on {}, {}. Open\n", scenario.name, scenario.topology.name, manner_of(played));
   for (const std::string& link : server.links()) fmt::print("  {}\n", link);
+  if (played.session().branch().world() != BranchWorld::kRecorded) {
+    std::string link = server.links().front();
+    fmt::print("Counters for Prometheus are at\n  {}\n",
+               link.insert(link.find("/?") + 1, "metrics"));
+  }
   fmt::print("Ctrl-C ends it.\n");
   std::fflush(stdout);
   std::optional<OpenedLink> opened;
@@ -180,7 +189,10 @@ int serve_command(const ServeCommandOptions& options) {
     fmt::print("{}\n", text);
     std::fflush(stdout);
   };
-  ServeLoop(server, played, print).run(guard.question());
+  ServeLoop(server, played, print).run([&] {
+    metrics.answer(played.session());
+    return guard.interrupted();
+  });
   return 0;
 }
 

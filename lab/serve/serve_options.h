@@ -19,6 +19,12 @@ struct ServeOptions {
   /// Of a class: a second token, by which one may join as the teacher and read what `document` returns for a path,
   /// nothing for one that it does not have. It is called by the server's thread.
   std::string teacher_token = {};
+  /// GET /metrics?node=PATTERN, with the token, also as "Authorization: Bearer". Called by the server's thread.
+  struct Metrics {
+    std::string text;
+    bool refused = false;  ///< the text is the reason
+  };
+  std::function<std::optional<Metrics>(const std::string& only)> metrics = {};
   struct Document {
     std::string media_type, text;
   };

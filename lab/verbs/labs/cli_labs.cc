@@ -12,12 +12,14 @@
 #include "console/stopwatch.h"
 #include "console/terminal.h"
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/persistent/clock_text.h"
 #include "lab/persistent/lab_choice.h"
 #include "lab/persistent/labd_client.h"
 #include "lab/persistent/persistent.h"
 #include "lab/verbs/cli.h"
+#include "lab/verbs/labs/metrics_exporter.h"
 #include "live/bringup/bring_up.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/rpc/rpc.h"
@@ -65,7 +67,17 @@ struct UpOptions {
   std::string scenario;
   std::string workload;  ///< YAML, or a file with it
   PersistentOptions persistent;
+  std::optional<std::string> metrics;  ///< the exporter's port; 0: any that is free
 };
+
+constexpr uint16_t kMetricsPort = 9464;  ///< OpenTelemetry's for Prometheus exporters
+
+/// Without a number the usual port.
+uint16_t metrics_port(const std::string& word) {
+  if (word.empty() || word == "{}") return kMetricsPort;
+  constexpr int64_t kMost = 65'535;
+  return static_cast<uint16_t>(read_yaml_text(in_quotes(word), "--metrics").as_integer(0, kMost));
+}
 
 Topology check_workload(UpOptions& options) {
   if (!options.scenario.empty()) {
@@ -108,6 +120,8 @@ Topology check_files(UpOptions& options) {
 }
 
 int up_command(UpOptions options) {
+  std::optional<uint16_t> port;
+  if (options.metrics) port = metrics_port(*options.metrics);
   const Topology topology = check_files(options);
   std::string& lab = options.persistent.lab;
   if (lab.empty()) lab = default_lab_name(topology.name);
@@ -126,6 +140,7 @@ int up_command(UpOptions options) {
   line.clear();
   fmt::print("lab {} is up: {} nodes, {} links, in {:.2f} s\n", lab, topology.nodes.size(),
              topology.links.size(), seconds_since(start));
+  if (port) fmt::print("metrics  {}\n", start_metrics_exporter(lab, *port));
   if (topology.has_forwarding(Forwarding::kOvs)) fmt::print("{}\n", netio::ovs_limits());
   const uint32_t last = topology.host_count() - 1;
   if (options.persistent.paused) {
@@ -232,6 +247,11 @@ void add_up_and_down(CLI::App& app, CliResult& result) {
   up->add_flag("--paused", persistent.paused, "fabric time stands at 0 until resumed (see clock)");
   up->add_option("--dilation", persistent.dilation,
                  "auto, or lab seconds per fabric second (default: 1000, or the scenario's)");
+  up->add_option("--metrics", up_options->metrics,
+                 "answers GET /metrics at this port until the lab is down (9464; 0: any that is "
+                 "free)")
+      ->expected(0, 1)
+      ->type_name("[PORT]");
   up->add_flag("--isolate", persistent.isolate, "one process per node");
   up->add_flag("-v,--verbose", persistent.verbose,
                "each step on stderr, more in the logs under /run/mrclab/NAME");

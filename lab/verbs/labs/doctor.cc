@@ -28,6 +28,7 @@
 #include "netio/kernel/shaper.h"
 #include "netio/packet/packet_port.h"
 #include "netio/packet/send_ring.h"
+#include "netio/system/child_process.h"
 #include "netio/system/forked_process.h"
 #include "netio/system/system_error.h"
 #include "switchd/bpf/usid_switch_object.h"
@@ -136,6 +137,15 @@ Diagnosis bpf_switches() {
                  only + "; it takes CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS");
 }
 
+Diagnosis prom_tool() {
+  const std::string what = "drill: promtool";
+  if (const auto program = netio::find_program("promtool")) {
+    return {what, Finding::kOk, program->string(), ""};
+  }
+  return {what, Finding::kLimited, "promtool is not there",
+          "only 'mrclab drill' needs it: apt-get install prometheus"};
+}
+
 /// All of its programs are needed, and which release it is.
 Diagnosis open_vswitch() {
   const std::string what = "forwarding: ovs";
@@ -196,6 +206,7 @@ std::vector<Diagnosis> examine_machine() {
           only_faults + "it takes Linux 5.16 with CONFIG_NFT_NETDEV and CONFIG_NETFILTER_EGRESS"),
       bpf_switches(),
       open_vswitch(),
+      prom_tool(),
       bgp_speaker(SpeakerProgram::kFrr),
       bgp_speaker(SpeakerProgram::kBird),
       bgp_speaker(SpeakerProgram::kExabgp),
