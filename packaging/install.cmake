@@ -10,6 +10,9 @@ endif()
 
 # share/mrclab is laid out as the source tree is, so that a program finds a file by one path in both.
 install(DIRECTORY topologies DESTINATION share/mrclab PATTERN README.md EXCLUDE)
+# For Prometheus and Grafana.
+install(FILES telemetry/prometheus/mrclab-rules.yml DESTINATION share/mrclab/telemetry/prometheus)
+install(FILES telemetry/grafana/mrclab-fabric.json DESTINATION share/mrclab/telemetry/grafana)
 install(FILES recorded/run/mrc_dissector.lua DESTINATION share/mrclab/recorded/run)
 install(DIRECTORY docs/ DESTINATION share/doc/mrclab)
 install(FILES README.md DESTINATION share/doc/mrclab)

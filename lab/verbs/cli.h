@@ -37,6 +37,7 @@ void add_trace_verb(CLI::App& app, CliResult& result);      ///< trace
 void add_blame_verb(CLI::App& app, CliResult& result);      ///< blame
 void add_serve_verb(CLI::App& app, CliResult& result);      ///< serve
 void add_metrics_verb(CLI::App& app, CliResult& result);    ///< metrics
+void add_drill_verb(CLI::App& app, CliResult& result);      ///< drill
 void add_lesson_verb(CLI::App& app, CliResult& result);     ///< lesson
 void add_conform_verb(CLI::App& app, CliResult& result);    ///< conform
 

@@ -231,6 +231,8 @@ class Table:
                    ("mpi",), ("all",), lane="live", sandbox=self.is_root, cost=690)
         yield Test("Prometheus scrapes a lab", [ROOT / "tests/telemetry/check_scrape", self.build], "others", (NIGHTLY,),
                    "lines", ("telemetry",), ("all",), lane="lab", root=True, cost=680)
+        yield Test("promtool and tshark on telemetry", [ROOT / "tests/telemetry/check_drill", self.build], "others",
+                   (NIGHTLY,), "lines", ("telemetry", "packets"), ("all",), cost=20)
         yield Test("soak", [ROOT / "tests/soak/soak_lab", "--build", self.build, *SOAK], "soak", (NIGHTLY,),
                    targets=("all",), lane="alone", root=True, cost=-2, timeout=SOAK_TIMEOUT_S)
 
