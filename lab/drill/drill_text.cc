@@ -44,10 +44,7 @@ std::string until_text(FabricTime t) { return t == FabricTime::never() ? "-" : t
 
 std::string fault_line(const Drill& drill, size_t number) {
   const DrilledFault& fault = drill.faults[number];
-  std::string text =
-      fmt::format("fault {}  {}, from {} until {}: ", number + 1, visible(fault.description),
-                  to_string(fault.start),
-                  fault.healed == FabricTime::never() ? "the end" : to_string(fault.healed));
+  const std::string text = fmt::format("fault {}  {}: ", number + 1, visible(fault.description));
   if (fault.alerts.empty()) return text + "NO ALERT\n";
   const DrilledAlert& first = drill.alerts[fault.alerts.front()];
   return text + fmt::format("{} after {}\n", name_of_alert(first.span.labels),

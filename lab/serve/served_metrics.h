@@ -14,7 +14,7 @@
 
 namespace mrclab::lab {
 
-inline constexpr std::chrono::milliseconds kMetricsPatience{250};
+inline constexpr std::chrono::milliseconds kMetricsPatience{2000};
 
 /// What the session's branch has counted by the instant that it has reached. Throws InputError where that is not known:
 /// in a run that is over; and for a pattern that names no node.
