@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spawn.h>
 #include <unistd.h>
 
 #include <array>
+#include <vector>
 
 #include "fabric/text/input_error.h"
 #include "lab/front/command_path.h"
@@ -15,15 +17,24 @@
 namespace mrclab::lab {
 namespace {
 
-/// In the child: nothing here may throw or allocate.
-[[noreturn]] void become_exporter(const char* log, int link, char* const* words) {
-  ::setsid();
-  const int in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int out = ::open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (in >= 0 && out >= 0 && ::dup2(in, 0) == 0 && ::dup2(link, 1) == 1 && ::dup2(out, 2) == 2) {
-    ::execv(words[0], words);
-  }
-  ::_exit(127);
+/// A process that nobody waits for, in a session of its own, with these as what it prints and what it logs.
+void start(std::vector<std::string> words, int out, const std::string& log) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+  ::posix_spawn_file_actions_addopen(&actions, 2, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw netio::SystemError("start " + words[0], error);
 }
 
 /// The line that it prints once it listens; empty if it ends without one.
@@ -45,17 +56,11 @@ std::string first_line(int fd) {
 
 std::string start_metrics_exporter(const std::string& lab, uint16_t port) {
   const std::string log = (LabPaths{}.lab_directory(lab) / "metrics.log").string();
-  std::vector<std::string> words{command_path().string(), "metrics", lab, "--port",
-                                 std::to_string(port)};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   std::array<int, 2> ends{};
   netio::check_system_call("make a pipe", ::pipe2(ends.data(), O_CLOEXEC));
   const netio::FileDescriptor read_end(ends[0]);
   netio::FileDescriptor write_end(ends[1]);
-  const pid_t pid = netio::check_system_call("fork", ::fork());
-  if (pid == 0) become_exporter(log.c_str(), ends[1], argv.data());
+  start({command_path().string(), "metrics", lab, "--port", std::to_string(port)}, ends[1], log);
   write_end = {};
   const std::string link = first_line(read_end.get());
   if (link.empty()) {
