@@ -8,7 +8,8 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr LinkEventKind kUp = LinkEventKind::kUp, kDown = LinkEventKind::kDown;
+constexpr LinkEventKind kUp = LinkEventKind::kUp, kDown = LinkEventKind::kDown,
+                        kErrors = LinkEventKind::kErrors;
 constexpr size_t kLongestGap = 300;  // what a '~' may stand for
 
 // clang-format off
@@ -37,6 +38,12 @@ constexpr std::array kSentences{
     LinkSentence{"interface $ is up", kUp, "Cisco NX-OS", "%ETHPORT-5-IF_UP"},
     LinkSentence{"interface $ (~) is down", kDown, "Cisco NX-OS, with a description", "%ETHPORT-5-IF_DOWN_LINK_FAILURE"},
     LinkSentence{"interface $ (~) is up", kUp, "Cisco NX-OS, with a description", "%ETHPORT-5-IF_UP"},
+    // What begins with errors ends with any other word about the port: an alarm that is cleared is an "up".
+    LinkSentence{"interface $, low rx power warning cleared", kUp, "Cisco NX-OS", "%ETHPORT-4-IF_SFP_WARNING"},
+    LinkSentence{"interface $, low rx power alarm cleared", kUp, "Cisco NX-OS", "%ETHPORT-3-IF_SFP_ALARM"},
+    LinkSentence{"interface $, low rx power warning", kErrors, "Cisco NX-OS", "%ETHPORT-4-IF_SFP_WARNING"},
+    LinkSentence{"interface $, low rx power alarm", kErrors, "Cisco NX-OS", "%ETHPORT-3-IF_SFP_ALARM"},
+    LinkSentence{"error detected on $, putting", kDown, "Cisco IOS", "%PM-4-ERR_DISABLE"},
     LinkSentence{"port-channel#: $ is down", kDown, "Cisco NX-OS", "%ETH_PORT_CHANNEL-5-PORT_DOWN"},
     LinkSentence{"port-channel#: $ is up", kUp, "Cisco NX-OS", "%ETH_PORT_CHANNEL-5-PORT_UP"},
     LinkSentence{"interface $: link state down", kDown, "Open vSwitch", "ofproto/bond.c"},
@@ -72,6 +79,7 @@ constexpr std::array kSentences{
     // Ports.
     LinkSentence{"port $ oper state set from up to down", kDown, "SONiC", "sonic-swss, orchagent/portsorch.cpp"},
     LinkSentence{"port $ oper state set from down to up", kUp, "SONiC", "sonic-swss, orchagent/portsorch.cpp"},
+    LinkSentence{"port $ oper error event: ~ occurred", kErrors, "SONiC", "sonic-swss, orchagent/portsorch.cpp"},
     LinkSentence{"status down to host interface $", kDown, "SONiC", "sonic-swss, orchagent/portsorch.cpp"},
     LinkSentence{"status up to host interface $", kUp, "SONiC", "sonic-swss, orchagent/portsorch.cpp"},
     LinkSentence{"publish $(ok:down)", kDown, "SONiC", "sonic-swss, portsyncd/linksync.cpp"},
@@ -278,8 +286,8 @@ std::string in_small_letters(std::string_view text) {
 
 /// Every sentence has one of these words, and most lines of a log have none.
 bool may_be_about_link(std::string_view text) {
-  constexpr std::array<std::string_view, 7> kWords{"link",        "down", "up",       "carrier",
-                                                   "operational", "port", "connected"};
+  constexpr std::array<std::string_view, 8> kWords{"link",        "down", "up",        "carrier",
+                                                   "operational", "port", "connected", "rx power"};
   return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });

@@ -26,7 +26,7 @@ namespace {
 const std::filesystem::path kSource = MRCLAB_SOURCE_DIR;
 
 struct CorpusLine {
-  bool down = false;
+  LinkEventKind kind = LinkEventKind::kUp;
   std::string port, line;
 };
 
@@ -36,8 +36,10 @@ std::vector<CorpusLine> corpus() {
   for (std::string line; std::getline(text, line);) {
     const size_t arrow = line.find(" <= "), blank = line.find(' ');
     if (line.empty() || line.front() == '#' || arrow == std::string::npos) continue;
-    lines.push_back({line.starts_with("down"), line.substr(blank + 1, arrow - blank - 1),
-                     line.substr(arrow + 4)});
+    lines.push_back({line.starts_with("down")     ? LinkEventKind::kDown
+                     : line.starts_with("errors") ? LinkEventKind::kErrors
+                                                  : LinkEventKind::kUp,
+                     line.substr(blank + 1, arrow - blank - 1), line.substr(arrow + 4)});
   }
   return lines;
 }
@@ -71,7 +73,7 @@ TEST_CASE("each system's lines name the port, with the device where the format h
     CHECK_NOTHROW(log = corpus_log(line.line));
     REQUIRE(log.events.size() == 1);
     CHECK(log.events[0].port == line.port);
-    CHECK((log.events[0].kind == LinkEventKind::kDown) == line.down);
+    CHECK(log.events[0].kind == line.kind);
     CHECK(log.unread_lines == 0);
   }
 }
