@@ -30,6 +30,8 @@ class EventLog {
   explicit EventLog(const std::filesystem::path& file, uint64_t windows_max = kMaxWindows);
   void write(const Topology& topology, NodeId node, const EventRecord& record);
   void write(const Topology& topology, NodeId node, const WindowRecord& record);
+  /// Hands the lines so far to the kernel, for those who read along; that they could not be written is found at the end.
+  void hand_on() { out_.flush(); }
   /// Every line so far can be read in the file. Throws SystemError.
   void flush();
   /// Writes how many windows found no room, if any did not, and the seal. `offered` has the nodes and the time of the

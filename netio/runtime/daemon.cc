@@ -271,6 +271,8 @@ class Daemon {
       slot.records_cut_ps.store(cut.ps(), std::memory_order_relaxed);
       slot.recorded_ps.store(std::min(driver_.committed(), before_cut).ps(),
                              std::memory_order_release);
+    } else {
+      outputs_.hand_on_events();
     }
     for (size_t i = 0; i < progress.size(); ++i) {
       slot.progress[i].store(progress[i], std::memory_order_relaxed);

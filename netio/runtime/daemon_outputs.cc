@@ -48,6 +48,13 @@ void DaemonOutputs::flush() {
   if (records_) records_->flush();
 }
 
+void DaemonOutputs::hand_on_events() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!events_ || now - handed_on_ < kHandOnEvery) return;
+  handed_on_ = now;
+  events_->hand_on();
+}
+
 void DaemonOutputs::close(const EvidenceSeal& offered) {
   if (capture_) capture_->close(offered);
   if (events_) events_->close(offered);

@@ -3,6 +3,7 @@
 // report. The daemon opens them at its start, gives each node a recorder that writes into them, and
 // closes them once, with a seal: the nodes that they cover, from when to when.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,9 @@ class DaemonOutputs {
   std::unique_ptr<RunRecorder> make_recorder(const NodeSite& site);
   /// What was recorded so far can be read in the files. Throws SystemError (disk full).
   void flush();
+  /// Hands the events so far to the kernel, every kHandOnEvery of the machine's clock, so that `jq` can follow them.
+  void hand_on_events();
+  static constexpr std::chrono::milliseconds kHandOnEvery{100};
   /// Nothing is recorded after this. Throws SystemError (disk full).
   void close(const EvidenceSeal& offered);
   /// Writes the report, sealed, if there is a folder for it. Throws SystemError.
@@ -42,6 +46,7 @@ class DaemonOutputs {
   /// A successor writes files of its own, which come after its predecessor's in the order of names.
   std::string file_name(const char* extension) const;
 
+  std::chrono::steady_clock::time_point handed_on_;
   const DaemonConfig& config_;
   const Topology& topology_;
   uint64_t record_bytes_;  ///< granted at the start

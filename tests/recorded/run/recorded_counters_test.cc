@@ -78,10 +78,43 @@ TEST_CASE(
   CHECK(sums.at("rx") >= sums.at("tx"));
   for (const auto& line : series.lines()) {
     CHECK(line.values.size() == series.steps());
+    if (line.row->kind == telemetry::MetricKind::kGauge) continue;
     CHECK(std::is_sorted(line.values.begin(), line.values.end()));
     CHECK(line.values.back() > 0);
   }
   CHECK(drops(sums) > 0);
+}
+
+TEST_CASE("the deepest queue of the series is the verdict's, and hosts' losses are their events") {
+  const CountedRun counted;
+  const telemetry::CounterSeries series = recorded_counters(counted.run, FabricTime::from_us(10));
+  uint64_t deepest = 0, deeper_now = 0;
+  for (const auto& line : series.lines()) {
+    const uint64_t most = *std::max_element(line.values.begin(), line.values.end());
+    if (line.row->word == "data_depth_max_bytes") deepest = std::max(deepest, most);
+    if (line.row->word == "data_depth_bytes") deeper_now = std::max(deeper_now, most);
+  }
+  REQUIRE(counted.result.verdict.metrics.deepest.has_value());
+  CHECK(deepest == counted.result.verdict.metrics.deepest->size.value);
+  CHECK(deeper_now > 0);
+  CHECK(deeper_now <= deepest);
+  const Sums sums = last_values(series);
+  CHECK(sums.at("losses_detected") > 0);
+  CHECK(sums.at("retransmissions") == counted.result.verdict.metrics.retransmitted);
+}
+
+TEST_CASE("with captures of switches the series has pauses: frames, and how long ports stood") {
+  test::TemporaryRuns runs;
+  ScenarioOverrides overrides;
+  overrides.captures = CaptureScope::kAll;
+  const RunResult result = runs.run(load_scenario("pfc-deadlock", overrides));
+  const RecordedRun run = read_run(result.folder.path);
+  const Sums sums = last_values(recorded_counters(run, FabricTime::from_us(50)));
+  CHECK(sums.at("xoff_sent") > 0);
+  CHECK(sums.at("xon_sent") > 0);
+  CHECK(sums.at("xoff_received") > 0);
+  CHECK(sums.at("xoff_received") <= sums.at("xoff_sent"));
+  CHECK(sums.at("paused_ps") > 0);
 }
 
 TEST_CASE("a mark counts at the port that set it, once") {
