@@ -132,11 +132,11 @@ MapperPlan plan_mapper(const FabricShape& shape) {
   plan.share =
       plan.most_a_port * bits /
       (static_cast<double>(plan.period.ps()) * 1e-12 * static_cast<double>(outline.host_rate.bps));
-  plan.threshold = analysis::alarm_threshold(plan.t0 + plan.t1 + plan.cross);
+  plan.threshold = alarm_threshold(plan.t0 + plan.t1 + plan.cross);
   for (const double loss : kLosses) {
-    const double bad = std::min(loss, 1 - analysis::kProbeChance);
+    const double bad = std::min(loss, 1 - kProbeChance);
     plan.delays.push_back({loss, std::max(1.0, std::ceil(analysis::probes_to_alarm(
-                                                   bad, analysis::kProbeChance, plan.threshold)))});
+                                                   bad, kProbeChance, plan.threshold)))});
   }
   return plan;
 }
@@ -163,7 +163,7 @@ std::string mapper_plan_text(const MapperPlan& plan) {
   line("", "a wire, the optics at its ends and its entry in the table: light and");
   line("", "frame checks of the receiving port would");
   line("one false alarm",
-       fmt::format("in {:.0g} periods: {:.1f} nats", analysis::kPeriodsPerAlarm, plan.threshold));
+       fmt::format("in {:.0g} periods: {:.1f} nats", kPeriodsPerAlarm, plan.threshold));
   text += "  loss     probes until it is named, in the mean\n";
   for (const MapperPlan::Delay& delay : plan.delays) {
     const auto ps = static_cast<double>(plan.period.ps()) * delay.probes;

@@ -5,6 +5,7 @@
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/expect/expect_mapper.h"
 #include "analysis/expect/expect_orchestrator.h"
+#include "analysis/mapper/denylist_result.h"
 #include "analysis/mapper/mapper_collector.h"
 #include "analysis/orchestrator/orchestrator_collector.h"
 #include "fabric/topology/pattern.h"
@@ -85,7 +86,108 @@ CheckResult judge(const ExpectOrchestratorNames& expected, const JudgedRun& run)
   return passed(check, *check.looked);
 }
 
+/// What a denylist did, or in `check` why that is not known.
+std::optional<DenylistResult> denylist_of(const JudgedRun& run, CheckResult& check) {
+  const auto list = denylist_result(run.topology, run.evidence.events(), run.evidence.coverage());
+  const auto& events = run.evidence.events().denylist();
+  check.unit = "us";
+  if (!list) {
+    check = unjudged(check, "the fabric has no denylist");
+  } else if (!list->none.empty()) {
+    check = unjudged(check, list->none);
+  } else if (events.empty()) {
+    check = unjudged(check, "no host has reported a list");
+  } else {
+    check.looked = run.of_whole_run(events.size(), "decision", Source::kEvents);
+    return list;
+  }
+  return std::nullopt;
+}
+
+CheckResult judge_denied(const ExpectDenied& expected, const JudgedRun& run) {
+  CheckResult check;
+  if (expected.within != FabricTime::never()) check.bound = expected.within.us();
+  const auto list = denylist_of(run, check);
+  if (!list) return check;
+  const FabricTime begin = run.faults.empty() ? FabricTime::zero() : run.first_fault();
+  uint64_t times = 0;
+  std::optional<FabricTime> first;
+  for (const DenialSpan& span : list->spans) {
+    if (expected.part == kNoPart) {
+      check.where = {span.at, span.allowed, span.part};
+      return failed(check, "it denies " + span.part);
+    }
+    if (!matches_pattern(expected.part, span.part)) continue;
+    ++times;
+    if (!first && span.hosts == list->hosts) first = span.reached;
+  }
+  if (expected.part == kNoPart) return passed(check, *check.looked);
+  if (times == 0) return failed(check, "it never denies it");
+  if (!first) return failed(check, "not every host has left it out");
+  const FabricTime took = std::max(*first, begin) - begin;
+  check.measured = took.us();
+  if (times > expected.at_most) {
+    return failed(check, "it is denied " + std::to_string(times) + " times");
+  }
+  if (took > expected.within) return failed(check, "at all hosts at " + to_string(*first));
+  return passed(check, *check.looked);
+}
+
+CheckResult judge_allowed_again(const ExpectAllowedAgain& expected, const JudgedRun& run) {
+  CheckResult check;
+  if (expected.within != FabricTime::never()) check.bound = expected.within.us();
+  const auto list = denylist_of(run, check);
+  if (!list) return check;
+  const FabricTime begin = run.last_heal().value_or(FabricTime::zero());
+  std::optional<FabricTime> last;
+  for (const DenialSpan& span : list->spans) {
+    if (!matches_pattern(expected.part, span.part)) continue;
+    check.where = {span.at, run.measurements.end, span.part};
+    if (span.allowed == FabricTime::never()) return failed(check, span.part + " stays denied");
+    if (span.back == FabricTime::never()) return failed(check, "not at every host");
+    last = std::max(last.value_or(span.back), span.back);
+  }
+  if (!last) return failed(check, "it was never denied");
+  check.where = {};
+  const FabricTime took = std::max(*last, begin) - begin;
+  check.measured = took.us();
+  if (took > expected.within) return failed(check, "at all hosts at " + to_string(*last));
+  return passed(check, *check.looked);
+}
+
 }  // namespace
+
+const Rules<ExpectDenied>& rules_of(const ExpectDenied&) {
+  static constexpr Rules<ExpectDenied> kRules{
+      .sentence = [](const ExpectDenied& e, const Wording& in) -> std::string {
+        if (e.part == kNoPart) return "the denylist stays empty";
+        std::string text = "time until all hosts left out " + e.part;
+        if (e.within != FabricTime::never()) text += in.at_most(in.time(e.within));
+        if (e.at_most != ExpectDenied::kNoBound) {
+          text += ", at most " + std::to_string(e.at_most) + " times";
+        }
+        return text;
+      },
+      .evidence = needs<ExpectDenied, Witness::kEvents>,
+      .early_end = so_far<ExpectDenied>,
+      .judge = judge_denied,
+  };
+  return kRules;
+}
+
+const Rules<ExpectAllowedAgain>& rules_of(const ExpectAllowedAgain&) {
+  static constexpr Rules<ExpectAllowedAgain> kRules{
+      .sentence = [](const ExpectAllowedAgain& e, const Wording& in) -> std::string {
+        const bool bounded = e.within != FabricTime::never();
+        return "time until all hosts use " + e.part + " again" +
+               (bounded ? in.at_most(in.time(e.within)) : "");
+      },
+      .evidence = needs<ExpectAllowedAgain, Witness::kEvents>,
+      .early_end = so_far<ExpectAllowedAgain>,
+      .judge = judge_allowed_again,
+  };
+  return kRules;
+}
 
 const Rules<ExpectMapperNames>& rules_of(const ExpectMapperNames&) {
   static constexpr Rules<ExpectMapperNames> kRules{

@@ -40,6 +40,8 @@
 //     - isolated                     # no packet reached another tenant; or of {tenants: [a, b]}
 //     - dropped_for: {reason: not_authorised, host: h3, at_least: 1}
 //     - datagrams: {to: h0, at_most: 0}
+//     - denied: {part: "switch p0.t1-2", within: 60rtt}
+//     - allowed_again: {part: "switch p0.t1-2", within: 200rtt}
 //
 // An entry may carry the published figure: {goodput: {...}, published: 87.2%, figure: "..."}.
 
@@ -80,8 +82,8 @@ using ExpectationKind =
                  ExpectEvsGood, ExpectQueuesEmpty, ExpectLosses, ExpectTrims, ExpectRetransmissions,
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
-                 ExpectIsolated, ExpectDroppedFor, ExpectDatagrams,
-                 ExpectOrchestratorNames>;
+                 ExpectIsolated, ExpectDroppedFor, ExpectDatagrams, ExpectOrchestratorNames,
+                 ExpectDenied, ExpectAllowedAgain>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

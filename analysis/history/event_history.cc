@@ -15,9 +15,10 @@ namespace mrclab::analysis {
 namespace {
 
 /// Checks need these events of hosts, and these of switches.
-constexpr std::array kKeptOfHosts{event_kind::kQpError, event_kind::kEvState,
+constexpr std::array kKeptOfHosts{event_kind::kQpError,        event_kind::kEvState,
                                   event_kind::kCollectiveDone, event_kind::kMapperReport,
-                                  event_kind::kNeighbour};
+                                  event_kind::kNeighbour,      event_kind::kDenylist,
+                                  event_kind::kDenylistSet};
 constexpr std::array kKeptOfSwitches{event_kind::kBgpDown, event_kind::kFib, event_kind::kProtected,
                                      event_kind::kNeighbour, event_kind::kSwitchService};
 
@@ -67,7 +68,7 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     return;
   }
   if (failures_.size() + paths_.size() + collectives_.size() + routing_.size() + mapper_.size() +
-          links_.size() + services_.size() >=
+          links_.size() + services_.size() + denylist_.size() >=
       kMaxEvents) {
     complete_ = std::min(complete_, record.t);
     return;
@@ -87,6 +88,9 @@ void EventHistory::add(NodeId node, const EventRecord& record) {
     } else {
       ++malformed_;
     }
+  } else if (record.kind == event_kind::kDenylist || record.kind == event_kind::kDenylistSet) {
+    denylist_.push_back({record.t, host, record.kind == event_kind::kDenylistSet,
+                         std::string(record.cause), record.detail});
   } else if (!record.qp || record.cause.empty()) {
     ++malformed_;
   } else if (record.kind == event_kind::kQpError) {
@@ -184,6 +188,7 @@ void EventHistory::finish() {
   sort_by_time(mapper_);
   sort_by_time(links_);
   sort_by_time(services_);
+  sort_by_time(denylist_);
   std::stable_sort(windows_.begin(), windows_.end(),
                    [](const WindowNews& a, const WindowNews& b) { return a.said.t < b.said.t; });
 }

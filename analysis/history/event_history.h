@@ -93,6 +93,14 @@ struct ServiceNews {
   std::string phase, why;
 };
 
+/// A collector's decision about a denylist, or a host that has a list in force.
+struct DenylistNews {
+  FabricTime t;
+  uint32_t host = 0;
+  bool is_set = false;  ///< in force at this host; else decided here
+  std::string cause, detail;
+};
+
 /// A host's report of its window.
 struct WindowNews {
   uint32_t host = 0;  ///< host number
@@ -128,6 +136,7 @@ class EventHistory {
   const std::vector<MapperNews>& mapper() const { return mapper_; }
   const std::vector<LinkNews>& links() const { return links_; }
   const std::vector<ServiceNews>& services() const { return services_; }
+  const std::vector<DenylistNews>& denylist() const { return denylist_; }
   const std::vector<WindowNews>& windows() const { return windows_; }
   /// Before this instant no reported window is missing; never(): none is. Checks do not need them.
   FabricTime windows_until() const { return windows_until_; }
@@ -148,6 +157,7 @@ class EventHistory {
   std::vector<MapperNews> mapper_;
   std::vector<LinkNews> links_;
   std::vector<ServiceNews> services_;
+  std::vector<DenylistNews> denylist_;
   std::vector<WindowNews> windows_;
   FabricTime windows_until_ = FabricTime::never();
   uint64_t malformed_ = 0;

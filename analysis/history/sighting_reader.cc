@@ -271,7 +271,8 @@ void SightingReader::keep_datagram(const CutFrame& kept, NodeId node, bool leave
   const auto source = host_of_address(topology_, packet.inner.source);
   const auto destination = host_of_address(topology_, packet.inner.destination);
   if (!source || !destination) return;
-  if (*source == *destination) return;  // a mapper's probe
+  // A mapper's probes, and what its agents and its collector send each other.
+  if (*source == *destination || packet.udp.destination_port == kMapperPort) return;
   const uint32_t self = topology_.node(node).index;
   if (!leaves) return seen_.senders.arrived(*source, self, true, t, topology_);
   seen_.senders.left(self, *source, *destination);

@@ -334,6 +334,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.notes.push_back(std::move(note));
   }
   verdict.orchestrator = orchestrator_result(in.topology, evidence.events(), coverage);
+  verdict.denylist = denylist_result(in.topology, evidence.events(), coverage);
   verdict.metrics = metrics_of(in, evidence, m);
   for (const Dependence& dependence : in.dependences) {
     if (applies(dependence.on, verdict.metrics)) verdict.depends_on.push_back(dependence.text);

@@ -1,7 +1,6 @@
 #include "analysis/mapper/mapper_collector.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 #include "analysis/blame/blamer.h"
@@ -13,24 +12,9 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Shares of lost probes: a dark part, which loses all, so that one that comes back counts as much against it as two lost
-/// ones do for it; and gray failures.
-const std::vector<double> kBank = {
-    1 - kProbeChance * kProbeChance, 0.9, 0.5, 0.2, 0.05, 0.01, 0.001};
-/// A part is not named before as many are left as this, itself and its equals (our choice).
-constexpr uint32_t kMostPlaces = 4;
 /// An entropy value becomes bad for no broken part with this probability in a period: full queues lose packets, too (our
 /// choice: three make no finding).
 constexpr double kEventChance = 0.005;
-
-uint64_t probes_a_period(const Topology& topology) {
-  const ProbeGrid grid = grid_of(topology);
-  uint64_t probes = 0;
-  for (uint32_t host = 0; host < topology.host_count(); ++host) {
-    probes += probes_of(grid, topology.mapper, host, 0, 0).size() * topology.planes;
-  }
-  return probes;
-}
 
 /// When the report that has this probe comes.
 FabricTime reported_at(const MapperResult& result, FabricTime sample) {
@@ -45,7 +29,7 @@ std::vector<MapperFinding> explain(const Topology& topology, const PortLight& li
   options.chance = chance;
   // A share of loss that is no more than chance would make every good one evidence.
   options.severities.clear();
-  std::copy_if(kBank.begin(), kBank.end(), std::back_inserter(options.severities),
+  std::copy_if(kLossBank.begin(), kLossBank.end(), std::back_inserter(options.severities),
                [chance](double share) { return share > chance; });
   options.least_gain = result.threshold;
   options.probed_every = result.period;
@@ -79,11 +63,6 @@ void sort_by_naming(std::vector<MapperFinding>& findings) {
 }
 
 }  // namespace
-
-double alarm_threshold(uint64_t probes) {
-  return std::log(static_cast<double>(std::max<uint64_t>(probes, 1)) * kPeriodsPerAlarm *
-                  static_cast<double>(kBank.size()));
-}
 
 std::vector<MapperFinding> findings_of(const MapperResult& result, MapperWitness by) {
   if (by == MapperWitness::kEvents) return result.by_events;

@@ -20,18 +20,10 @@
 #include "analysis/history/event_history.h"
 #include "analysis/mapper/mapper_result.h"
 #include "analysis/mapper/mapper_witness.h"
+#include "fabric/probes/probe_evidence.h"
 #include "fabric/topology/topology.h"
 
 namespace mrclab::analysis {
-
-/// A probe is lost for no reason with this probability; in the lab none is but for full queues, which probe_samples.h leaves
-/// out.
-inline constexpr double kProbeChance = 1e-6;
-/// One false alarm in so many periods (our choice).
-inline constexpr double kPeriodsPerAlarm = 1e6;
-
-/// What a part must come to, in nats, where so many probes are sent in a period.
-double alarm_threshold(uint64_t probes);
 
 /// Empty where the fabric has no mapper.
 std::optional<MapperResult> mapper_result(const Topology& topology, const EventHistory& events,

@@ -121,6 +121,19 @@ function mapper(run) {
       note(`Hosts assumed ${m.ev_events} entropy values bad` + (told.length ? "." : ": too few in one place to name a part.")));
 }
 
+/// What hosts left out because of it.
+function denylist(run) {
+  const d = run.verdict.denylist;
+  if (!d) return;
+  const at = (ns) => ns < 0 ? "-" : timeUs(ns / 1e3);
+  const rows = d.spans.map((s) => [s.part, at(s.at_ns), at(s.reached_ns), `${s.hosts} of ${d.hosts}`, at(s.allowed_ns),
+                                   prose(s.why) + "."]);
+  section("What was denied",
+      rows.length ? wideTable(["part", "denied at", "at the last host", "hosts", "allowed again", "why"], rows, [], true) : null,
+      note(`${d.collector} decides; ${d.lists} lists.` + (rows.length ? "" : " Nothing was denied.")),
+      ...d.capped.map((c) => note("Not denied: " + prose(c.part) + ", " + prose(c.why) + ".")));
+}
+
 /// A stretch of time, to be looked at in the charts.
 const span = (from, until) => el("button", {type: "button", class: "span", title: "show this in the charts",
     onclick: () => zoom(from, until)}, `${timeUs(from)} – ${timeUs(until)}`);
@@ -398,6 +411,7 @@ function reportPage(run) {
   waits(run);
   blame(run);
   mapper(run);
+  denylist(run);
   timeline(run);
   evMatrix(run);
   windows(run);

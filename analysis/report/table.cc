@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "analysis/blame/blame_text.h"
+#include "analysis/mapper/denylist_text.h"
 #include "analysis/mapper/mapper_text.h"
 #include "analysis/orchestrator/orchestrator_text.h"
 #include "analysis/report/summary.h"
@@ -186,6 +187,25 @@ void orchestrator_part(const Verdict& verdict, TextTable& table) {
   table.rule();
 }
 
+/// What was denied because of it, and what would have been too much.
+void denylist_part(const Verdict& verdict, TextTable& table) {
+  if (!verdict.denylist) return;
+  const DenylistResult& list = *verdict.denylist;
+  table.line("denylist");
+  table.indented(summary_of(list), 2);
+  for (size_t i = 0; i < std::min(list.spans.size(), kBlamesShown); ++i) {
+    table.indented(headline(list.spans[i], list.hosts), 2);
+    table.indented(list.spans[i].why, 4);
+  }
+  more_in_file(list.spans.size(), table);
+  for (size_t i = 0; i < std::min(list.capped.size(), kBlamesShown); ++i) {
+    table.indented("not denied: " + list.capped[i].part, 2);
+    table.indented(list.capped[i].why, 4);
+  }
+  more_in_file(list.capped.size(), table);
+  table.rule();
+}
+
 std::string milliseconds(int64_t ns) {
   char text[48];
   std::snprintf(text, sizeof text, "%.3g ms", std::abs(static_cast<double>(ns)) * 1e-6);
@@ -259,6 +279,7 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   blame_part(verdict, table);
   mapper_part(verdict, table);
   orchestrator_part(verdict, table);
+  denylist_part(verdict, table);
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so the goodput is not known");

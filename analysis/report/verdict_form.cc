@@ -171,6 +171,28 @@ Form orchestrator_form() {
                  {"none", kText, "why nothing can be found"}});
 }
 
+Form denylist_form() {
+  std::vector<Form::Key> span{{"part", kText, "kind and name"},
+                              {"why", kText, "as the collector had it"},
+                              {"at_ns", kNumber, "the collector denied it"},
+                              {"hosts", count(), "that have left it out"},
+                              {"reached_ns", kNumber, "the last of them did"},
+                              {"allowed_ns", kNumber, "it was allowed again; -1: it was not"},
+                              {"back_ns", kNumber, "at the last host; -1: it was not"}};
+  return object({{"collector", kText, "the host that decides"},
+                 {"hosts", count(), "of the fabric"},
+                 {"lists", count(), "that were decided"},
+                 {"expired", count(), "lists that a host forgot, as nothing came any more"},
+                 {"left_out", count(),
+                  "parts that a host did not deny a queue pair, as it would have been too many"},
+                 {"spans", Form::list(object(std::move(span))), "parts, as they were denied"},
+                 {"capped",
+                  Form::list(object({{"part", kText, "kind and name"},
+                                     {"why", kText, "what it was asked for, and what it exceeds"},
+                                     {"at_ns", kNumber, "when"}})),
+                  "parts that were not denied, as it would have been too much"}});
+}
+
 Form metrics_form() {
   const Form pauses =
       object({{"ports", count(), "that were paused"},
@@ -270,6 +292,7 @@ const ValueForm& verdict_form() {
        {"losses_not_told", kText, "lost where switches chose the way, and no record shows it"},
        {"mapper", mapper_form(), "what a mapper's probes found; where the fabric has one"},
        {"orchestrator", orchestrator_form(), "what is not as planned; where the fabric has one"},
+       {"denylist", denylist_form(), "what was denied because of it; where the fabric has one"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"loss_timers", kText,
         "where packets were lost: the NIC's and the transport's profile, and their times"},

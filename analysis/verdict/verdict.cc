@@ -10,6 +10,7 @@
 
 #include "analysis/blame/blame_text.h"
 #include "analysis/checks/checks.h"
+#include "analysis/mapper/denylist_text.h"
 #include "analysis/mapper/mapper_text.h"
 #include "analysis/orchestrator/orchestrator_text.h"
 #include "fabric/text/schema_id.h"
@@ -279,6 +280,7 @@ std::string to_json(const Verdict& verdict) {
   if (!verdict.losses_not_told.empty()) json["losses_not_told"] = verdict.losses_not_told;
   if (verdict.mapper) json["mapper"] = to_json(*verdict.mapper);
   if (verdict.orchestrator) json["orchestrator"] = to_json(*verdict.orchestrator);
+  if (verdict.denylist) json["denylist"] = to_json(*verdict.denylist);
   json["metrics"] = metrics_json(verdict.metrics);
   if (!verdict.loss_timers.empty()) json["loss_timers"] = verdict.loss_timers;
   if (verdict.cost) json["cost"] = cost_json(*verdict.cost);

@@ -12,6 +12,7 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/history/reports.h"
 #include "analysis/incident/incident_cost.h"
+#include "analysis/mapper/denylist_result.h"
 #include "analysis/mapper/mapper_result.h"
 #include "analysis/measure/dip.h"
 #include "analysis/measure/fault_losses.h"
@@ -106,6 +107,7 @@ struct Verdict {
       losses_not_told;  ///< losses without a known place (analysis/blame/blame.h); empty: there are none
   std::optional<MapperResult> mapper = std::nullopt;              ///< empty: the fabric has none
   std::optional<OrchestratorResult> orchestrator = std::nullopt;  ///< likewise
+  std::optional<DenylistResult> denylist = std::nullopt;          ///< likewise
   Metrics metrics;
   std::string
       loss_timers;  ///< by what endpoints found losses; empty: nothing was lost, or not known

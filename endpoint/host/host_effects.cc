@@ -62,6 +62,7 @@ void HostImpl::on_host_state(HostWork work) {
     if (work != HostWork::kDown) neighbours_->start(host_.now);
     plan_neighbours();
   }
+  if (before == HostWork::kDown) start_denylist();
   if (!mapper_) return;
   mapper_->set_running(work == HostWork::kRunning, host_.now);
   mapper_planned_ = FabricTime::never();  // what was planned in another life comes to nothing
@@ -94,6 +95,8 @@ void HostImpl::power_off() {
   roce_.power_off();
   peers_.power_off();
   sender_.power_off();
+  denials_.begin_again();
+  collector_.reset();
   device_->power_off();
   // Frames that the host sent before may still be under way, and refer to their payload there (Frame::lent).
   if (host_.maker.lends()) lost_memory_.push_back(std::move(memory_));
@@ -151,15 +154,13 @@ void HostImpl::on_denial(const EvDenial& denial) {
   if (denial.host != host_.environment.self) return;
   const uint32_t toward =
       denial.toward.valid() ? host_.topology.node(denial.toward).index : Denylist::kEverybody;
-  denylist_.set(denial.ev, toward, denial.denied);
+  denials_.by_hand().set(denial.ev, toward, denial.denied);
   for (QueuePair& qp : queue_pairs_) {
     if (toward != Denylist::kEverybody && toward != qp.peer.host) continue;
-    const bool denied = denylist_.denies(denial.ev, qp.peer.host);
-    qp.requester.set_denied(denial.ev, denied, host_.now);
+    apply_denials(qp);
     queue_pairs_.touch(qp);
   }
-  for (Peer& peer : peers_.table())
-    peer.reverse.set_denied(denial.ev, denylist_.denies(denial.ev, peer.host));
+  for (Peer& peer : peers_.table()) apply_denials(peer);
 }
 
 }  // namespace mrclab::endpoint

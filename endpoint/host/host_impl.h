@@ -14,7 +14,8 @@
 //     |-- NeighbourAgent     LLDP, uplinks that T0s do not use host_routing.cc
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
-//     |-- Denylist           what a controller denies         faults: host_effects.cc
+//     |-- HostDenials        what a controller denies         faults: host_effects.cc, lists: host_denylist.cc
+//     |-- DenylistCollector  on one host: decides the list    host_denylist.cc
 //     '-- HostDevice         verbs for programs outside       host_device.cc, host_device_work.cc
 //
 // One event is processed like this: the event itself, then what it means to applications (completions
@@ -29,6 +30,7 @@
 #include "endpoint/host/data_sender.h"
 #include "endpoint/host/host_account.h"
 #include "endpoint/host/host_config.h"
+#include "endpoint/host/host_denials.h"
 #include "endpoint/host/host_peers.h"
 #include "endpoint/host/host_routes.h"
 #include "endpoint/host/host_shared.h"
@@ -40,8 +42,8 @@
 #include "endpoint/host/roce_side.h"
 #include "endpoint/host/verbs.h"
 #include "endpoint/host/workload_builder.h"
+#include "endpoint/mapper/denylist_collector.h"
 #include "endpoint/mapper/mapper_agent.h"
-#include "endpoint/paths/denylist.h"
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 #include "fabric/neighbours/neighbour_agent.h"
@@ -103,6 +105,19 @@ class HostImpl : public QueuePairEvents {
   void run_neighbours();
   void take_neighbour(uint32_t port, const Frame& frame);
   void after_neighbours();
+  // The denylist (host_denylist.cc).
+  void start_denylist();
+  void announce_list(std::string_view cause);
+  std::vector<EntropyValue> values_of(const QueuePair& qp) const;
+  void apply_denials(QueuePair& qp);
+  void apply_denials(Peer& peer);
+  void list_changed(std::string_view cause);
+  void send_message(uint32_t to, const MapperMessage& message);
+  void send_message_over(const Path& path, uint32_t to, const MapperMessage& message);
+  void send_report(const ProbeReport& report);
+  void run_collector();
+  bool take_message(uint32_t port, const Frame& frame);
+  bool take_message_of(uint32_t source, MapperMessage& message);
 
   // Queue pairs (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
@@ -110,7 +125,6 @@ class HostImpl : public QueuePairEvents {
                             const ConnectionLimits& limits);
   void remove_queue_pair(QueuePair& qp);
   std::vector<EntropyValue> evs_of_queue_pair(const QueuePair::Identity& id, uint32_t host) const;
-  void apply_denylist(QueuePair& qp);
   // QueuePairEvents
   void write_completed(QueuePair& qp, uint64_t id) override;
   void write_failed(QueuePair& qp, uint64_t id, std::string_view status) override;
@@ -172,7 +186,11 @@ class HostImpl : public QueuePairEvents {
   FabricTime neighbours_planned_ = FabricTime::never();
   std::vector<UplinkSet>
       unused_uplinks_;  ///< by port: as its T0 says; their entropy values are denied
-  Denylist denylist_;
+  HostDenials denials_;
+  std::optional<DenylistCollector> collector_;  ///< where this host is the one that decides
+  uint32_t collector_host_ = 0;
+  uint64_t messages_sent_ = 0;  ///< to the mapper's port; each goes by the next path
+  bool list_announced_ = true;  ///< the list that the host began with has its event
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_
   bool doorbell_ = false;         ///< an event for new posts stands in the queue

@@ -41,7 +41,8 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
       queues_(queue_pairs_, rc_queue_pairs_),
       applications_(host_, queues_),
       roce_(host_, ports_, receiving_, pauses_, memory_.regions, applications_, rc_queue_pairs_),
-      sender_(host_, ports_, queue_pairs_, roce_) {
+      sender_(host_, ports_, queue_pairs_, roce_),
+      denials_(host_.topology, host_.self) {
   std::vector<ConnectionPlan> own_plan;
   if (config.connections == nullptr) {
     own_plan = plan_connections(host_.topology, config.workloads, host_.environment.seed,
@@ -72,6 +73,7 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     neighbours_->start(host_.now);
     plan_neighbours();
   }
+  start_denylist();
 }
 
 HostImpl::~HostImpl() = default;

@@ -68,7 +68,10 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
   // Ports that are down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
                               host_.now);
-  apply_denylist(qp);
+  if (!denials_.empty()) {
+    apply_denials(qp);
+    apply_denials(qp.peer);
+  }
   return qp;
 }
 
@@ -81,17 +84,6 @@ void HostImpl::remove_queue_pair(QueuePair& qp) {
   qp.requester.fail("destroyed");
   queue_pairs_.erase(qp);
   --host_.stats.qps;
-}
-
-/// What was denied before the queue pair was created.
-void HostImpl::apply_denylist(QueuePair& qp) {
-  if (denylist_.empty()) return;
-  for (uint32_t i = 0; i < qp.requester.evs().size(); ++i) {
-    const EntropyValue ev = qp.requester.evs().value(i);
-    if (!denylist_.denies(ev, qp.peer.host)) continue;
-    qp.requester.set_denied(ev, true, host_.now);
-    qp.peer.reverse.set_denied(ev, true);
-  }
 }
 
 void HostImpl::write_completed(QueuePair& qp, uint64_t id) {

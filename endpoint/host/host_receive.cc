@@ -63,6 +63,7 @@ void HostImpl::on_arrival(uint32_t port, Arrival arrival) {
   }
   if (mapper_ && take_probe(port, arrival.frame)) return;
   if (neighbours_ && is_lldp(arrival.frame.bytes())) return take_neighbour(port, arrival.frame);
+  if (mapper_ && host_.topology.denylist.on && take_message(port, arrival.frame)) return;
   receiving_.count_frame(arrival.frame.wire_length());
   waited_ = std::max(host_.now - arrival.arrival - host_.topology.host_latency, FabricTime::zero());
   Refusal refusal = checks_.examine(port, arrival.frame, packet_);

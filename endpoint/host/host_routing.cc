@@ -47,9 +47,12 @@ void HostImpl::on_wire_rate(const WireRate& rate) {
   plan_routes(host_.now);
 }
 
-/// One event for the agent stands in the queue; one that comes too early finds nothing to do.
+/// One event for the agent, and for the collector where it is, stands in the queue; one that comes too early finds nothing to do.
 void HostImpl::plan_mapper() {
-  const FabricTime at = std::max(mapper_->deadline(), host_.now);
+  FabricTime due = mapper_ ? mapper_->deadline() : FabricTime::never();
+  if (collector_) due = std::min(due, collector_->deadline());
+  if (!list_announced_) due = host_.now;
+  const FabricTime at = std::max(due, host_.now);
   if (at == FabricTime::never() || at >= mapper_planned_) return;
   mapper_planned_ = at;
   host_.events.push(at, EventClass::kTimer, 0, {HostEventKind::kMapper, 0, 0});
@@ -57,9 +60,13 @@ void HostImpl::plan_mapper() {
 
 void HostImpl::run_mapper() {
   if (host_.now >= mapper_planned_) mapper_planned_ = FabricTime::never();
+  if (!list_announced_) announce_list("static");
+  if (work_ == HostWork::kRunning) run_collector();
+  if (!mapper_) return plan_mapper();
   while (const std::optional<ProbeReport> report = mapper_->next_report(host_.now)) {
     host_.report_event(
         {host_.now, event_kind::kMapperReport, {}, {}, {}, {}, {}, to_text(*report)});
+    send_report(*report);
   }
   const MapperProfile& profile = host_.topology.mapper;
   while (const std::optional<MapperAgent::Due> due = mapper_->next_probe(host_.now)) {

@@ -24,6 +24,8 @@ inline constexpr std::string_view kCollectiveDone = "collective_done";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kWindowsLeftOut = "windows_left_out";
 inline constexpr std::string_view kMapperReport = "mapper_report";
+inline constexpr std::string_view kDenylist = "denylist";
+inline constexpr std::string_view kDenylistSet = "denylist_set";
 // Hosts and switches of a fabric with an orchestrator.
 inline constexpr std::string_view kNeighbour = "neighbour";
 // Switches, and hosts with a speaker.
@@ -94,6 +96,9 @@ inline constexpr std::array kEventKinds{
                   "what LLDP shows at the other end of a port: found, changed, or gone"},
     EventKindInfo{event_kind::kSwitchService, "switch",
                   "a switch is provisioned, checked, in service, or kept out of it, and why"},
+    EventKindInfo{event_kind::kDenylist, "host",
+                  "the collector denies a part, allows it again, or would deny too much"},
+    EventKindInfo{event_kind::kDenylistSet, "host", "a denylist is in force at a host"},
     EventKindInfo{event_kind::kSwitchState, "switch",
                   "a switch hung, works again, lost or has power"},
     EventKindInfo{event_kind::kPortUp, "switch", "a port has carrier again"},

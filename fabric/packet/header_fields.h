@@ -235,6 +235,26 @@ inline constexpr auto kProbeTable = header_table<ProbeHeader>(
           "by which its sender recognises it"),
     field(64, "sent", "Sent", &ProbeHeader::sent, Show::kDecimal, nullptr, "ps"));
 
+std::string_view mapper_message_name(uint64_t value);
+std::string_view denied_part_name(uint64_t value);
+
+inline constexpr auto kMapperTable = header_table<MapperHeader>(
+    "message", "Mapper Message", "fabric/probes/mapper_message.h",
+    constant(32, "magic", "Magic", 0x4D52'434C, Show::kHex), constant(4, "version", "Version", 1),
+    field(4, "kind", "Kind", &MapperHeader::kind, Show::kDecimal, mapper_message_name), reserved(8),
+    field(16, "count", "Fates or parts", &MapperHeader::count),
+    field(32, "session", "Session", &MapperHeader::session, Show::kHex),
+    field(64, "period", "Period", &MapperHeader::period),
+    field(64, "list", "List", &MapperHeader::list, Show::kDecimal, nullptr,
+          "the instant in ps at which it was decided; 0: as at the start"));
+
+inline constexpr auto kPartTable = header_table<PartHeader>(
+    "part", "Denied Part", "fabric/probes/denied_part.h",
+    field(8, "kind", "Kind", &PartHeader::kind, Show::kDecimal, denied_part_name),
+    field(8, "plane", "Plane", &PartHeader::plane),
+    field(16, "uplink", "Uplink", &PartHeader::uplink),
+    field(32, "index", "T0 or host", &PartHeader::index));
+
 inline constexpr auto kStampTable = header_table<StampHeader>(
     "stamp", "STAMP Session-Sender Test Packet", "RFC 8762 section 4.2.1 and RFC 8972 section 3",
     field(32, "seq_number", "Sequence number", &StampHeader::sequence),
@@ -270,11 +290,13 @@ inline constexpr auto kTrailerTable = header_table<TimeTrailer>(
           "of a frame without payload: the XOR of its wrong bits' numbers plus one"),
     computed(32, "crc", "CRC-32", Show::kHex, "of the bytes before"));
 
-/// The same for what a mapper's probe has behind UDP, one or the other.
+/// The same for what a mapper's probes and messages have behind UDP, one or the other; a list's parts follow its header.
 template <class F>
 void for_each_probe_header(F&& f) {
   f.template operator()<kProbeTable>();
   f.template operator()<kStampTable>();
+  f.template operator()<kMapperTable>();
+  f.template operator()<kPartTable>();
 }
 
 /// Calls f.operator()<kTable>() for each header behind UDP, in the order in which they may follow.

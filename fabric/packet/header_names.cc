@@ -76,6 +76,16 @@ std::string_view probe_kind_name(uint64_t value) {
   return value < kNames.size() ? kNames[value] : "unknown";
 }
 
+std::string_view mapper_message_name(uint64_t value) {
+  constexpr std::array<std::string_view, 2> kNames{"report", "list"};
+  return value < kNames.size() ? kNames[value] : "unknown";
+}
+
+std::string_view denied_part_name(uint64_t value) {
+  constexpr std::array<std::string_view, 5> kNames{"link", "port", "t1", "t0", "plane"};
+  return value < kNames.size() ? kNames[value] : "unknown";
+}
+
 std::string_view name_of(ParseError error) {
   switch (error) {
     case ParseError::kNone: return "none";

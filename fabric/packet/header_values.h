@@ -24,6 +24,8 @@ inline constexpr uint16_t kDiscardPort = 9;
 /// A mapper's probes: of our own form from and to a port of the range for private use (RFC 6335 section 6; our choice);
 /// STAMP test packets to RFC 8762's.
 inline constexpr uint16_t kProbePort = 49'862, kStampPort = 862;
+/// What agents report and the list that they get (fabric/probes/mapper_message.h); of the same range.
+inline constexpr uint16_t kMapperPort = 49'863;
 inline constexpr Qpn kEndpointQpn{0x2};  ///< connectionless endpoint operations
 
 inline constexpr uint8_t kEcnNotEct = 0, kEcnEct0 = 2, kEcnCe = 3;
@@ -224,6 +226,24 @@ struct ProbeHeader {
   uint32_t nonce = 0;  ///< by which its sender recognises it
   FabricTime sent;
   bool operator==(const ProbeHeader&) const = default;
+};
+
+/// What a mapper's agents and its collector send each other begins with.
+struct MapperHeader {
+  uint8_t kind = 0;    ///< 0: a report, 1: a list
+  uint16_t count = 0;  ///< of fates, or of parts
+  uint32_t session = 0;
+  uint64_t period = 0;  ///< that is reported
+  uint64_t list = 0;    ///< the version of the list that the sender has
+  bool operator==(const MapperHeader&) const = default;
+};
+/// A part of the fabric in a list (fabric/probes/denied_part.h).
+struct PartHeader {
+  uint8_t kind = 0;
+  uint8_t plane = 0;
+  uint16_t uplink = 0;
+  uint32_t index = 0;
+  bool operator==(const PartHeader&) const = default;
 };
 
 /// A STAMP test packet of a session's sender, unauthenticated (RFC 8762 section 4.2.1, RFC 8972 section 3).

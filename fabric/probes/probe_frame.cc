@@ -4,6 +4,7 @@
 
 #include "fabric/packet/header_fields.h"
 #include "fabric/packet/headers.h"
+#include "fabric/probes/udp_sum.h"
 #include "fabric/topology/ev_path.h"
 
 namespace mrclab {
@@ -17,23 +18,6 @@ constexpr size_t kStampHead = 16;
 static_assert(kBthOffset + kStampHead <= kTrimmedFrameBytes);
 
 constexpr int64_t kPsPerNs = 1'000, kNsPerSecond = 1'000'000'000;
-
-/// RFC 8200 section 8.1, over a UDP datagram between these addresses; 0 if the checksum in it is right.
-uint16_t udp_checksum(std::span<const uint8_t> addresses, std::span<const uint8_t> datagram) {
-  uint64_t sum = datagram.size() + kNextHeaderUdp;
-  const auto add = [&](std::span<const uint8_t> bytes) {  // of even length
-    for (size_t i = 0; i + 1 < bytes.size(); i += 2) sum += load_be<uint16_t>(&bytes[i]);
-  };
-  add(addresses);
-  add(datagram);
-  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
-  return static_cast<uint16_t>(~sum);
-}
-
-uint16_t checksum_of(std::span<const uint8_t> frame, const FrameLayout& at, size_t length) {
-  constexpr size_t kAddresses = 8;  // in an IPv6 header
-  return udp_checksum(frame.subspan(at.ip + kAddresses, 32), frame.subspan(at.udp, length));
-}
 
 template <const auto& kTable>
 auto header_at(const uint8_t* p) {
@@ -82,9 +66,7 @@ void write_probe(const ProbeFrameSpec& spec, std::span<uint8_t> out) {
                     spec.tag.sent},
         body);
   }
-  constexpr size_t kChecksum = 6;  // in a UDP header
-  const uint16_t sum = checksum_of(out, layout_of(Encapsulation::kSrv6), size - kUdpOffset);
-  store_be<uint16_t>(out.data() + kUdpOffset + kChecksum, sum == 0 ? 0xFFFF : sum);
+  put_udp_sum(out.first(size));
 }
 
 std::optional<SeenProbe> parse_probe(std::span<const uint8_t> frame) {
@@ -121,7 +103,7 @@ std::optional<SeenProbe> parse_probe(std::span<const uint8_t> frame) {
     const auto header = header_at<kProbeTable>(&frame[at.bth]);
     seen.tag = {header.sequence, header.nonce, header.sent};
   }
-  if (!seen.trimmed) seen.damaged = present < body || checksum_of(frame, at, udp.length) != 0;
+  if (!seen.trimmed) seen.damaged = present < body || udp_sum(frame, at, udp.length) != 0;
   return seen;
 }
 

@@ -87,6 +87,15 @@ FabricTime probe_timeout(const Topology& topology) {
   return topology.base_rtt * (topology.queues.trim ? kTrimmedRtts : kDroppedRtts);
 }
 
+uint64_t probes_a_period(const Topology& topology) {
+  const ProbeGrid grid = grid_of(topology);
+  uint64_t probes = 0;
+  for (uint32_t host = 0; host < topology.host_count(); ++host) {
+    probes += probes_of(grid, topology.mapper, host, 0, 0).size() * topology.planes;
+  }
+  return probes;
+}
+
 double probe_share(const Topology& topology) {
   const MapperProfile& mapper = topology.mapper;
   const ProbeGrid grid = grid_of(topology);

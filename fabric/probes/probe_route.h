@@ -26,6 +26,8 @@ inline FabricTime probe_period(const Topology& topology) {
   return topology.mapper.period.at(topology.base_rtt);
 }
 
+/// Of all agents together.
+uint64_t probes_a_period(const Topology& topology);
 /// The most that the agents' probes may take of any port: 0.1 % (our choice; a millisecond's period takes 0.003 %).
 inline constexpr double kMostProbeShare = 0.001;
 /// The share of the most loaded port, of hosts and of switches.

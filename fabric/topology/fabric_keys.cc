@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fabric/mapper/denylist_keys.h"
 #include "fabric/mapper/mapper_keys.h"
 #include "fabric/mapper/orchestrator_keys.h"
 #include "fabric/topology/forwarding_file.h"
@@ -393,11 +394,13 @@ std::vector<R> all_rows() {
       {"mapper", mapper_key().form, mapper_key().about,
        [](const YamlValue& value, S& shape) { mapper_key().read(value, shape.mapper); },
        [](const S& shape) { return mapper_key().write(shape.mapper); }},
+      {"denylist", denylist_key().form, denylist_key().about,
+       [](const YamlValue& value, S& shape) { denylist_key().read(value, shape.denylist); },
+       [](const S& shape) { return denylist_key().write(shape.denylist); }},
       {"orchestrator", orchestrator_key().form, orchestrator_key().about,
        [](const YamlValue& value, S& shape) { orchestrator_key().read(value, shape.orchestrator); },
        [](const S& shape) { return orchestrator_key().write(shape.orchestrator); }},
       miscabled_row(),
-
       authorise_row(),
       tenants_row()};
   rows.insert(rows.end(), others.begin(), others.end());

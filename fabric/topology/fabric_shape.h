@@ -128,6 +128,7 @@ struct FabricShape {
   OrchestratorProfile orchestrator = {};
   /// Pairs of ports whose cables are plugged into one another's place: "p0.t0-0:u1".
   std::vector<std::array<std::string, 2>> miscabled = {};
+  DenylistPolicy denylist = {};
 
   uint64_t host_count() const {
     return graph.empty() ? uint64_t{t0} * hosts_per_t0 : graph.hosts.size();

@@ -15,6 +15,7 @@
 #include "fabric/asic/switch_buffer.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
+#include "fabric/mapper/denylist_policy.h"
 #include "fabric/mapper/mapper_profile.h"
 #include "fabric/mapper/orchestrator_profile.h"
 #include "fabric/topology/dscp.h"
@@ -215,6 +216,7 @@ class Topology {
   NicProfile nic;
   MapperProfile mapper;
   OrchestratorProfile orchestrator;
+  DenylistPolicy denylist;
   WireMode wires = WireMode::kVeth;
   Switching switching = Switching::kStoreAndForward;
   RoutingChoice routing;

@@ -162,6 +162,7 @@ Topology common_outline(const FabricShape& shape) {
   topology.nic = shape.nic;
   topology.mapper = shape.mapper;
   topology.orchestrator = shape.orchestrator;
+  topology.denylist = shape.denylist;
   topology.dscps = shape.dscps;
   topology.line_card_ports = shape.line_card_ports;
   return topology;

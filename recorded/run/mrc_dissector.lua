@@ -6,7 +6,8 @@
 --            to Wireshark's own RoCEv2 dissector
 --   mrctime  the Ethernet trailer that carries fabric time, and the void frames (ethertype 0x88B5)
 --            that stand for lost ones
---   mapper   UDP port 49862: probes of a mapper (fabric/probes/probe_frame.h); UDP port 862: STAMP test packets of a
+--   mapper   UDP port 49862: probes of a mapper (fabric/probes/probe_frame.h); 49863: reports and lists
+--            (fabric/probes/mapper_message.h); UDP port 862: STAMP test packets of a
 --            sender (RFC 8762), which its probes may be, too
 --   mrcnotice  UDP port 51073: notices of failures between switches (routing/notice/failure_notice.h)
 
@@ -635,10 +636,42 @@ local function dissect_probe(name, title)
   end
 end
 
+--- What agents and their collector send each other: a header, then two bits for each probe, or a part each.
+local function dissect_message(tvb, pinfo, root)
+  local header, part = probes.message, probes.part
+  if tvb:len() < header.bytes then return 0 end
+  pinfo.cols.protocol = "MAPPER"
+  local tree = root:add(mapper, tvb())
+  tree:set_text(header.label)
+  local is_list, count, text = false, 0, ""
+  for _, f in ipairs(header.fields) do
+    tree:add(f.proto, tvb(f.first, f.count))
+    local value = tvb(f.first, math.min(f.count, 4)):bitfield(f.bit - 8 * f.first, math.min(f.width, 32))
+    if f.name == "kind" then
+      is_list = value == 1
+      text = f.names and f.names[value] or tostring(value)
+    end
+    if f.name == "count" then count = value end
+  end
+  local offset = header.bytes
+  while is_list and count > 0 and offset + part.bytes <= tvb:len() do
+    local branch = tree:add(tvb(offset, part.bytes), part.label)
+    for _, f in ipairs(part.fields) do
+      branch:add(f.proto, tvb(offset + f.first, f.count))
+      local value = tvb(offset + f.first, f.count):bitfield(f.bit - 8 * f.first, f.width)
+      text = text .. " " .. (f.names and f.names[value] or value)
+    end
+    offset, count = offset + part.bytes, count - 1
+  end
+  pinfo.cols.info = text
+  return tvb:len()
+end
+
 --- A protocol has one dissector function, and the port of the packet chooses.
 local own_probe, stamp_probe = dissect_probe("probe", "PROBE"), dissect_probe("stamp", "STAMP")
-local kProbePort, kStampPort = 49862, 862
+local kProbePort, kStampPort, kMapperPort = 49862, 862, 49863
 function mapper.dissector(tvb, pinfo, root)
+  if pinfo.dst_port == kMapperPort then return dissect_message(tvb, pinfo, root) end
   if pinfo.dst_port ~= kStampPort then
     if tvb:len() < 4 or tvb(0, 4):uint() ~= probes.probe.magic then return 0 end
     return own_probe(tvb, pinfo, root)
@@ -648,3 +681,4 @@ end
 
 DissectorTable.get("udp.port"):add(kProbePort, mapper)
 DissectorTable.get("udp.port"):add(kStampPort, mapper)
+DissectorTable.get("udp.port"):add(kMapperPort, mapper)

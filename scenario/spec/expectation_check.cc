@@ -131,6 +131,12 @@ class ExpectationCheck::OfOne {
     body().require("reason").fail_expecting("a cause such as not_authorised or queue_full");
   }
   void check_own(const analysis::ExpectDatagrams& expect) const { check_pattern("to", expect.to); }
+  void check_own(const analysis::ExpectDenied&) const { check_denylist("denied"); }
+  void check_own(const analysis::ExpectAllowedAgain&) const { check_denylist("allowed_again"); }
+  void check_denylist(const std::string& word) const {
+    if (scenario_.topology.denylist.on) return;
+    entry_.fail(word + ", without a denylist", "\"denylist: on\" in the scenario");
+  }
   /// Half of a round trip is the time of a ping-pong alone: only it begins its next message when the last one was
   /// answered.
   void check_own(const analysis::ExpectLatency& expect) const {

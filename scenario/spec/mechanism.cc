@@ -62,6 +62,12 @@ void no_routes(FabricShape& fabric) {
 }
 void no_orchestrator(FabricShape& fabric) { fabric.orchestrator = {}; }
 void no_check(FabricShape& fabric) { fabric.orchestrator.check = false; }
+/// There is a list, and it stays empty.
+void no_denylist(FabricShape& fabric) {
+  fabric.denylist.rule = DenylistPolicy::Rule::kNever;
+  fabric.denylist.fixed.clear();
+  fabric.denylist.drains.clear();
+}
 void no_watchdog(FabricShape& fabric) { fabric.lossless.watchdog = WatchdogAction::kOff; }
 void no_authorise(FabricShape& fabric) { fabric.authorise = Authorise::kOff; }
 
@@ -91,6 +97,7 @@ std::span<const Mechanism> mechanisms() {
       Mechanism{"orchestrator", "nobody compares cables and tables with the plan", no_orchestrator,
                 nullptr},
       Mechanism{"check", "switches that come back forward unchecked", no_check, nullptr},
+      Mechanism{"denylist", "the list of denied parts stays empty", no_denylist, nullptr},
       Mechanism{"give_up", "queue pairs never fail: they retry without a limit", nullptr,
                 retry_for_ever}};
   return kMechanisms;

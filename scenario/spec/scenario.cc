@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/probes/denylist_fit.h"
 #include "fabric/probes/probe_route.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/text/yaml_compose.h"
@@ -10,6 +11,7 @@
 #include "fabric/topology/fabric_file.h"
 #include "fabric/topology/fabric_keys.h"
 #include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/pattern.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/fat_twin.h"
 #include "scenario/spec/mechanism.h"
@@ -121,6 +123,17 @@ void check_mapper(const YamlValue& document, const Topology& topology) {
       .fail(*misfit, "\"mapper: off\", a longer period or fewer kinds of probes");
 }
 
+void check_denylist(const YamlValue& document, const Topology& topology) {
+  const auto own = document.get("denylist");
+  const YamlValue place = own ? *own : document.require("fabric");
+  try {
+    const auto misfit = denylist_misfit(topology);
+    if (misfit) place.fail(*misfit, "\"denylist: off\", or \"mapper: {period: 10rtt}\" beside it");
+  } catch (const NameError& error) {
+    place.fail(error.found(), error.expected());
+  }
+}
+
 /// `--until` at the scenario's end itself changes nothing.
 void read_until(const std::string& text, Scenario& out) {
   const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
@@ -182,7 +195,10 @@ Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& b
   if (overrides.seed) check_seed(*overrides.seed);
   const bool is_set = mistakes.go_on([&] {
     keys.read_pass(kHowItRuns, file, scenario, reading);
+    leave_out(scenario.without, scenario.fabric);
+    scenario.topology.denylist = scenario.fabric.denylist;
     check_mapper(file, scenario.topology);
+    check_denylist(file, scenario.topology);
     if (overrides.seed) scenario.seed = *overrides.seed;
     leave_out(scenario.without, scenario.transport, scenario.topology);
     settle_timing(file, overrides, scenario);

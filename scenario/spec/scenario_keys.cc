@@ -5,6 +5,7 @@
 #include "endpoint/options/transport_form.h"
 #include "endpoint/plan/connection_plan.h"
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/mapper/denylist_keys.h"
 #include "fabric/mapper/mapper_keys.h"
 #include "fabric/text/mistakes.h"
 #include "fabric/topology/fabric_file.h"
@@ -203,6 +204,10 @@ void read_tenants(const YamlValue& value, S& out, Reading&) {
   tenants_row().read(value, out.fabric);
   provision_again(value, out);
 }
+void read_denylist(const YamlValue& value, S& out, Reading&) {
+  denylist_key().read(value, out.fabric.denylist);
+  out.topology.denylist = out.fabric.denylist;
+}
 
 /// The text of a list, below its key; empty of an empty list.
 template <class... Values>
@@ -334,6 +339,8 @@ const ScenarioKeys& scenario_keys() {
        authorise_row().about + "; in place of the fabric's `authorise`", read_authorise},
       {"tenants", tenants_row().form, tenants_row().about + "; in place of the fabric's `tenants`",
        read_tenants},
+      {"denylist", denylist_key().form,
+       denylist_key().about + "; in place of the fabric's `denylist`", read_denylist},
       R::of("seed", &S::seed, integer_kind(0, kMaxSeed), "of all draws"),
       {"transport",
        endpoint::transport_form().elsewhere(),

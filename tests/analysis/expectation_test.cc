@@ -131,7 +131,8 @@ TEST_CASE("bad expectations get an exact error") {
               "no_silent_loss, in_order, no_qp_error_while_a_path_lives, accounted, liveness, "
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
               "port_share, path_unused, counter, lossless, pause, deadlock_free, "
-              "message_time, mapper_names, orchestrator_names"},
+              "message_time, mapper_names, isolated, dropped_for, datagrams, orchestrator_names, denied, "
+              "allowed_again"},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},

@@ -10,6 +10,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/packet/trailer.h"
+#include "fabric/probes/mapper_message.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/hostile_program.h"
@@ -30,6 +31,7 @@ class Seeds {
     for (const Opcode opcode : kAllOpcodes) write_opcode(opcode);
     for (const Opcode opcode : kRcOpcodes) write_rc(opcode);
     write_pause_frame();
+    write_mapper_messages();
     write_carriers();
     write_void();
     write_hostile_programs();
@@ -99,6 +101,20 @@ class Seeds {
     pause.quanta.fill(kPauseQuanta);
     write_pause(pause, {}, std::span<uint8_t, kPauseFrameBytes>(frame));
     write("mrc_frame", "pause", frame);
+  }
+
+  void write_mapper_messages() {
+    const auto put = [&](const std::string& name, const MapperMessage& message) {
+      MessageFrameSpec spec;
+      spec.outer_source = spec.source = host_address(topology_, 1);
+      spec.destination = host_address(topology_, 6);
+      spec.carrier = make_carrier(topology_, 1, 6, Path{3, 2});
+      Bytes8 frame(message_bytes(message));
+      write_message(spec, message, frame);
+      write("mapper_message", name, frame);
+    };
+    put("report", AgentReport{9, 70, {ProbeFate::kBack, ProbeFate::kLost, ProbeFate::kSlow}});
+    put("list", DeniedList{77, {{PartKind::kLink, 3, 2, 1}, {PartKind::kPort, 4, 0, 6}}});
   }
 
   void write_void() {

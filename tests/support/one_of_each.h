@@ -51,7 +51,10 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectMapperNames{"link *", us10},
           ExpectIsolated{},
           ExpectDroppedFor{"not_authorised", "h0", 1},
-          ExpectDatagrams{"h0", 0, 0}};
+          ExpectDatagrams{"h0", 0, 0},
+          ExpectOrchestratorNames{"p0*", us10},
+          ExpectDenied{"link *", us10},
+          ExpectAllowedAgain{"link *", us10}};
 }
 
 }  // namespace mrclab::test

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "fabric/neighbours/lldp_frame.h"
+#include "fabric/probes/mapper_message.h"
 #include "fabric/probes/probe_frame.h"
 #include "fabric/probes/probe_route.h"
 #include "fabric/topology/path.h"
@@ -106,5 +107,29 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
               "-o udp.check_checksum:TRUE -d udp.port==862,twamp.test -T fields -E separator=/s "
               "-e twamp.test.seq_number -e twamp.test.error_estimate.z -e udp.checksum.status") ==
           std::vector<std::string>{"7 1,0 1", "8 1,0 1", "9 1,0 1"});
+  }
+
+  TEST_CASE(
+      "tshark with our dissector names a mapper's reports and lists, and finds their checksums right") {
+    const Topology topology = octet();
+    const Tshark tshark(lab::wireshark_dissector(&topology));
+    const auto frame_of = [&](const MapperMessage& message) {
+      MessageFrameSpec spec;
+      spec.source = spec.outer_source = host_address(topology, 0);
+      spec.destination = host_address(topology, 5);
+      spec.carrier = make_carrier(topology, 0, 5, Path{3, 2});
+      spec.session = 0x0A0B0C0D;
+      std::vector<uint8_t> frame(message_bytes(message));
+      write_message(spec, message, frame);
+      return frame;
+    };
+    const DeniedList list{77, {{PartKind::kLink, 3, 2, 1}, {PartKind::kPort, 4, 0, 6}}};
+    const AgentReport report{9, 70, {ProbeFate::kBack, ProbeFate::kLost, ProbeFate::kSlow}};
+    CHECK(lines_of(tshark, {frame_of(list), frame_of(report)},
+                   "-o udp.check_checksum:TRUE -T fields -E separator=/s -e _ws.col.Protocol -e "
+                   "_ws.col.Info -e mapper.message.count -e mapper.message.list -e "
+                   "mapper.part.uplink -e udp.checksum.status") ==
+          std::vector<std::string>{"MAPPER list link 3 2 1 port 4 0 6 2 77 2,0 1",
+                                   "MAPPER report 3 70  1"});
   }
 }
