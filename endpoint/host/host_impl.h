@@ -14,8 +14,8 @@
 //     |-- NeighbourAgent     LLDP, uplinks that T0s do not use host_routing.cc
 //     |-- ApplicationRunner  applications and their notices   (WorkloadBuilder makes them)
 //     |-- DataSender         which packet is next
-//     |-- HostDenials        what a controller denies         faults: host_effects.cc, lists: host_denylist.cc
-//     |-- DenylistCollector  on one host: decides the list    host_denylist.cc
+//     |-- HostDenials        what a controller denies         faults: host_effects.cc, lists: host_routing.cc
+//     |-- DenylistCollector  on one host: decides the list    host_routing.cc
 //     '-- HostDevice         verbs for programs outside       host_device.cc, host_device_work.cc
 //
 // One event is processed like this: the event itself, then what it means to applications (completions
@@ -30,7 +30,6 @@
 #include "endpoint/host/data_sender.h"
 #include "endpoint/host/host_account.h"
 #include "endpoint/host/host_config.h"
-#include "endpoint/host/host_denials.h"
 #include "endpoint/host/host_peers.h"
 #include "endpoint/host/host_routes.h"
 #include "endpoint/host/host_shared.h"
@@ -43,6 +42,7 @@
 #include "endpoint/host/verbs.h"
 #include "endpoint/host/workload_builder.h"
 #include "endpoint/mapper/denylist_collector.h"
+#include "endpoint/mapper/host_denials.h"
 #include "endpoint/mapper/mapper_agent.h"
 #include "endpoint/paths/ev_events.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
@@ -105,9 +105,8 @@ class HostImpl : public QueuePairEvents {
   void run_neighbours();
   void take_neighbour(uint32_t port, const Frame& frame);
   void after_neighbours();
-  // The denylist (host_denylist.cc).
+  // The denylist (host_routing.cc).
   void start_denylist();
-  void announce_list(std::string_view cause);
   std::vector<EntropyValue> values_of(const QueuePair& qp) const;
   void apply_denials(QueuePair& qp);
   void apply_denials(Peer& peer);
@@ -190,7 +189,7 @@ class HostImpl : public QueuePairEvents {
   std::optional<DenylistCollector> collector_;  ///< where this host is the one that decides
   uint32_t collector_host_ = 0;
   uint64_t messages_sent_ = 0;  ///< to the mapper's port; each goes by the next path
-  bool list_announced_ = true;  ///< the list that the host began with has its event
+  bool list_announced_ = true;  ///< the list that the host began with is in force
   EvEventQueue ev_events_;
   HostDevice* device_ = nullptr;  ///< one of applications_
   bool doorbell_ = false;         ///< an event for new posts stands in the queue

@@ -68,7 +68,8 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
   // Ports that are down at either end, and paths that the controller denied.
   qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
                               host_.now);
-  if (!denials_.empty()) {
+  // Of those of the plan the first event does it: nobody is there yet to be told of it.
+  if (!denials_.empty() && device_ != nullptr) {
     apply_denials(qp);
     apply_denials(qp.peer);
   }

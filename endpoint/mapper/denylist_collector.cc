@@ -96,6 +96,7 @@ bool DenylistCollector::take(uint32_t host, const AgentReport& report, FabricTim
   if (age >= 64 || (seen_[host] >> age & 1) != 0) return true;
   seen_[host] |= uint64_t{1} << age;
   if (!evidence_.begin(report.period)) return true;
+  if (is_of_itself(probes, report)) return true;
   for (size_t i = 0; i < probes.size(); ++i) {
     if (report.fates[i] == ProbeFate::kSlow) {
       evidence_.slow(report.period, links_of(host, probes[i]));
@@ -114,6 +115,22 @@ bool DenylistCollector::take(uint32_t host, const AgentReport& report, FabricTim
   if (heard_.size() > kMostHeard) heard_.erase(heard_.begin());
   if (all) decide(now);
   return true;
+}
+
+/// A host that loses all of its probes in more than half of its planes at once is what is broken, and no link.
+bool DenylistCollector::is_of_itself(const std::vector<Probe>& probes,
+                                     const AgentReport& report) const {
+  std::vector<uint8_t> sent(topology_.planes), back(topology_.planes);
+  for (size_t i = 0; i < probes.size(); ++i) {
+    if (report.fates[i] == ProbeFate::kUnsent) continue;
+    sent[probes[i].plane] = 1;
+    if (report.fates[i] != ProbeFate::kLost) back[probes[i].plane] = 1;
+  }
+  uint32_t dark = 0;
+  for (uint32_t plane = 0; plane < topology_.planes; ++plane) {
+    dark += sent[plane] != 0 && back[plane] == 0 ? 1 : 0;
+  }
+  return dark > 1 && dark > topology_.planes / 2;
 }
 
 /// What is denied, drained or capped explains a loss; where two such parts do, it says nothing of either.

@@ -68,6 +68,7 @@ class DenylistCollector {
   };
   bool takes(const Entry& entry, uint32_t link) const;
   std::vector<uint32_t> links_of(uint32_t host, const Probe& probe) const;
+  bool is_of_itself(const std::vector<Probe>& probes, const AgentReport& report) const;
   void note_lost(uint64_t period, const std::vector<uint32_t>& links);
   void decide(FabricTime now);
   void deny(uint32_t link, const std::string& why, FabricTime now);

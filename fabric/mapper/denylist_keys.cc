@@ -59,15 +59,15 @@ DenyRow deny_row() {
 
 const KeyTable<P::Drain>& drain_keys() {
   using D = P::Drain;
-  using Row = KeyRow<D>;
+  using DrainRow = KeyRow<D>;
   const auto end = ValueKind{Form::of(Form::Kind::kTime), &YamlValue::as_time, [](FabricTime in) {
                                return in == FabricTime::never() ? std::string() : exact(in);
                              }};
   static const KeyTable<D> kKeys(
-      {Row::of("part", &D::part, text_kind(), "a link, port, switch or plane, or a pattern of them",
-               kRequiredKey),
-       Row::of("from", &D::from, "when it is denied", kRequiredKey),
-       Row::of("to", &D::to, end, "when it is allowed again; absent: never")});
+      {DrainRow::of("part", &D::part, text_kind(),
+                    "a link, port, switch or plane, or a pattern of them", kRequiredKey),
+       DrainRow::of("from", &D::from, "when it is denied", kRequiredKey),
+       DrainRow::of("to", &D::to, end, "when it is allowed again; absent: never")});
   return kKeys;
 }
 

@@ -98,18 +98,18 @@ TEST_CASE(
     "a collector finds a gray loss, and counts the last probes where the policy counts them") {
   DenylistPolicy policy;
   CollectorBench certain(policy);
-  certain.run(120, certain.wires("p0.t0-0:u1", true, false, 10));
+  certain.run(120, certain.wires("p0.t0-0:u1", true, false, 9));
   CHECK(certain.events == Names{"deny link p0.t0-0:u1--p0.t1-1:d0"});
   policy.rule = DenylistPolicy::Rule::kOverLoss;
   policy.probes = 60;
   policy.loss = {
       40'000'000};  // of 60 probes over the link two of each three take the wire: 4 are lost
   CollectorBench counts(policy);
-  counts.run(120, counts.wires("p0.t0-0:u1", true, false, 10));
+  counts.run(120, counts.wires("p0.t0-0:u1", true, false, 9));
   CHECK(counts.events == Names{"deny link p0.t0-0:u1--p0.t1-1:d0"});
   policy.loss = {100'000'000};
   CollectorBench more(policy);
-  more.run(120, more.wires("p0.t0-0:u1", true, false, 10));
+  more.run(120, more.wires("p0.t0-0:u1", true, false, 9));
   CHECK(more.events.empty());
 }
 

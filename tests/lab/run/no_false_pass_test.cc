@@ -84,11 +84,13 @@ const std::vector<WholeStory>& stories() {
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "900us",
        "  - port_share: {port: \"p0.t0-0:u0\", among: \"p0.t0-0:u*\", from: 500us, at_least: "
        "5%}\n"},
-      {"mapped", "fabric: octet\nmapper: {period: 4rtt}\n",
+      {"mapped", "fabric: octet\nmapper: {period: 4rtt}\ndenylist: {clean: 2}\n",
        "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n",
-       "  - {at: 300us, link_down: {link: \"p0.t0-0:u1\"}}\n", "900us",
-       "  - mapper_names: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"},
+       "  - {at: 300us, link_down: {link: \"p0.t0-0:u1\", for: 150us}}\n", "900us",
+       "  - mapper_names: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"
+       "  - denied: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"
+       "  - allowed_again: {part: \"link p0.t0-0:u1--p0.t1-1:d0\"}\n"},
       {"wired",
        "fabric: {like: octet, orchestrator: on, miscabled: [[\"p0.t0-0:u1\", \"p0.t0-0:u2\"]]}\n",
        "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
@@ -166,11 +168,11 @@ const WordSet kOfPackets{"goodput",    "trims",         "share",  "path_unused",
                          "port_share", "lossless",      "pause",  "qp_error",
                          "detect",     "deadlock_free", "steady", "queues_empty"};
 /// They measure from a fault.
-const WordSet kOfFaults{"healed",       "detect",   "recover",         "leave",
-                        "goodput_back", "evs_good", "completion_time", "steady",
-                        "queues_empty", "qp_error", "path_unused",     "mapper_names"};
+const WordSet kOfFaults{"healed",      "detect",          "recover", "leave",        "goodput_back",
+                        "evs_good",    "completion_time", "steady",  "queues_empty", "qp_error",
+                        "path_unused", "mapper_names",    "denied",  "allowed_again"};
 /// A mapper sends probes of its own, and neighbours name themselves, whatever else is sent.
-const WordSet kOfProbes{"mapper_names", "orchestrator_names"};
+const WordSet kOfProbes{"mapper_names", "denied", "allowed_again", "orchestrator_names"};
 
 WordSet both(WordSet words, const WordSet& more) {
   words.insert(more.begin(), more.end());
@@ -197,7 +199,8 @@ const std::vector<Condition>& conditions() {
       {"traffic ends before the window",
        [](const WholeStory& story) { return judged(scenario_of_once(story)); },
        "what was sent before was seen, and queues are empty where all work has ended",
-       both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names", "orchestrator_names"})},
+       both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names", "denied", "allowed_again",
+                        "orchestrator_names"})},
       {"work begins after the end",
        [](const WholeStory& story) {
          Scenario scenario = scenario_of(story);

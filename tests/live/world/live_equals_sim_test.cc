@@ -387,6 +387,33 @@ expect:
     CHECK(phases == std::vector<std::string>{"down", "provisioning", "kept_out", "in_service"});
   }
 
+  TEST_CASE("what a denylist decides, sends and leaves out is the same, live and simulated") {
+    const std::string text = R"(
+name: denied
+seed: 5
+fabric: {name: f, planes: 2, t0: 2, t1: 4, hosts_per_t0: 2, host_rate: 100Gb/s}
+mapper: {period: 6rtt}
+denylist: {clean: 2, static: ["p1.t0-0:u3"], drain: [{part: p1.t1-2, from: 150us, to: 200us}]}
+workload:
+  - incast: {from: "h[1-3]", to: h0, load: 60%, message: 64KiB}
+faults:
+  - {at: 20us, blackhole: {link: "p0.t0-0:u0", for: 100us}}
+  - {at: 250us, host_restart: {host: h2, down: 60us}}
+end: 600us
+expect:
+  - safety
+  - denied: {part: "link p0.t0-0:u0--p0.t1-0:d0"}
+  - denied: {part: "switch p1.t1-2"}
+  - allowed_again: {part: "link p1.t0-0:u3--p1.t1-3:d0"}
+)";
+    const test::TemporaryRuns runs;
+    const RunResult sim =
+        run_both(runs, parse_scenario(read_yaml_text(text, "denied.yaml")), kVariants[0]);
+    REQUIRE(sim.verdict.denylist);
+    CHECK(sim.verdict.denylist->lists > 3);
+    CHECK(sim.verdict.denylist->expired == 0);
+  }
+
   TEST_CASE("a difference planted between a live and a simulated run is named") {
     const test::TemporaryRuns runs;
     constexpr const char* kText = R"(

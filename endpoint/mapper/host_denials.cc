@@ -1,4 +1,4 @@
-#include "endpoint/host/host_denials.h"
+#include "endpoint/mapper/host_denials.h"
 
 #include <algorithm>
 #include <utility>
