@@ -141,8 +141,9 @@ class Search {
     track.gain = 0;
     for (const double tried : options_.severities) {
       const bool whole = tried > kWhole;
+      // What came through counts more against what has parts; what was lost counts as much for all.
       const double share = whole && has_parts(component.kind) ? std::max(tried, kAll) : tried;
-      const double for_it = std::log(share / options_.chance);
+      const double for_it = std::log(tried / options_.chance);
       const double against_it = std::log((1 - share) / (1 - options_.chance));
       double sum = 0, peak = 0;
       size_t begin = 0, named = SIZE_MAX;
