@@ -60,7 +60,6 @@ TEST_CASE("the exchanges that are proposed make every circle of cables the plan 
            {"[[\"p0.t0-0:u0\", \"p0.t0-1:u1\"]]", 1},
            {"[[\"p0.t1-0:d0\", \"p0.t1-0:d2\"]]", 1},
            {"[[\"h0:p0\", \"h3:p0\"], [\"p0.t0-0:u0\", \"p0.t0-2:u3\"]]", 2}}) {
-    CAPTURE(pairs);
     Topology t = octet_like("miscabled: " + pairs + "\n");
     const auto found = cabling_difference(t, all_heard(t));
     size_t count = 0;

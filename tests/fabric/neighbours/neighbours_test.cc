@@ -93,7 +93,6 @@ TEST_CASE(
            {{kMac, kName, kLife, {5, ""}}, LldpError::kBadLength},
            {{kMac, kName, kLife, {127, "abc"}}, LldpError::kBadLength},
            {{kMac, kName, kLife, {127, "\x02MC\x01x"}}, LldpError::kBadLength}}) {
-    CAPTURE(name_of(error));
     CHECK(parse_lldp(with_tlvs(tlvs), read) == error);
   }
   const Topology topology = wired();
