@@ -1,6 +1,6 @@
 #pragma once
 // What of a class of components that explain the same packets can be ruled out, because their
-// failure would have shown elsewhere. Only analysis/blame/blame*.cc include this.
+// failure would have shown elsewhere. Only analysis/blame/blame*.cc and the scores of chaos include this.
 //
 // A host with a queue pair reports at once when one of its ports goes dark (the paper's EV events), so
 // its silence means light. A transceiver, a plane, and a switch without power turn all their ports
