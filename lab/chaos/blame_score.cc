@@ -38,7 +38,9 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
   const bool lasting = blame.kind == "host" && loses_queue_pairs(fault.kind);
   const bool late = !lasting && blame.from > on.last_heal + kBlameSlack;
   if (late || blame.until + kBlameSlack < on.start) return BlameMatch::kNone;
-  if (fault.kind == faults::FaultKind::kIncast) return match_burst(t, blame, target);
+  const bool bursts =
+      fault.kind == faults::FaultKind::kIncast || fault.kind == faults::FaultKind::kAttack;
+  if (bursts) return match_burst(t, blame, target);
   if (target.names.contains(blame.kind + " " + blame.component)) return BlameMatch::kComponent;
   if (blame.places > kBlameClassMax) return BlameMatch::kNone;
   std::set<std::string> names;

@@ -372,9 +372,18 @@ TargetHits hits_of(const Topology& topology, const analysis::Evidence& evidence,
                    const analysis::TakenWays& ways, const BlameCase& of,
                    std::span<const BlameCase> rivals) {
   const faults::Fault& fault = *of.fault;
-  if (fault.kind == FaultKind::kIncast) {  // so many datagrams and no less are a burst
+  constexpr uint64_t kBurst = 17;  // so many datagrams and no less are a burst
+  if (fault.kind == FaultKind::kIncast) {
     const auto size = static_cast<uint64_t>(fault.settings.count(faults::Parameter::kSize));
-    const uint64_t hits = size >= 17 * topology.pmtu ? kObservableHits : 0;
+    const uint64_t hits = size >= kBurst * topology.pmtu ? kObservableHits : 0;
+    return {hits, hits};
+  }
+  if (fault.kind == FaultKind::kAttack) {
+    uint64_t sent = 0;  // none where it sends probes, or nothing of its own
+    for (const auto& [way, datagrams] : evidence.senders().sent) {
+      if (of.target->nodes.contains(topology.host(way.first))) sent += datagrams;
+    }
+    const uint64_t hits = sent >= kBurst ? kObservableHits : 0;
     return {hits, hits};
   }
   if (fault.kind == FaultKind::kPauseStorm) {

@@ -22,6 +22,7 @@ bool spares_probes(faults::FaultKind kind) {
     case faults::FaultKind::kSlowReceiver:
     case faults::FaultKind::kPcieStall:
     case faults::FaultKind::kIncast:
+    case faults::FaultKind::kAttack:
     case faults::FaultKind::kPauseStorm: return true;
     default: return false;
   }

@@ -52,10 +52,6 @@ TEST_CASE("a host sends as itself, to its own tenant, by its own programs") {
   const Topology t = tenants(Authorise::kT0);
   constexpr DropCause kSource = DropCause::kNotAuthorisedSource,
                       kTenant = DropCause::kNotAuthorisedTenant;
-  struct Row {
-    Sent sent;
-    DropCause cause;
-  };
   for (const Encapsulation by :
        {Encapsulation::kSrv6, Encapsulation::kIpv6, Encapsulation::kIpv4}) {
     CAPTURE(static_cast<int>(by));
