@@ -33,11 +33,11 @@ struct RunCommandOptions {
   RankLink* ranks = nullptr;                   ///< as in RunOptions
   std::filesystem::path out = default_runs();  ///< where run folders go
   std::optional<std::string> series;  ///< a time: what ports counted at its steps, as files
-  std::vector<std::string> without;  ///< mechanisms to switch off (scenario/spec/mechanism.h)
-  bool no_cost = false;              ///< no run without the faults for what they cost
-  bool isolate = false;              ///< one process per node
-  bool realtime = false;             ///< SCHED_FIFO for the daemons
-  bool verbose = false;              ///< each step on stderr, more in the logs
+  std::vector<std::string> without;   ///< mechanisms to switch off (scenario/spec/mechanism.h)
+  bool no_cost = false;               ///< no run without the faults for what they cost
+  bool isolate = false;               ///< one process per node
+  bool realtime = false;              ///< SCHED_FIFO for the daemons
+  bool verbose = false;               ///< each step on stderr, more in the logs
   /// Run programs of another user's scenario without asking.
   bool programs = false;
   std::optional<std::string> against;   ///< a stored verdict.json
