@@ -8,7 +8,7 @@ namespace mrclab {
 namespace {
 
 /// The ports of a switch that lead to switches.
-std::vector<PortRef> uplinks_of(const Topology& topology, NodeId of_switch) {
+std::vector<PortRef> exits_upward(const Topology& topology, NodeId of_switch) {
   std::vector<PortRef> uplinks;
   const NodeSite& site = topology.node(of_switch);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -26,13 +26,13 @@ Ipv6Address long_carrier(const Topology& topology, uint32_t source, uint32_t des
   const std::vector<PortRef> exits = exits_of(topology, source, destination, path);
   const auto switches = static_cast<uint32_t>(exits.size() - 1);
   const uint32_t named = switches + (topology.decap == Decap::kNic ? 1 : 0);
-  const std::vector<PortRef> uplinks = uplinks_of(topology, exits[1].node);
+  const std::vector<PortRef> uplinks = exits_upward(topology, exits[1].node);
   std::vector<PortRef> way{exits.front()};
   if (!uplinks.empty()) {
     const PortRef up = switches > 1 ? exits[1] : uplinks[turn % uplinks.size()];
     for (uint32_t left = (kUsidsInCarrier - named) / 2; left > 0; --left) {
       way.push_back(up);
-      way.push_back(topology.port(up).peer);
+      way.push_back(topology.planned_peer(up));
     }
   }
   way.insert(way.end(), exits.begin() + 1, exits.end());

@@ -18,6 +18,9 @@ std::optional<std::string> denylist_misfit(const Topology& topology) {
   if (!topology.regular() || topology.t2_per_plane > 0) {
     return "a denylist in a fabric that is no regular planes of two tiers";
   }
+  if (topology.authorise != Authorise::kOff && !topology.tenants.empty()) {
+    return "a denylist, whose collector hears of all hosts, among tenants under `authorise`";
+  }
   if (topology.routing.is_fare()) return "a denylist where switches route by themselves";
   for (const std::string& text : policy.fixed) parts_named(topology, text);
   for (const DenylistPolicy::Drain& drain : policy.drains) parts_named(topology, drain.part);

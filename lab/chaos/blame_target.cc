@@ -152,7 +152,8 @@ Damage damage_of(FaultKind kind) {
     case FaultKind::kEcnAlways: return Damage::kMarks;
     case FaultKind::kSlowReceiver:
     case FaultKind::kPcieStall: return Damage::kRefuses;
-    case FaultKind::kIncast: return Damage::kBursts;
+    case FaultKind::kIncast:
+    case FaultKind::kAttack: return Damage::kBursts;
     case FaultKind::kPauseStorm: return Damage::kPauses;
     default: return Damage::kLoses;
   }

@@ -24,9 +24,11 @@ bool is_host(const Topology& topology, NodeId node) {
 }
 
 bool hangs_on(const Topology& topology, uint32_t host, NodeId of_switch) {
-  const std::vector<Port>& ports = topology.node(topology.host(host)).ports;
-  return std::any_of(ports.begin(), ports.end(),
-                     [&](const Port& port) { return port.peer.node == of_switch; });
+  const NodeId node = topology.host(host);
+  for (uint32_t i = 0; i < topology.node(node).ports.size(); ++i) {
+    if (topology.planned_peer({node, PortId{i}}).node == of_switch) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -42,7 +44,7 @@ ProgramTable::ProgramTable(const Topology& topology) {
     if (site.role == NodeRole::kHost) continue;
     for (uint32_t i = 0; i < site.ports.size(); ++i) {
       const PortRef port{site.id, PortId{i}};
-      const NodeId to = site.ports[i].peer.node;
+      const NodeId to = topology.planned_peer(port).node;
       if (!is_host(topology, to)) {
         add(site.id, links ? adjacency_usid(topology, port) : topology.node(to).usid, to);
       } else if (topology.decap == Decap::kNic) {
@@ -71,7 +73,7 @@ const ProgramTable::Step* ProgramTable::find(NodeId at, Usid usid) const {
 ProgramTable::Way ProgramTable::follow(const Topology& topology, PortRef nic,
                                        const Ipv6Address& carrier) const {
   const bool links = topology.segments == Segments::kAdjacency;
-  NodeId at = topology.port(nic).peer.node;
+  NodeId at = topology.planned_peer(nic).node;
   Way way;
   way.switches[way.count++] = at;
   bool named = false;
