@@ -57,7 +57,7 @@ CheckResult judge(const ExpectShare& expected, const JudgedRun& run) {
   }
   if (all == 0) return unjudged(check, "nothing was sent in this interval");
   return judge_share(expected, std::move(check), there, all,
-                     {all, "packets", expected.from, until, Source::kPackets});
+                     {all, "packet", expected.from, until, Source::kPackets});
 }
 
 CheckResult judge(const ExpectPortShare& expected, const JudgedRun& run) {

@@ -2,7 +2,7 @@
 // Expectations of what a mapper finds (analysis/mapper).
 
 #include "analysis/expect/expectation_parts.h"
-#include "analysis/mapper/mapper_witness.h"
+#include "fabric/mapper/mapper_witness.h"
 
 namespace mrclab::analysis {
 

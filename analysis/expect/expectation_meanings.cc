@@ -105,6 +105,8 @@ constexpr FieldMeaning kFields[] = {
     {"allowed_again", "part", "kind and name of a part, or a pattern of them"},
     {"mapper_names", "part",
      "kind and name of a part, or a pattern of them; none: it names nothing"},
+    {"mapper_names", "by",
+     "who names it: the mapper's probes, what hosts report of their paths (events), or either; absent: probes"},
     {"orchestrator_names", "within", "the bound, from the start; absent: none"},
     {"orchestrator_names", "part",
      "a port or a switch, or a pattern of them; none: all is as planned"},

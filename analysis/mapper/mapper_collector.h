@@ -19,7 +19,7 @@
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
 #include "analysis/mapper/mapper_result.h"
-#include "analysis/mapper/mapper_witness.h"
+#include "fabric/mapper/mapper_witness.h"
 #include "fabric/probes/probe_evidence.h"
 #include "fabric/topology/topology.h"
 

@@ -20,7 +20,7 @@ namespace {
 
 /// The score of each seed, or if the user interrupts, of those that are done by then. A seed whose
 /// process ended is an error: chaos itself reports why.
-std::map<uint64_t, BlameScore> score_seeds(std::optional<analysis::MapperWitness> mapper,
+std::map<uint64_t, BlameScore> score_seeds(std::optional<MapperWitness> mapper,
                                            const ChaosBase& base,
                                            const std::vector<uint64_t>& seeds, uint32_t jobs,
                                            const InterruptGuard& guard) {
@@ -54,8 +54,7 @@ std::map<uint64_t, BlameScore> score_seeds(std::optional<analysis::MapperWitness
 
 }  // namespace
 
-int chaos_blame_command(std::optional<analysis::MapperWitness> mapper,
-                        const ChaosOptions& options) {
+int chaos_blame_command(std::optional<MapperWitness> mapper, const ChaosOptions& options) {
   const std::string flag = mapper ? "--mapper" : "--blame";
   if (!options.merge.empty()) throw InputError(flag + ": expected no --merge beside it");
   if (options.world != World::kSim) throw InputError(flag + ": expected --world sim beside it");

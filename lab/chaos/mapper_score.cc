@@ -69,8 +69,7 @@ void switch_mapper_on(Scenario& scenario) {
   }
 }
 
-BlameScore score_mapper(const std::string& run, const Scenario& scenario,
-                        analysis::MapperWitness by) {
+BlameScore score_mapper(const std::string& run, const Scenario& scenario, MapperWitness by) {
   const Topology& t = scenario.topology;
   analysis::Evidence evidence(t, scenario.schedule, scenario.stop());
   {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/mapper/mapper_witness.h"
+#include "fabric/mapper/mapper_witness.h"
 #include "lab/chaos/blame_score.h"
 #include "scenario/spec/scenario.h"
 
@@ -15,7 +15,6 @@ void switch_mapper_on(Scenario& scenario);
 
 /// Runs it in the simulator, in memory. A target counts as observable if it took at least five probes, or if a host saw a
 /// port of its own dark for it.
-BlameScore score_mapper(const std::string& run, const Scenario& scenario,
-                        analysis::MapperWitness by);
+BlameScore score_mapper(const std::string& run, const Scenario& scenario, MapperWitness by);
 
 }  // namespace mrclab::lab

@@ -55,9 +55,10 @@ BUGS = [
      "    const bool swap = BUG && stats_.timeouts > 0 && other < queue_.started() && other + 1 >= *number;\n"
      "    events_.write_completed(queue_.id_of(swap ? other : *number));\n"),
     # What the controller once denied stays denied.
-    ("denies_for_ever", "endpoint/host/host_effects.cc",
-     "    qp.requester.set_denied(denial.ev, denied, host_.now);\n",
-     "    qp.requester.set_denied(denial.ev, denied || BUG, host_.now);\n"),
+    ("denies_for_ever", "endpoint/host/host_routing.cc",
+     "    qp.requester.set_denied(values[i], among.denied[i], host_.now);\n",
+     "    const bool before = qp.requester.evs().state(static_cast<uint32_t>(i)) == EvState::kDenied;\n"
+     "    qp.requester.set_denied(values[i], among.denied[i] || (BUG && before), host_.now);\n"),
     # A duplicate is counted as new payload.
     ("counts_duplicates", "endpoint/queue_pair/responder.cc",
      "      if (s <= window_.cumulative()) put_ack(replies);\n",

@@ -70,8 +70,8 @@ void add_chaos(CLI::App& app, CliResult& result) {
   chaos
       ->add_option("--witness", *witness,
                    "of a mapper: its probes, the hosts' reports of paths (events), or both")
-      ->check(CLI::IsMember(std::vector<std::string>(analysis::kMapperWitnessWords.begin(),
-                                                     analysis::kMapperWitnessWords.end())))
+      ->check(CLI::IsMember(
+          std::vector<std::string>(kMapperWitnessWords.begin(), kMapperWitnessWords.end())))
       ->capture_default_str()
       ->needs(by_mapper);
   add_campaign_options(*chaos, *campaign);
@@ -104,11 +104,11 @@ void add_chaos(CLI::App& app, CliResult& result) {
       return;
     }
     if (*blame || *mapper) {
-      std::optional<analysis::MapperWitness> by;
+      std::optional<MapperWitness> by;
       if (*mapper) {
-        const auto& words = analysis::kMapperWitnessWords;
-        by = static_cast<analysis::MapperWitness>(std::find(words.begin(), words.end(), *witness) -
-                                                  words.begin());
+        const auto& words = kMapperWitnessWords;
+        by = static_cast<MapperWitness>(std::find(words.begin(), words.end(), *witness) -
+                                        words.begin());
       }
       result.code = chaos_blame_command(by, *options);
     } else {

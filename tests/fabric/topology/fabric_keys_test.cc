@@ -40,6 +40,7 @@ dscp: {no_trim: 1, trimmable: 5, trimmable_retx: 9, trimmed: 13, trimmed_last_ho
 roce: {pfc: on, adaptive_routing: off, red: {min: 0.500, max: 1.500, most: 30%}, tail_drop: 3.500, asic: tomahawk5, buffer: 2.500, alpha: 0.250, mrc_buffer: shared, watchdog: {detect: 200us, restore: 300us, action: forward}}
 nic: {name: slow, port_down_delay: 10us, port_up_delay: 11us, remap_down: [1us, 5us], remap_up: [1us, 2us]}
 mapper: {period: 12rtt, probes: [t0, cross], form: stamp, timeout: 40us}
+denylist: {deny: off, clean: 5, static: ["p0.t0-0:u1"]}
 orchestrator: {period: 5rtt, provisioning: 20us, check: off}
 miscabled: [["p0.t0-0:u0", "p0.t0-0:u2"]]
 authorise: nic

@@ -20,7 +20,7 @@ using namespace mrclab;
 
 namespace {
 
-constexpr char kListed[] =
+constexpr char kListedPrograms[] =
     "name: listed\nswitches: {a: 0100, b: 0200, s: 0300, z: 0400}\n"
     "hosts: [[a, a], [b, b], [a, a], [b, b]]\nlinks: {\"[ab]\": [s, z]}\n";
 Topology guarded(FabricShape shape) {
@@ -107,7 +107,7 @@ TEST_CASE("random carriers are judged as the list of all of a host's own paths h
   pods.t2 = 4;
   pods.tenants = {{"a", {"h[0-5]"}}};
   fabrics.push_back(guarded(pods));
-  FabricShape listed = parse_fabric(read_yaml_text(kListed, "listed"));
+  FabricShape listed = parse_fabric(read_yaml_text(kListedPrograms, "listed"));
   listed.tenants = {{"a", {"h0", "h2"}}, {"b", {"h1", "h3"}}};
   fabrics.push_back(guarded(listed));
 

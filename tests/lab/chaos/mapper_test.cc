@@ -80,7 +80,7 @@ TEST_CASE("what queue pairs report of their paths tells which way a host's port 
   CHECK(result.by_events[0].part.component == "p3.t0-1:d1->h5:p3");
   // A wire and its link are one place: named once where a witness says that it is one or the other.
   const bool one = !result.by_events[0].part.or_else.empty();
-  CHECK(analysis::findings_of(result, analysis::MapperWitness::kBoth).size() == (one ? 1 : 2));
+  CHECK(analysis::findings_of(result, MapperWitness::kBoth).size() == (one ? 1 : 2));
 }
 
 TEST_CASE("a mapper names nothing where nothing is broken, and has probed every link") {
@@ -138,8 +138,8 @@ TEST_CASE("seeds of chaos whose faults do not lie over one another are named wit
   for (const uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 124}) {
     ChaosScenario drawn = chaos_scenario(base, seed);
     switch_mapper_on(drawn.scenario);
-    all.add_score(score_mapper("seed " + std::to_string(seed), drawn.scenario,
-                               analysis::MapperWitness::kBoth));
+    all.add_score(
+        score_mapper("seed " + std::to_string(seed), drawn.scenario, MapperWitness::kBoth));
   }
   for (const std::string& wrong : all.wrong) FAIL_CHECK("wrong: " << wrong);
   for (const std::string& missed : all.not_found) FAIL_CHECK("missed: " << missed);

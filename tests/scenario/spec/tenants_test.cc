@@ -10,7 +10,7 @@ using namespace mrclab::lab;
 
 namespace {
 
-struct Parts {
+struct TenantParts {
   std::string fabric = "octet";
   std::string tenants = "{a: \"h[0-3]\", b: \"h[4-7]\"}";
   std::string hosts = "\"h[0-3]\"";
@@ -19,7 +19,7 @@ struct Parts {
 };
 
 /// The error without its place.
-std::string refused(const Parts& parts) {
+std::string refusal(const TenantParts& parts) {
   std::string text = "name: s\nfabric: " + parts.fabric + "\n";
   if (!parts.tenants.empty()) text += "tenants: " + parts.tenants + "\n";
   text += "workload: [permutation: {hosts: " + parts.hosts + ", load: 10%, message: 16KiB}]\n";
@@ -35,7 +35,7 @@ std::string refused(const Parts& parts) {
 
 TEST_CASE("work between tenants is refused, and so is what would check or attack none") {
   struct Row {
-    Parts parts;
+    TenantParts parts;
     const char* error;
   };
   for (
@@ -57,14 +57,14 @@ TEST_CASE("work between tenants is refused, and so is what would check or attack
           Row{{.fault = "{kind: no_ecn, from: h0, to: h1, share: 10%}"},
               "found a share for no_ecn: expected none: its own workloads send"},
       }) {
-    CHECK(refused(row.parts) == row.error);
+    CHECK(refusal(row.parts) == row.error);
   }
-  CHECK(refused({}) == "no error");
-  CHECK(refused({.fault = "{kind: tenant, from: h0, to: h4}", .expect = "isolated"}) == "no error");
+  CHECK(refusal({}) == "no error");
+  CHECK(refusal({.fault = "{kind: tenant, from: h0, to: h4}", .expect = "isolated"}) == "no error");
 }
 
 TEST_CASE("only switches of ours check programs, and every NIC does") {
   const std::string kernel = "{like: pair-kernel, authorise: t0}";
-  CHECK(refused({.fabric = kernel, .tenants = "", .hosts = "all"})
+  CHECK(refusal({.fabric = kernel, .tenants = "", .hosts = "all"})
             .starts_with("found t0 or both, beside \"forwarding: kernel\""));
 }

@@ -6,7 +6,7 @@
 
 #include "fabric/text/enum_words.h"
 
-namespace mrclab::analysis {
+namespace mrclab {
 
 /// The mapper by its probes, hosts by what they report of their paths, or either.
 enum class MapperWitness : uint8_t { kProbes, kEvents, kBoth };
@@ -15,4 +15,4 @@ inline constexpr auto kMapperWitnessWords =
                                    {MapperWitness::kEvents, "events"},
                                    {MapperWitness::kBoth, "both"}});
 
-}  // namespace mrclab::analysis
+}  // namespace mrclab
