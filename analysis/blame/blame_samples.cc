@@ -108,9 +108,9 @@ class Sampler {
       sample.bad = sample.counts = never_arrives(attempt);
       return;
     }
-    sample.counts = !attempt.congested();
-    if (attempt.congested() || !attempt.lost())
-      return;  // a path carried what was trimmed or refused
+    const bool innocent = attempt.congested() || attempt.denied();
+    sample.counts = !innocent;
+    if (innocent || !attempt.lost()) return;  // a path carried what was trimmed or refused
     sample.bad = true;
     const NodeId at = attempt.where.node;
     switch (attempt.cause) {
@@ -269,7 +269,7 @@ uint64_t losses_without_place(const Topology& topology, const PacketHistory& pac
   Sampler sampler(topology, packets);
   uint64_t count = 0;
   for (const Attempt& attempt : packets.attempts()) {
-    if (!attempt.start_seen || !attempt.lost() || attempt.congested()) continue;
+    if (!attempt.start_seen || !attempt.lost() || attempt.congested() || attempt.denied()) continue;
     const Flow& flow = packets.flows()[packets.packets()[attempt.packet].flow];
     if (!chosen_on_the_way(topology, flow, attempt.ev)) continue;  // its header names the way
     BlameSample sample;

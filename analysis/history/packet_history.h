@@ -60,6 +60,8 @@ struct Attempt {
   /// It did not arrive (fabric/packet/drop_kind.h). What is under way or waits is kInFlight, for however long.
   bool lost() const { return fate == Fate::kDropped && !refused(); }
   /// Lost, because a queue on the way was full.
+  /// Its sender may not send it: no path is to blame.
+  bool denied() const { return fate == Fate::kDropped && drop_kind(cause) == DropKind::kDenied; }
   bool congested() const {
     return fate == Fate::kDropped && drop_kind(cause) == DropKind::kCongested;
   }

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "fabric/text/input_error.h"
-#include "recorded/run/recorded_counters.h"
+#include "recorded/counters/recorded_counters.h"
 #include "telemetry/counter_table.h"
 #include "telemetry/sai_numbers.h"
 

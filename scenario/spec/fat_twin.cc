@@ -47,6 +47,14 @@ FabricShape in_one_plane(FabricShape shape) {
   for (ZoneShape& zone : shape.power_zones) {
     for (std::string& node : zone.nodes) node = lab::in_one_plane(node);
   }
+  for (std::string& part : shape.denylist.fixed) part = lab::in_one_plane(part);
+  for (DenylistPolicy::Drain& drain : shape.denylist.drains) {
+    drain.part = lab::in_one_plane(drain.part);
+  }
+  for (auto& [one, other] : shape.miscabled) {
+    one = lab::in_one_plane(one);
+    other = lab::in_one_plane(other);
+  }
   for (auto& exception : shape.forwarding.exceptions) {
     exception.pattern = lab::in_one_plane(exception.pattern);
   }

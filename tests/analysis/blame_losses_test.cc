@@ -81,7 +81,7 @@ Topology hashing_fabric(bool adaptive = false) {
 }  // namespace
 
 TEST_CASE("of all causes of drops those accuse a path that are neither congestion nor a refusal") {
-  size_t broken = 0, congested = 0, refused = 0;
+  size_t broken = 0, congested = 0, refused = 0, denied = 0;
   for (size_t i = 1; i < kDropCauses; ++i) {
     const auto cause = static_cast<DropCause>(i);
     CAPTURE(name_of(cause));
@@ -96,10 +96,12 @@ TEST_CASE("of all causes of drops those accuse a path that are neither congestio
     broken += kind == DropKind::kBroken ? 1 : 0;
     congested += kind == DropKind::kCongested ? 1 : 0;
     refused += kind == DropKind::kRefused ? 1 : 0;
+    denied += kind == DropKind::kDenied ? 1 : 0;
   }
-  CHECK(broken + congested + refused == kDropCauses - 1);
+  CHECK(broken + congested + refused + denied == kDropCauses - 1);
   CHECK(congested == 5);
   CHECK(refused == 4);
+  CHECK(denied == 3);
 }
 
 TEST_CASE("what go-back-N sends again needlessly, and the receiver turns away, accuses nobody") {

@@ -19,8 +19,8 @@
 #include "recorded/folder/run_folder.h"
 #include "recorded/folder/run_manifest.h"
 #include "recorded/run/run_export.h"
+#include "recorded/run/syslog_export.h"
 #include "recorded/run/wireshark_dissector.h"
-#include "scenario/import/syslog_export.h"
 #include "scenario/spec/shipped_files.h"
 
 namespace mrclab::lab {

@@ -19,7 +19,7 @@
 #include "lab/verbs/cli.h"
 #include "live/inspect/link_states.h"
 #include "netio/system/file_descriptor.h"
-#include "recorded/run/recorded_counters.h"
+#include "recorded/counters/recorded_counters.h"
 #include "scenario/spec/queue_pairs.h"
 #include "telemetry/counter_table.h"
 #include "telemetry/fabric_metrics.h"

@@ -37,6 +37,8 @@ const std::vector<NumericOptions> kNumericOptions{
      {"no-such-scenario"},
      {"--class", "--port", "--seed"},
      {"--class", "--port", "--seed"}},
+    {{"drill"}, {"no-such-rules.yml", "pair"}, {"--seed", "--stretch"}, {"--seed"}},
+    {{"export", "syslog"}, {"no-such-run"}, {"--stretch"}},
     {{"lesson"}, {"no-such-lesson"}, {"--task"}},
     {{"exec"}, {}, {"--jobs"}},
     {{"capture"}, {"h0:p0"}, {"--for", "-c"}},

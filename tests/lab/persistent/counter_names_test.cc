@@ -18,7 +18,7 @@ using telemetry::Counts;
 std::set<std::string> named_at(Counts at) {
   std::set<std::string> words;
   for (const telemetry::CounterRow& row : telemetry::counter_rows()) {
-    if (row.at == at) words.emplace(row.word);
+    if (row.at == at && !row.series_only) words.emplace(row.word);
   }
   return words;
 }

@@ -91,6 +91,13 @@ const std::vector<WholeStory>& stories() {
        "  - mapper_names: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"
        "  - denied: {part: \"link p0.t0-0:u1--p0.t1-1:d0\", within: 500us}\n"
        "  - allowed_again: {part: \"link p0.t0-0:u1--p0.t1-1:d0\"}\n"},
+      {"apart", "fabric: octet\nauthorise: t0\ntenants: {a: \"h[0-3]\", b: \"h[4-7]\"}\n",
+       "  - permutation: {hosts: \"h[0-3]\", load: 10%, message: 64KiB}\n",
+       "  - write: {from: h0, to: h1, size: 64KiB, count: 5}\n",
+       "  - {at: 300us, attack: {kind: tenant, from: h3, to: h4, share: 20%, for: 50us}}\n",
+       "600us",
+       "  - isolated\n  - datagrams: {to: \"h*\", at_most: 0}\n"
+       "  - dropped_for: {reason: not_authorised_tenant, host: h3, at_least: 1}\n"},
       {"wired",
        "fabric: {like: octet, orchestrator: on, miscabled: [[\"p0.t0-0:u1\", \"p0.t0-0:u2\"]]}\n",
        "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
@@ -173,6 +180,8 @@ const WordSet kOfFaults{"healed",      "detect",          "recover", "leave",   
                         "path_unused", "mapper_names",    "denied",  "allowed_again"};
 /// A mapper sends probes of its own, and neighbours name themselves, whatever else is sent.
 const WordSet kOfProbes{"mapper_names", "denied", "allowed_again", "orchestrator_names"};
+/// An attack is a fault that sends, whatever the workload does.
+const WordSet kOfAttacks{"datagrams", "dropped_for"};
 
 WordSet both(WordSet words, const WordSet& more) {
   words.insert(more.begin(), more.end());
@@ -195,12 +204,12 @@ const std::vector<Condition>& conditions() {
          scenario.workload.clear();
          return judged(scenario);
        },
-       "a mapper's probes are sent all the same", kOfProbes},
+       "a mapper's probes and an attack are sent all the same", both(kOfProbes, kOfAttacks)},
       {"traffic ends before the window",
        [](const WholeStory& story) { return judged(scenario_of_once(story)); },
        "what was sent before was seen, and queues are empty where all work has ended",
        both(kOfAnyRun, {"queues_empty", "deadlock_free", "mapper_names", "denied", "allowed_again",
-                        "orchestrator_names"})},
+                        "orchestrator_names", "isolated", "datagrams", "dropped_for"})},
       {"work begins after the end",
        [](const WholeStory& story) {
          Scenario scenario = scenario_of(story);
@@ -209,21 +218,23 @@ const std::vector<Condition>& conditions() {
          }
          return judged(scenario);
        },
-       "a mapper's probes are sent all the same", kOfProbes},
+       "a mapper's probes and an attack are sent all the same", both(kOfProbes, kOfAttacks)},
       {"an operation is open at the end",
        [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story);
          return judged(with_fault_at(scenario, cut(scenario)));
        },
        "they ask of what was sent, not whether it ends",
-       both(both(kOfAnyRun, kOfPackets), {"healed", "orchestrator_names"})},
+       both(both(kOfAnyRun, kOfPackets),
+            {"healed", "orchestrator_names", "denied", "isolated", "datagrams", "dropped_for"})},
       {"a peer is dead",
        [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story);
          return judged(with_fault_at(scenario, dead(scenario)));
        },
        "they ask of what was sent, not whether it ends",
-       both(both(kOfAnyRun, kOfPackets), kOfProbes)},
+       both(both(both(kOfAnyRun, kOfPackets), kOfProbes),
+            {"isolated", "datagrams", "dropped_for"})},
       {"its source is cut",
        [](const WholeStory& story) { return judged(scenario_of(story), true); },
        "",

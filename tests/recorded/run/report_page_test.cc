@@ -201,7 +201,7 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
     MESSAGE("skipped: no Chromium here, so nobody looks at the page");
     return;
   }
-  const std::string good = look_at(page, runs.path(), "7", verdict, false);
+  const std::string good = look_at(page, runs.path(), "9", verdict, false);
   CHECK(good.find("published: a &lt;paper&gt;") != std::string::npos);
   CHECK(std::stoi(attribute(good, "contents")) >= 8);  // a link for each section
   CHECK(good.find("href=\"#what-happened\"") != std::string::npos);
@@ -216,7 +216,7 @@ TEST_CASE("a browser draws the pages of runs with the numbers of verdict.json, a
   CHECK(good.find("aria-label=\"Why it failed") == std::string::npos);
   const std::string compared = look_at(both, runs.path(), "3", verdict, false);
   CHECK(compared.find("the same history") != std::string::npos);
-  const std::string dom = look_at(bad.folder.path / "report.html", runs.path(), "7", failed, true);
+  const std::string dom = look_at(bad.folder.path / "report.html", runs.path(), "9", failed, true);
   CHECK(dom.find("aria-label=\"Why it failed") != std::string::npos);
 
   const std::vector<std::string> traces = commands_of(dom, "mrclab trace ");
@@ -250,7 +250,7 @@ TEST_CASE("the page of a RoCE run has analyze's sections: queue pairs, go-back-N
   CHECK(sections[3]["bins"].size() > 3);
   if (browser() == nullptr) return;
   const json verdict = json::parse(netio::read_file(result.folder.path / "verdict.json", 1 << 20));
-  const std::string dom = look_at(page, runs.path(), "4", verdict, false);
+  const std::string dom = look_at(page, runs.path(), "5", verdict, false);
   CHECK(dom.find("aria-label=\"RoCEv2, by the packets\"") != std::string::npos);
 }
 

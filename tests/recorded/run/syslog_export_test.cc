@@ -1,6 +1,6 @@
 // The carriers of a run as lines of syslog, and back.
 
-#include "scenario/import/syslog_export.h"
+#include "recorded/run/syslog_export.h"
 
 #include <doctest/doctest.h>
 

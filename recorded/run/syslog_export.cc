@@ -1,4 +1,4 @@
-#include "scenario/import/syslog_export.h"
+#include "recorded/run/syslog_export.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
-#include "recorded/run/series_files.h"
+#include "recorded/counters/series_files.h"
 
 #include "netio/system/file_descriptor.h"
+#include "recorded/counters/recorded_counters.h"
 #include "recorded/folder/run_manifest.h"
-#include "recorded/run/recorded_counters.h"
 #include "telemetry/ipfix_export.h"
 
 namespace mrclab::lab {

@@ -1,6 +1,6 @@
 // Counters over fabric time: sums that a run's verdict knows as well, and what a link that goes down does to them.
 
-#include "recorded/run/recorded_counters.h"
+#include "recorded/counters/recorded_counters.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "recorded/run/recorded_counters.h"
+#include "recorded/counters/recorded_counters.h"
 
 #include <algorithm>
 #include <array>
