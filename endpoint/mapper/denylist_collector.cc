@@ -77,9 +77,10 @@ std::vector<uint32_t> DenylistCollector::links_of(uint32_t host, const Probe& pr
 }
 
 bool DenylistCollector::take(uint32_t host, const AgentReport& report, FabricTime now) {
-  const FabricTime due =
-      probe_period(topology_) * static_cast<int64_t>(report.period + 1) + probe_timeout(topology_);
-  const bool possible = report.period < (uint64_t{1} << 40) && due <= now && host < known_.size() &&
+  // A period that no agent can have reported yet is no time: its product could be more than a FabricTime holds.
+  const FabricTime latest = now - std::min(now, probe_timeout(topology_));
+  const auto ended = static_cast<uint64_t>(latest / probe_period(topology_));
+  const bool possible = report.period < ended && host < known_.size() &&
                         report.list <= static_cast<uint64_t>(now.ps());
   if (!possible) return false;
   const std::vector<Probe> probes = planned_probes(topology_, host, report.period);

@@ -233,3 +233,14 @@ TEST_CASE(
   bench.run(5, none);
   CHECK(bench.events == Names{"deny switch p2.t1-1", "allow switch p2.t1-1"});
 }
+
+TEST_CASE("a report of a period that has not ended, however far ahead, is refused") {
+  CollectorBench bench({});
+  bench.run(3, none);
+  for (const uint64_t ahead : {bench.period + 1, uint64_t{1} << 39, UINT64_MAX - 1, UINT64_MAX}) {
+    AgentReport report{ahead, 0, {}};
+    report.fates.resize(planned_probes(bench.topology, 0, ahead).size(), ProbeFate::kLost);
+    CHECK_FALSE(bench.collector.take(0, report, bench.now()));
+  }
+  CHECK(bench.collector.list().parts.empty());
+}
