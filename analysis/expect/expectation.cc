@@ -64,6 +64,7 @@ void read(const YamlValue& value, TenantNames& out, Need) {
   for (const YamlValue& name : value.is_list() ? value.items() : std::vector{value}) {
     out.names.push_back(name.as_name());
   }
+  if (out.names.empty()) value.fail_expecting("a tenant, or a list of them");
 }
 
 std::string written(const TenantNames& tenants) {

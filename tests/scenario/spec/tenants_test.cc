@@ -49,6 +49,8 @@ TEST_CASE("work between tenants is refused, and so is what would check or attack
               "found isolated, without tenants: expected \"tenants: {a: h0, b: h1}\" in the scenario"},
           Row{{.expect = "isolated: {tenants: [a, c]}"},
               "found the tenant \"c\": expected a name in \"tenants\""},
+          Row{{.expect = "isolated: {tenants: []}"},
+              "found a list: expected a tenant, or a list of them"},
           Row{{.expect = "dropped_for: {reason: nothing, at_least: 1}"},
               "found \"nothing\": expected a cause such as not_authorised or queue_full"},
           Row{{.fault = "{kind: tenant, from: h0, to: h1}"},
