@@ -68,18 +68,19 @@ TEST_CASE("an LLDP frame is read back as it was written, and has a simulator's r
 
 TEST_CASE(
     "frames of others are read by name or by address; what breaks a rule of 802.1AB is refused") {
-  LldpFrame read;
-  REQUIRE(parse_lldp(with_tlvs({kMac, kName, kLife}), read) == LldpError::kNone);
+  LldpFrame read;  // it points into the frame
+  const FrameBytes by_address = with_tlvs({kMac, kName, kLife});
+  REQUIRE(parse_lldp(by_address, read) == LldpError::kNone);
   CHECK(sender_of(read) == "00:11:22:33:44:55:eth7");
   CHECK_FALSE(read.ours);
-  REQUIRE(parse_lldp(with_tlvs({kMac,
-                                {2,
-                                 "\x03"
-                                 "ab"},
-                                kLife,
-                                {5, "leaf\x1b[1m"},
-                                {0, ""}}),
-                     read) == LldpError::kNone);
+  const FrameBytes by_name = with_tlvs({kMac,
+                                        {2,
+                                         "\x03"
+                                         "ab"},
+                                        kLife,
+                                        {5, "leaf\x1b[1m"},
+                                        {0, ""}});
+  REQUIRE(parse_lldp(by_name, read) == LldpError::kNone);
   CHECK(sender_of(read) == "leaf\\x1b[1m:61:62");
   using Tlvs = std::vector<std::pair<int, std::string>>;
   for (const auto& [tlvs, error] : std::vector<std::pair<Tlvs, LldpError>>{
