@@ -42,7 +42,7 @@ Scenario outage(const std::string& fabric, uint32_t down_us = 160) {
 TEST_CASE("what a run of any transport on any fabric leaves can be read, blamed and repeated" *
           doctest::test_suite(test::kWholeRun)) {
   std::set<std::string> refused;
-  size_t lossy = 0;
+  size_t lossy = 0, number = 0;
   for (const std::string fabric : {"octet", "fare", "ecmp-octet"}) {
     for (const NamedTransport& transport : named_transports()) {
       const std::string name = fabric + ", " + std::string(transport.name);
@@ -56,6 +56,8 @@ TEST_CASE("what a run of any transport on any fabric leaves can be read, blamed 
         refused.insert(name);
         continue;
       }
+      // Each transport on one of the fabrics; nightly on all.
+      if (number++ % 3 != 0 && !test::nightly()) continue;
       const test::TemporaryRuns runs;
       const RunResult run = runs.run(*scenario);
       lossy += run.verdict.metrics.lost > 0 ? 1 : 0;  // a flow with one path may not have this one
@@ -81,7 +83,7 @@ TEST_CASE("what a run of any transport on any fabric leaves can be read, blamed 
       CHECK((!blamed.blames.empty() || !blamed.not_told.empty() || few));
     }
   }
-  CHECK(lossy > 20);
+  CHECK(lossy > (test::nightly() ? 20 : 6));
   // There switches choose by weight, and a fabric file with both is refused as well.
   CHECK(refused == std::set<std::string>{"fare, roce-ar"});
 }
