@@ -172,6 +172,7 @@ void DenylistCollector::decide(FabricTime now) {
     if (equals.size() >= kMostPlaces) continue;
     equals.push_back(link);
     std::vector<std::string> why;
+    why.reserve(equals.size());
     for (const uint32_t one : equals) why.push_back(loss_of(one));
     for (size_t i = 0; i < equals.size(); ++i) {
       const std::string_view others = equals.size() > 1 ? ", as of others by the same probes" : "";
@@ -210,7 +211,7 @@ void DenylistCollector::enter(Entry entry, const std::string& why, FabricTime no
     changes_.push_back({"deny", entry.part, why});
     changed(now);
   }
-  entries_.push_back(std::move(entry));
+  entries_.push_back(entry);
 }
 
 void DenylistCollector::changed(FabricTime now) {
