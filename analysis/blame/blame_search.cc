@@ -245,8 +245,9 @@ class Search {
     return smaller;
   }
 
-  /// Of these, the best first: those that explain what the ones before leave of `all`; of this kind, part of it each.
-  /// Returns the first, and what they explain together, less a reason for each.
+  /// Takes entries of `smaller`, the best first, as long as each explains samples of `all` that those taken before do not;
+  /// with a `kind`, entries of that kind alone, which explain part of `all` each. Returns the first that it took, and the
+  /// gain of all that it took together, less the cost of one reason for each.
   std::pair<Entry*, double> cover(const std::vector<Entry*>& smaller,
                                   const std::vector<uint32_t>& all,
                                   std::optional<ComponentKind> kind) const {

@@ -124,6 +124,8 @@ CheckResult judge(const ExpectCounter& expected, const JudgedRun& run) {
   return unjudged(check, "there is no such counter");
 }
 
+constexpr const char* kTooManyWays = "datagrams went between more pairs of hosts than are counted";
+
 std::string tenant_name(const Topology& topology, uint32_t host) {
   const uint32_t number = topology.tenant_of.empty() ? 0 : topology.tenant_of[host];
   return number == 0 ? "no tenant" : topology.tenants[number - 1].name;
@@ -151,6 +153,7 @@ CheckResult judge(const ExpectIsolated& expected, const JudgedRun& run) {
   check.measured = static_cast<double>(packets);
   check.looked = run.of_whole_run(senders.arrivals, {"packet that arrived", "packets that arrived"},
                                   Source::kPackets);
+  if (first == nullptr && senders.uncounted > 0) return unjudged(check, kTooManyWays);
   if (first == nullptr) return passed(check, *check.looked);
   const std::string who = run.host_name(first->from) + " (" + tenant_name(topology, first->from) +
                           ") to " + run.host_name(first->to) + " (" +
@@ -183,6 +186,7 @@ CheckResult judge(const ExpectDatagrams& expected, const JudgedRun& run) {
   check.unit = "packets";
   if (run.history.counters().records == 0)
     return unjudged(check, "there is no capture to count in");
+  if (run.evidence.senders().uncounted > 0) return unjudged(check, kTooManyWays);
   const std::vector<bool> hosts = hosts_of(run.topology, expected.to);
   uint64_t count = 0;
   for (const auto& [way, these] : run.evidence.senders().datagrams) {

@@ -39,7 +39,8 @@ CheckResult judge(const ExpectMapperNames& expected, const JudgedRun& run) {
   if (!mapper->none.empty()) return unjudged(check, mapper->none);
   check.looked =
       expected.by == MapperWitness::kEvents
-          ? run.of_whole_run(mapper->ev_events, "entropy value assumed bad", Source::kEvents)
+          ? run.of_whole_run(mapper->ev_events, {"bad entropy value", "bad entropy values"},
+                             Source::kEvents)
           : run.of_whole_run(mapper->sent, "probe", Source::kEvents);
   if (mapper->sent == 0) return unjudged(check, "no agent has reported a probe");
   const FabricTime begin = run.faults.empty() ? FabricTime::zero() : run.first_fault();

@@ -7,7 +7,8 @@
 namespace mrclab::analysis {
 
 /// The mapper names a part of this kind and name ("link h0:p0--p0.t0-0:d0", "switch p0.t1-2"; a pattern), alone or as one
-/// of a class, within that time of the first fault, and no other part. Part "none": the mapper names no part at all.
+/// of a class, at most `within` after the first fault, and names no other part. Part "none": the mapper names no part at
+/// all. `by`: which witness has to name it.
 struct ExpectMapperNames {
   static constexpr ExpectationWord kWord{
       "mapper_names", Measure::kTime,

@@ -7,9 +7,6 @@
 namespace mrclab::analysis {
 namespace {
 
-/// Our choice, which bounds memory: pairs of hosts beyond it are not told apart any more.
-constexpr size_t kMostWays = 1 << 16;
-
 void add_to(SenderTally::Arrived& all, const SenderTally::Arrived& more) {
   all.packets += more.packets;
   all.first = std::min(all.first, more.first);
@@ -20,7 +17,7 @@ template <class Map>
 auto* entry_of(Map& map, const typename Map::key_type& key) {
   const auto found = map.find(key);
   if (found != map.end()) return &found->second;
-  return map.size() < kMostWays ? &map[key] : nullptr;
+  return map.size() < SenderTally::kMostWays ? &map[key] : nullptr;
 }
 
 }  // namespace
@@ -34,12 +31,17 @@ void SenderTally::add(const SenderTally& more) {
   arrivals += more.arrivals;
   crossings += more.crossings;
   counted += more.counted;
+  uncounted += more.uncounted;
 }
 
 void SenderTally::left(uint32_t host, uint32_t source, uint32_t receiver) {
   if (uint64_t* const count = entry_of(sent, {host, receiver})) ++*count;
   if (source == host) return;
-  if (uint32_t* const by = entry_of(forged_by, {source, receiver})) *by = host;
+  if (uint32_t* const by = entry_of(forged_by, {source, receiver})) {
+    *by = host;
+  } else {
+    ++uncounted;
+  }
 }
 
 void SenderTally::arrived(uint32_t source, uint32_t host, bool datagram, FabricTime t,
@@ -48,6 +50,8 @@ void SenderTally::arrived(uint32_t source, uint32_t host, bool datagram, FabricT
   if (!datagram && same_tenant(topology, source, host)) return;
   if (Arrived* const of = entry_of(datagram ? datagrams : foreign, {source, host})) {
     add_to(*of, {1, t});
+  } else {
+    ++uncounted;
   }
 }
 

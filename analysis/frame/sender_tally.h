@@ -1,9 +1,9 @@
 #pragma once
-// Who sent what arrived, and what was dropped: by the ports that frames left by, not by what they say of themselves.
+// Which host sent what arrived, and what was dropped: by the port that a frame left by, not by its source address.
 //
-// A host's own port has seen each frame that it sent; that frame's source may be forged. What reaches another host is
-// then known by source and receiver; where both somebody else and the host itself sent datagrams under one address to
-// one receiver, all of them count as forged.
+// The record of a host's own port has each frame that the host sent, whatever source address is in it. A frame that
+// reaches another host is matched with these by its source and its receiver; where the host of that address and another
+// one both sent datagrams under it to one receiver, all of these count as forged.
 
 #include <cstdint>
 #include <map>
@@ -40,12 +40,17 @@ struct SenderTally {
            counted =
                0;  ///< links that datagrams crossed, and how many left hosts: by packet records
 
+  uint64_t uncounted =
+      0;  ///< datagrams and packets for which kMostWays left no room: no check may pass for want of them
+
+  /// Pairs of hosts in each of these maps (our choice, which bounds memory).
+  static constexpr size_t kMostWays = 1 << 16;
   void add(const SenderTally& more);
   /// A frame left a host, or reached one. `source` and `receiver` as its inner addresses have them.
   void left(uint32_t host, uint32_t source, uint32_t receiver);
   void arrived(uint32_t source, uint32_t host, bool datagram, FabricTime t,
                const Topology& topology);
-  /// `claimed`: whose address it has; the port that it came in by knows better.
+  /// `claimed`: the host whose source address the frame has. A drop at a host's port counts for the host behind that port.
   void dropped(const Topology& topology, PortRef where, bool out, DropCause cause,
                std::optional<uint32_t> claimed);
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a verdict says of hosts that sent what they should not: what arrived, over how many links, and what was dropped.
+// Notes of a verdict about hosts that sent what they may not: how much arrived, over how many links, how much was dropped.
 
 #include <span>
 #include <string>

@@ -27,7 +27,7 @@ struct DenylistResult {
     std::string part, why;
   };
   std::string collector;
-  uint32_t hosts = 0;  ///< of the fabric
+  uint32_t hosts = 0;  ///< number of hosts of the fabric
   uint64_t lists = 0;  ///< that were decided
   uint64_t expired = 0;
   uint64_t left_out = 0;  ///< the most parts that hosts left in use, at one time, all together

@@ -10,16 +10,10 @@
 namespace mrclab::analysis {
 namespace {
 
-/// A lost packet left its host at least this long before the host had noticed (our choice).
-constexpr int64_t kNoticedAfterRtts = 1;
-
 class EvReader {
  public:
   EvReader(const Topology& topology, const EventHistory& events, FabricTime period)
-      : topology_(topology),
-        events_(events),
-        period_(period),
-        lag_(topology.base_rtt * kNoticedAfterRtts) {}
+      : topology_(topology), events_(events), period_(period), lag_(noticed_after(topology)) {}
 
   EvSamples read() {
     for (const PathNews& news : events_.paths()) read_news(news);
@@ -87,8 +81,8 @@ class EvReader {
     });
   }
 
-  /// Of pairs that sent in a period in which some value was lost: at the instant of their own first loss in it, or of
-  /// anybody's.
+  /// Adds the values that stayed good, of pairs that sent in a period in which some value was lost. A search looks at the
+  /// time between losses alone, so they have the instant of the pair's first loss in the period, or else of any pair's.
   void add_goods() {
     std::map<int64_t, FabricTime> first;
     std::map<std::pair<int64_t, Pair>, FabricTime> own;
@@ -141,6 +135,8 @@ class EvReader {
 };
 
 }  // namespace
+
+FabricTime noticed_after(const Topology& topology) { return topology.base_rtt; }
 
 EvSamples ev_samples(const Topology& topology, const EventHistory& events, FabricTime period) {
   return EvReader(topology, events, period).read();

@@ -19,8 +19,11 @@ struct EvSamples {
   std::vector<BlameSample> samples;  ///< in order of time; at most kMostEvSamples
   uint64_t events = 0;               ///< values that hosts reported as ASSUMED_BAD
 };
-/// Of paths that are named by their entropy value, in regular planes. Of periods in which no value became bad, there are
-/// no samples.
+/// A host noticed a loss at least so long after the packet had left it; samples have the instant at which it left (our
+/// choice).
+FabricTime noticed_after(const Topology& topology);
+/// Samples of paths that are named by their entropy value, in regular planes. A period in which no value became bad has no
+/// samples.
 EvSamples ev_samples(const Topology& topology, const EventHistory& events, FabricTime period);
 inline constexpr size_t kMostEvSamples = 1u << 20;
 

@@ -1,6 +1,7 @@
 #include "analysis/mapper/mapper_collector.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "analysis/blame/blamer.h"
@@ -21,10 +22,18 @@ FabricTime reported_at(const MapperResult& result, FabricTime sample) {
   return result.period * (sample.ps() / result.period.ps() + 1) + result.timeout;
 }
 
-/// Parts that explain these samples, in the order in which they were named.
+struct SampleWitness {
+  const char* noun;  ///< what one of its samples is
+  double chance;     ///< a sample is bad for no broken part with this probability
+  std::function<FabricTime(FabricTime)>
+      known_at;  ///< when the collector has the sample of this instant
+};
+
+/// Parts that explain these samples.
 std::vector<MapperFinding> explain(const Topology& topology, const PortLight& light,
-                                   const std::vector<BlameSample>& samples, double chance,
-                                   const char* noun, const MapperResult& result) {
+                                   const std::vector<BlameSample>& samples,
+                                   const SampleWitness& witness, const MapperResult& result) {
+  const double chance = witness.chance;
   SearchOptions options;
   options.chance = chance;
   // A share of loss that is no more than chance would make every good one evidence.
@@ -33,14 +42,14 @@ std::vector<MapperFinding> explain(const Topology& topology, const PortLight& li
                [chance](double share) { return share > chance; });
   options.least_gain = result.threshold;
   options.probed_every = result.period;
-  options.noun = noun;
+  options.noun = witness.noun;
   std::vector<Blame> blames;
   // No event but the samples' own is looked at: each is a witness by itself.
   blame_by_samples(topology, EventHistory(topology), light, samples, options, std::nullopt, blames);
   std::vector<MapperFinding> found;
   for (Blame& blame : blames) {
     if (blame.places > kMostPlaces) continue;
-    const FabricTime named = reported_at(result, blame.named);
+    const FabricTime named = witness.known_at(blame.named);
     const Interval95 loss = wilson(blame.bad, blame.of);
     found.push_back({std::move(blame), named, loss.low, loss.high});
   }
@@ -94,17 +103,21 @@ std::optional<MapperResult> mapper_result(const Topology& topology, const EventH
     result.none = coverage.why(Witness::kEvents);
     return result;
   }
-  result.found = explain(topology, probes.light, probes.samples, kProbeChance, "probe", result);
+  const SampleWitness agents{"probe", kProbeChance,
+                             [&](FabricTime sample) { return reported_at(result, sample); }};
+  result.found = explain(topology, probes.light, probes.samples, agents, result);
   sort_by_naming(result.found);
   uint64_t explained = 0;
   for (const MapperFinding& finding : result.found) explained += finding.part.bad;
   result.unexplained = result.lost - std::min(result.lost, explained);
   const EvSamples reported = ev_samples(topology, events, result.period);
   result.ev_events = reported.events;
-  result.by_events =
-      explain(topology, probes.light, reported.samples, kEventChance, "path", result);
-  // A host that loses by all of its ports is no part of the fabric: it paused, or answers came late. And queue pairs are
-  // too few to tell switches apart by which all of them lead.
+  // A host reports a path at the instant at which it leaves it.
+  const SampleWitness hosts{"path", kEventChance,
+                            [&](FabricTime sample) { return sample + noticed_after(topology); }};
+  result.by_events = explain(topology, probes.light, reported.samples, hosts, result);
+  // A host that loses by all of its ports is no part of the fabric: the host paused, or answers to it came late. And where the
+  // paths of all queue pairs lead over the same switches, no report distinguishes these switches.
   std::erase_if(result.by_events, [](const MapperFinding& finding) {
     return finding.part.kind == "host" || finding.part.places > 1;
   });

@@ -20,7 +20,7 @@ struct MapperFinding {
 struct MapperResult {
   FabricTime period, timeout;
   ProbeForm form = ProbeForm::kOwn;
-  double share = 0;  ///< of its rate that probes take from the port which they load most, 0 to 1
+  double share = 0;  ///< share of its rate that probes take of the port that they load most, 0 to 1
   double threshold = 0;            ///< nats of likelihood that a part needs to be named
   uint64_t links = 0, probed = 0;  ///< the fabric's links, and how many of them a probe crossed
   uint64_t reports = 0;

@@ -77,8 +77,8 @@ class CongestionControl {
   virtual bool is_path_late(const RttSample&, FabricTime) const { return false; }
   virtual Bytes window() const = 0;
   virtual Bytes in_flight() const = 0;
-  /// Does its sender take no notice of congestion? Then queue pairs tell the window neither of marks, round trips and
-  /// losses nor of what the receiver asks for.
+  /// Does its sender ignore congestion? Then queue pairs report to the window neither marks, round trips and losses, nor the
+  /// receiver's penalty.
   bool heedless() const { return heedless_; }
   void set_heedless(bool heedless) { heedless_ = heedless; }
   /// So many queue pairs have this destination.
