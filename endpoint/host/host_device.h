@@ -2,6 +2,7 @@
 // The device of a host (verbs.h): to the host it is one more application, whose queue pairs its user
 // makes. Only host_*.cc include this.
 
+#include <set>
 #include <string>
 
 #include "endpoint/base/identity.h"
@@ -18,6 +19,9 @@ class HostDevice : public Device, public Application {
   void set_index(uint32_t index) { index_ = index; }
 
   DeviceAttributes query_device() const override;
+  void set_user(DeviceUser* user) override { user_ = user; }
+  void wake_at(FabricTime at) override;
+  FabricTime now() const override { return node_.host_.now; }
   MemoryRegion register_memory(std::span<uint8_t> memory) override;
   void deregister_memory(const MemoryRegion& region) override;
   CqHandle create_completion_queue(uint32_t depth) override;
@@ -48,7 +52,7 @@ class HostDevice : public Device, public Application {
   void on_receive_immediate(Verbs&, QpHandle, uint32_t) override {}
   void on_receive(Verbs& verbs, QpHandle qp, const ReceiveCompletion& completion) override;
   void on_receive_flushed(Verbs& verbs, QpHandle qp, uint64_t id) override;
-  void on_wake(Verbs&) override {}
+  void on_wake(Verbs&) override;
   void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) override;
   bool finished() const override { return true; }
 
@@ -56,6 +60,7 @@ class HostDevice : public Device, public Application {
   static constexpr size_t kAsyncEventLimit = 1024;
   static constexpr uint32_t kMaxDepth = 1 << 16;
   static constexpr uint32_t kMaxCompletionQueues = 4096;
+  static constexpr size_t kMaxWakes = 1 << 16;
 
   struct Record {
     Qpn qpn;
@@ -101,6 +106,8 @@ class HostDevice : public Device, public Application {
   std::vector<std::unique_ptr<CompletionQueue>> cqs_;
   Fifo<AsyncEvent> events_{kAsyncEventLimit};
   uint64_t events_lost_ = 0;
+  DeviceUser* user_ = nullptr;
+  std::set<FabricTime> wakes_;  ///< that the host's events have, and that the user has not had
 };
 
 }  // namespace mrclab::endpoint

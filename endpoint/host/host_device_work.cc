@@ -1,6 +1,7 @@
 // The device's work: posts, completions, asynchronous events.
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "endpoint/host/host_device.h"
@@ -129,6 +130,20 @@ void HostDevice::report(AsyncEvent event) {
   event.at = node_.host_.now;
   event.drop_count = events_lost_;
   events_lost_ = events_.push(event) ? 0 : events_lost_ + 1;
+  if (user_ != nullptr) user_->on_async_event();
+}
+
+void HostDevice::wake_at(FabricTime at) {
+  at = std::max(at, node_.host_.now);
+  if (at == FabricTime::never() || wakes_.contains(at)) return;
+  if (wakes_.size() >= kMaxWakes) throw std::length_error("a program asks for too many alarms");
+  wakes_.insert(at);
+  node_.applications_.verbs_of(index_).wake_at(at);
+}
+
+void HostDevice::on_wake(Verbs&) {
+  wakes_.erase(wakes_.begin(), wakes_.upper_bound(node_.host_.now));
+  if (user_ != nullptr) user_->on_wake();
 }
 
 HostDevice::Record* HostDevice::record_of(QpHandle handle) {
@@ -138,7 +153,11 @@ HostDevice::Record* HostDevice::record_of(QpHandle handle) {
 
 void HostDevice::complete(CqHandle cq, const WorkCompletion& completion) {
   CompletionQueue& queue = cq_at(cq);
-  if (queue.failed || queue.completions.push(completion)) return;
+  if (queue.failed) return;
+  if (queue.completions.push(completion)) {
+    if (user_ != nullptr) user_->on_completion(cq);
+    return;
+  }
   queue.failed = true;
   AsyncEvent event;
   event.kind = AsyncEvent::Kind::kCqError;
@@ -222,6 +241,7 @@ void HostDevice::ev_changed(const QueuePair& qp, EntropyValue ev, EvState to) {
 }
 
 void HostDevice::power_off() {
+  wakes_.clear();
   for (const auto& record : records_) {
     if (!record) continue;
     record->attributes.state = QpState::kError;
@@ -230,6 +250,7 @@ void HostDevice::power_off() {
     record->sends = record->receives = 0;
     while (!record->opcodes.empty()) record->opcodes.pop();
   }
+  if (user_ != nullptr) user_->on_power_lost();
 }
 
 void HostDevice::port_changed(PortId port, bool up) {

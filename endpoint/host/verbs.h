@@ -20,9 +20,9 @@
 //   for (const WorkCompletion& c : device.poll_completions(cq, done)) ...
 //   while (const auto event = device.next_async_event()) ...
 //
-// Pure and polled: nothing here blocks, runs a thread or reads a clock. What is posted starts to leave
-// at the next run_until() of the host; completions and events are there after it. Call it between
-// run_until() calls, from the host's one thread.
+// Pure: nothing here blocks, runs a thread or reads a clock. What is posted starts to leave at the next run_until() of
+// the host; completions and events are there after it. Call it from the host's one thread, between run_until() calls or
+// as a DeviceUser at fabric time.
 //
 // Errors: set-up calls throw std::invalid_argument with what was asked, in which state, and what would
 // be right; posting returns a PostResult. A failed queue pair completes everything that was posted
@@ -184,10 +184,37 @@ enum class PostResult : uint8_t {
   kUnsupported,  ///< a SEND, which MRC does not have
 };
 
+/// A program of the host that runs at fabric time: the device calls it within run_until(), at the instant at which
+/// something happened. In on_wake() it may call every function of the device; the other calls come in the middle of
+/// what the host does, so a user that wants to act there asks for `wake_at(now())`.
+class DeviceUser {
+ public:
+  virtual ~DeviceUser() = default;
+  /// A completion was put into the queue.
+  virtual void on_completion(CqHandle) {}
+  /// next_async_event() has one.
+  virtual void on_async_event() {}
+  /// A packet wrote to memory that is reached by an accessor.
+  virtual void on_memory_written() {}
+  /// An instant that wake_at() named has come. While the host is paused its software stands still, and this call
+  /// waits.
+  virtual void on_wake() {}
+  /// The host lost its power: all queue pairs are in error without a completion, and no call that was asked for comes.
+  virtual void on_power_lost() {}
+};
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceAttributes query_device() const = 0;
+
+  /// Null: nobody is called. It outlives the device, or is taken back.
+  virtual void set_user(DeviceUser* user) = 0;
+  /// Calls DeviceUser::on_wake() at `at`, or now if that is past; once for all requests of one instant that were made
+  /// before it.
+  virtual void wake_at(FabricTime at) = 0;
+  /// The instant of the event in hand, or how far the host has run.
+  virtual FabricTime now() const = 0;
 
   /// Lets peers that have the rkey write to `memory`, which must stay until it is deregistered.
   virtual MemoryRegion register_memory(std::span<uint8_t> memory) = 0;
