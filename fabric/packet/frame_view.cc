@@ -151,6 +151,14 @@ ParseError FrameView::open_rc_request() {
   return take_payload(needed, headers);
 }
 
+/// AETH and the payload of an answer to a READ.
+ParseError FrameView::open_rc_response() {
+  const size_t needed = at_.after_bth + rc_response_bytes(opcode_);
+  if (trimmed_ || original_ < needed + kIcrcBytes) return ParseError::kLengthMismatch;
+  if (available_ < needed) return ParseError::kTruncatedHeaders;
+  return take_payload(needed, rc_response_bytes(opcode_));
+}
+
 /// Everything but writes: one extension header of fixed size, never trimmed, no payload.
 ParseError FrameView::open_control() {
   const size_t size = control_extension_bytes(opcode_);
@@ -183,9 +191,10 @@ ParseError FrameView::open_control() {
   // The bits that MRC has defined in BTH are reserved in RC's and are not looked at.
   is_rc_ = is_rc(opcode_);
   has_tseth_ = !is_rc_ && read_member<kBthTable, &Bth::has_tseth>(bth());
-  error = is_write(opcode_)        ? open_write()
-          : is_rc_request(opcode_) ? open_rc_request()
-                                   : open_control();
+  error = is_write(opcode_)              ? open_write()
+          : is_rc_request(opcode_)       ? open_rc_request()
+          : is_rc_read_response(opcode_) ? open_rc_response()
+                                         : open_control();
   whole_ = error == ParseError::kNone;
   return error;
 }
@@ -254,6 +263,21 @@ void FrameView::read_extension(Extension& extension) const {
   }
   if (!whole_) return;
   switch (opcode_) {
+    case Opcode::kRcReadRequest:
+      extension = RcHeaders{decode_header<kRethTable>(p), std::nullopt};
+      break;
+    case Opcode::kRcReadMiddle: extension = RcResponse{}; break;
+    case Opcode::kRcReadFirst:
+    case Opcode::kRcReadLast:
+    case Opcode::kRcReadOnly:
+      extension = RcResponse{decode_header<kAethTable>(p), std::nullopt};
+      break;
+    case Opcode::kRcAtomicAcknowledge:
+      extension = RcResponse{decode_header<kAethTable>(p),
+                             decode_header<kAtomicAckEthTable>(p + kAethBytes)};
+      break;
+    case Opcode::kRcCompareSwap:
+    case Opcode::kRcFetchAdd: extension = decode_header<kAtomicEthTable>(p); break;
     case Opcode::kAcknowledge:
     case Opcode::kRcAcknowledge: extension = decode_header<kAethTable>(p); break;
     case Opcode::kCongestionNotification: extension = CnpHeader{}; break;

@@ -128,6 +128,7 @@ class FrameView {
   ParseError open_stack(ParseOptions options);
   ParseError open_write();
   ParseError open_rc_request();
+  ParseError open_rc_response();
   ParseError open_control();
   ParseError take_payload(size_t begin, size_t headers);
 

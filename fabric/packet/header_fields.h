@@ -134,6 +134,17 @@ inline constexpr auto kAethTable =
                              "0x1f: no credits, which MRC does not have"),
                        field(24, "msn", "Message sequence number", &Aeth::msn));
 
+inline constexpr auto kAtomicEthTable = header_table<AtomicEth>(
+    "atomiceth", "Atomic Extended Transport Header", "InfiniBand specification 9.3.4",
+    field(64, "va", "Virtual address", &AtomicEth::va, Show::kHex),
+    field(32, "rkey", "Remote key", &AtomicEth::rkey, Show::kHex),
+    field(64, "swapdt", "Swap or add data", &AtomicEth::swap_add, Show::kHex),
+    field(64, "cmpdt", "Compare data", &AtomicEth::compare, Show::kHex));
+
+inline constexpr auto kAtomicAckEthTable = header_table<AtomicAckEth>(
+    "atomicacketh", "Atomic ACK Extended Transport Header", "InfiniBand specification 9.3.5",
+    field(64, "origremdt", "Original remote data", &AtomicAckEth::original, Show::kHex));
+
 /// Both tables of a SACK fill one Seth.
 inline constexpr auto kSethTable = header_table<Seth>(
     "seth", "SACK Extended Transport Header", "MRC specification tables 7-14, 7-15",
@@ -308,6 +319,8 @@ void for_each_mrc_header(F&& f) {
   f.template operator()<kRethTable>();
   f.template operator()<kImmDtTable>();
   f.template operator()<kAethTable>();
+  f.template operator()<kAtomicEthTable>();
+  f.template operator()<kAtomicAckEthTable>();
   f.template operator()<kSethTable>();
   f.template operator()<kCcStateTable>();
   f.template operator()<kNethTable>();

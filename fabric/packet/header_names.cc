@@ -19,7 +19,15 @@ std::string_view name_of(Opcode opcode) {
     case Opcode::kRcWriteLastImm: return "rc_write_last_imm";
     case Opcode::kRcWriteOnly: return "rc_write_only";
     case Opcode::kRcWriteOnlyImm: return "rc_write_only_imm";
+    case Opcode::kRcReadRequest: return "rc_read_request";
+    case Opcode::kRcReadFirst: return "rc_read_first";
+    case Opcode::kRcReadMiddle: return "rc_read_middle";
+    case Opcode::kRcReadLast: return "rc_read_last";
+    case Opcode::kRcReadOnly: return "rc_read_only";
     case Opcode::kRcAcknowledge: return "rc_acknowledge";
+    case Opcode::kRcAtomicAcknowledge: return "rc_atomic_acknowledge";
+    case Opcode::kRcCompareSwap: return "rc_compare_swap";
+    case Opcode::kRcFetchAdd: return "rc_fetch_add";
     case Opcode::kCongestionNotification: return "cnp";
     case Opcode::kWriteFirst: return "write_first";
     case Opcode::kWriteMiddle: return "write_middle";

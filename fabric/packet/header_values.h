@@ -81,7 +81,15 @@ enum class Opcode : uint8_t {
   kRcWriteLastImm = 0x09,
   kRcWriteOnly = 0x0A,
   kRcWriteOnlyImm = 0x0B,
+  kRcReadRequest = 0x0C,
+  kRcReadFirst = 0x0D,  ///< a response, as the next three
+  kRcReadMiddle = 0x0E,
+  kRcReadLast = 0x0F,
+  kRcReadOnly = 0x10,
   kRcAcknowledge = 0x11,
+  kRcAtomicAcknowledge = 0x12,
+  kRcCompareSwap = 0x13,
+  kRcFetchAdd = 0x14,
   kCongestionNotification = 0x81,
   // MRC
   kWriteFirst = 0xC6,
@@ -104,10 +112,22 @@ inline bool is_write(Opcode opcode) {
 }
 /// A SEND or WRITE of RC.
 inline bool is_rc_request(Opcode opcode) { return opcode <= Opcode::kRcWriteOnlyImm; }
+/// A READ or atomic of RC: a request without payload, whose answer has the data.
+inline bool is_rc_fetch(Opcode opcode) {
+  return opcode == Opcode::kRcReadRequest || opcode == Opcode::kRcCompareSwap ||
+         opcode == Opcode::kRcFetchAdd;
+}
+/// The answer to a READ, whose payload is of the responder.
+inline bool is_rc_read_response(Opcode opcode) {
+  return opcode >= Opcode::kRcReadFirst && opcode <= Opcode::kRcReadOnly;
+}
+/// An answer with data.
+inline bool is_rc_response(Opcode opcode) {
+  return is_rc_read_response(opcode) || opcode == Opcode::kRcAtomicAcknowledge;
+}
 /// Any packet of an RC queue pair.
 inline bool is_rc(Opcode opcode) {
-  return is_rc_request(opcode) || opcode == Opcode::kRcAcknowledge ||
-         opcode == Opcode::kCongestionNotification;
+  return opcode <= Opcode::kRcFetchAdd || opcode == Opcode::kCongestionNotification;
 }
 /// A packet with payload of its sender's, of either transport.
 inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
@@ -151,6 +171,16 @@ struct Aeth {
   uint8_t syndrome = 0x1F;
   uint32_t msn = 0;
   bool operator==(const Aeth&) const = default;
+};
+struct AtomicEth {
+  uint64_t va = 0;
+  uint32_t rkey = 0;
+  uint64_t swap_add = 0, compare = 0;
+  bool operator==(const AtomicEth&) const = default;
+};
+struct AtomicAckEth {
+  uint64_t original = 0;
+  bool operator==(const AtomicAckEth&) const = default;
 };
 
 enum class SackMark : uint8_t { kNone = 0, kSkipOnce = 1, kAlwaysSkip = 2 };

@@ -16,6 +16,10 @@
 //
 //   ... | BTH | [RETH 16] [ImmDt 4] | payload | pad | ICRC       (RC requests; RETH in the first of a write)
 //   ... | BTH | AETH 4 | ICRC                                    (RC acknowledge)
+//   ... | BTH | RETH 16 | ICRC                                   (RC READ request)
+//   ... | BTH | [AETH 4] | payload | pad | ICRC                  (RC READ response; AETH in the first and the last)
+//   ... | BTH | AtomicETH 28 | ICRC                              (RC atomic)
+//   ... | BTH | AETH 4 | AtomicAckETH 8 | ICRC                   (RC atomic acknowledge)
 //   ... | BTH | 16 zero bytes | ICRC                             (congestion notification packet, CNP)
 
 #include <array>
@@ -72,18 +76,24 @@ struct WriteHeaders {
   std::optional<uint32_t> immediate;
   bool operator==(const WriteHeaders&) const = default;
 };
-/// What follows BTH in a request of RC.
+/// What follows BTH in a request of RC that is no atomic.
 struct RcHeaders {
-  std::optional<Reth> reth;  ///< in the first packet of a WRITE only
+  std::optional<Reth> reth;  ///< in the first packet of a WRITE, and in a READ
   std::optional<uint32_t> immediate;
   bool operator==(const RcHeaders&) const = default;
+};
+/// What follows BTH in an answer of RC with data.
+struct RcResponse {
+  std::optional<Aeth> aeth;              ///< not in the middle of a READ's
+  std::optional<AtomicAckEth> original;  ///< of an atomic
+  bool operator==(const RcResponse&) const = default;
 };
 /// What follows BTH in a CNP: 16 reserved bytes.
 struct CnpHeader {
   bool operator==(const CnpHeader&) const = default;
 };
 using Extension = std::variant<std::monostate, WriteHeaders, Aeth, Seth, Neth, Peth, Erth, Eeth,
-                               RcHeaders, CnpHeader>;
+                               RcHeaders, CnpHeader, AtomicEth, RcResponse>;
 
 enum class ParseError : uint8_t {
   kNone,

@@ -49,6 +49,13 @@ size_t put_extension(uint8_t* p, const RcHeaders& request) {
   if (request.immediate) p += write_header<kImmDtTable>(ImmDt{*request.immediate}, p);
   return static_cast<size_t>(p - begin);
 }
+size_t put_extension(uint8_t* p, const AtomicEth& a) { return write_header<kAtomicEthTable>(a, p); }
+size_t put_extension(uint8_t* p, const RcResponse& response) {
+  uint8_t* const begin = p;
+  if (response.aeth) p += write_header<kAethTable>(*response.aeth, p);
+  if (response.original) p += write_header<kAtomicAckEthTable>(*response.original, p);
+  return static_cast<size_t>(p - begin);
+}
 size_t put_extension(uint8_t* p, const CnpHeader&) {
   std::fill_n(p, kCnpBytes, uint8_t{0});
   return kCnpBytes;
@@ -60,11 +67,19 @@ bool matches(Opcode opcode, const Extension& extension) {
     return is_write(opcode) && has_immediate(opcode) == write->immediate.has_value();
   }
   if (const auto* request = std::get_if<RcHeaders>(&extension)) {
+    if (opcode == Opcode::kRcReadRequest) return request->reth && !request->immediate;
     const bool reth = is_rc_request(opcode) && !is_send(opcode) && is_first(opcode);
     return is_rc_request(opcode) && has_immediate(opcode) == request->immediate.has_value() &&
            reth == request->reth.has_value();
   }
+  if (const auto* response = std::get_if<RcResponse>(&extension)) {
+    return is_rc_response(opcode) &&
+           response->aeth.has_value() == (opcode != Opcode::kRcReadMiddle) &&
+           response->original.has_value() == (opcode == Opcode::kRcAtomicAcknowledge);
+  }
   switch (opcode) {
+    case Opcode::kRcCompareSwap:
+    case Opcode::kRcFetchAdd: return std::holds_alternative<AtomicEth>(extension);
     case Opcode::kAcknowledge:
     case Opcode::kRcAcknowledge: return std::holds_alternative<Aeth>(extension);
     case Opcode::kCongestionNotification: return std::holds_alternative<CnpHeader>(extension);
@@ -119,6 +134,7 @@ size_t extension_size(Opcode opcode, const Extension& extension) {
   if (const auto* request = std::get_if<RcHeaders>(&extension)) {
     return rc_extension_bytes(request->reth.has_value(), request->immediate.has_value());
   }
+  if (is_rc_read_response(opcode)) return rc_response_bytes(opcode);
   const auto* write = std::get_if<WriteHeaders>(&extension);
   if (write == nullptr) return control_extension_bytes(opcode);
   return kMethBytes + kRethBytes + (write->tseth ? kTsethBytes : 0) +
