@@ -50,7 +50,7 @@ class Run {
       if (connections_.back().remote.size.value != config.size) {
         throw std::invalid_argument("the peer was started with another --size");
       }
-      end.device().post_receive(connections_.back().qpn, q);
+      end.device().post_receive(connections_.back().qpn, {.id = q});
     }
     fill(outbox_, 0);
     meet(end, channel, config.latency ? "latency" : "bandwidth");
@@ -79,7 +79,7 @@ class Run {
       if (!server && !post(0, true)) throw std::runtime_error("cannot post");
       while (received_ <= n) advance();
       wrong_ += count_wrong(inbox_, n);
-      end_.device().post_receive(connections_[0].qpn, n + 1);
+      end_.device().post_receive(connections_[0].qpn, {.id = n + 1});
       if (server && !post(0, true)) throw std::runtime_error("cannot post");
       while (completed_ <= n) advance();
       const std::chrono::duration<double, std::micro> took = Clock::now() - start;
@@ -92,12 +92,12 @@ class Run {
 
  private:
   bool post(uint64_t queue, bool tell) {
-    WriteRequest request;
+    WorkRequest request;
     request.local = outbox_;
     request.remote_va = connections_[queue].remote.va;
     request.rkey = connections_[queue].remote.rkey;
     if (tell) request.immediate = static_cast<uint32_t>(queue);
-    return end_.device().post_write(connections_[queue].qpn, request) == PostResult::kOk;
+    return end_.device().post(connections_[queue].qpn, std::move(request)) == PostResult::kOk;
   }
   void advance() {
     if (end_.poll()) {

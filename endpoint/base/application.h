@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "endpoint/base/memory.h"
+#include "endpoint/base/region_access.h"
 #include "endpoint/base/work_report.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
@@ -21,22 +22,41 @@ struct QpHandle {
 
 enum class WorkKind : uint8_t {
   kWrite,
-  kSend,  ///< RC only: into the buffer of the peer's next receive
+  // RC only:
+  kSend,  ///< into the buffer of the peer's next receive
+  kRead,
+  kFetchAdd,
+  kCompareSwap,
+};
+/// Does the peer answer with data?
+constexpr bool has_response(WorkKind kind) { return kind >= WorkKind::kRead; }
+
+/// What a READ or an atomic has more than a write.
+struct RemoteOperation {
+  RegionAccess* into =
+      nullptr;  ///< where the answer goes, from offset 0; 8 bytes of an atomic, in host order
+  uint64_t compare_add = 0, swap = 0;  ///< atomics
 };
 
-/// One RDMA Write, or Write-with-Immediate if `immediate` is set, or a SEND. `local` must stay valid and
+/// One RDMA Write, or Write-with-Immediate if `immediate` is set, or another kind of work. `local` must stay valid and
 /// unchanged until its completion.
 struct WriteRequest {
-  uint64_t id = 0;  ///< handed back with the completion
-  ConstMemory local;
+  uint64_t id = 0;    ///< handed back with the completion
+  ConstMemory local;  ///< of a READ or an atomic only its length
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   std::optional<uint32_t> immediate;
   WorkKind kind = WorkKind::kWrite;
+  bool solicited = false;  ///< asks for an event at the receiver (RC)
+  bool fence = false;      ///< starts when all READs and atomics before it are complete (RC)
+  const RemoteOperation* operation = nullptr;  ///< of a READ or an atomic; as long as `local`
 };
 
 /// Status of a write or receive that did not fail itself but whose queue pair did.
 inline constexpr std::string_view kFlushed = "flushed";
+/// Statuses of a receive whose message could not be put there.
+inline constexpr std::string_view kTooLong = "Local Length Error";
+inline constexpr std::string_view kProtected = "Local Protection Error";
 
 /// The arrival of a Write-with-Immediate or a SEND, reported in the order in which the peer posted them.
 struct ReceiveCompletion {
@@ -45,6 +65,7 @@ struct ReceiveCompletion {
   uint32_t bytes = 0;      ///< length of the message
   WorkKind kind = WorkKind::kWrite;
   bool has_immediate = true;
+  bool solicited = false;
 };
 
 /// What an application may ask of its host.
@@ -52,7 +73,7 @@ class Verbs {
  public:
   virtual ~Verbs() = default;
   virtual FabricTime now() const = 0;
-  /// Empty writes, unknown or failed queue pairs, a full send queue and, by MRC, SENDs are refused: false.
+  /// Unknown or failed queue pairs, a full send queue and, by MRC, all but writes are refused: false.
   virtual bool post_write(QpHandle qp, const WriteRequest& request) = 0;
   /// Posts a receive for one Write-with-Immediate, or with a `buffer`, which stays valid until its
   /// completion, for one SEND. The first one ends the host's own replenishing: from then on a message that
@@ -85,8 +106,10 @@ class Application {
   /// The write that caused the failure has it as its status, the others kFlushed. A flushed write
   /// may have happened.
   virtual void on_write_failed(Verbs&, QpHandle, uint64_t /*id*/, std::string_view /*status*/) {}
-  /// The queue pair failed, and this receive was not used.
-  virtual void on_receive_flushed(Verbs&, QpHandle, uint64_t /*id*/) {}
+  /// The queue pair failed, and this receive was not used, or is what failed: `status`.
+  virtual void on_receive_failed(Verbs&, QpHandle, uint64_t /*id*/, std::string_view /*status*/) {}
+  /// A request of the peer came in, and the queue pair awaited it.
+  virtual void on_first_request(Verbs&, QpHandle) {}
   virtual void on_wake(Verbs& verbs) = 0;
   /// Does it stop while its host is paused? False for an application that stands for the lab's own
   /// view instead of a program: one-sided writes arrive without any program of the receiver.

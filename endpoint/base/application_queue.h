@@ -26,6 +26,8 @@ class ApplicationQueue {
   virtual void fail(std::string_view reason) = 0;
 
   uint32_t application = kNoApplication;  ///< index in the host
+  /// The application wants to have a notice of the first request (ReadyToReceiveAttributes).
+  bool awaits_request = false;
 };
 
 }  // namespace mrclab::endpoint

@@ -1,5 +1,6 @@
 #include "endpoint/base/memory_registry.h"
 
+#include <cstring>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -19,8 +20,20 @@ std::span<uint8_t> MemoryRegistry::register_region(const RegionPlan& plan) {
   return memory;
 }
 
-void MemoryRegistry::add_external(const RegionPlan& plan, std::span<uint8_t> memory) {
-  place(plan).bytes = memory.data();
+void MemoryRegistry::add_external(const RegionPlan& plan, std::span<uint8_t> memory,
+                                  AccessFlags access, uint32_t domain) {
+  Region& region = place(plan);
+  region.bytes = memory.data();
+  region.allowed = access;
+  region.domain = domain;
+}
+
+void MemoryRegistry::add_external(const RegionPlan& plan, RegionAccess& memory, AccessFlags access,
+                                  uint32_t domain) {
+  Region& region = place(plan);
+  region.access = &memory;
+  region.allowed = access;
+  region.domain = domain;
 }
 
 Memory MemoryRegistry::add_elided(const RegionPlan& plan) {
@@ -54,18 +67,39 @@ uint32_t MemoryRegistry::free_number() const {
   return number;
 }
 
-MemoryRegistry::Target MemoryRegistry::resolve(uint32_t rkey, uint64_t va, uint64_t length) const {
+void MemoryRegistry::Target::write(std::span<const uint8_t> bytes) const {
+  if (bytes.empty()) return;
+  if (data != nullptr) {
+    std::memcpy(data, bytes.data(), bytes.size());
+  } else if (access != nullptr) {
+    access->write(offset, bytes);
+  }
+}
+
+void MemoryRegistry::Target::read(std::span<uint8_t> bytes) const {
+  if (bytes.empty()) return;
+  if (data != nullptr) {
+    std::memcpy(bytes.data(), data, bytes.size());
+  } else if (access != nullptr) {
+    access->read(offset, bytes);
+  }
+}
+
+MemoryRegistry::Target MemoryRegistry::resolve(uint32_t rkey, uint64_t va, uint64_t length,
+                                               Reach reach, uint32_t domain) const {
   const size_t number = rkey & kNumberMask;
   if (number >= regions_.size()) return {};
   const Region& region = regions_[number];
   if (!region.registered || region.plan.rkey != rkey) return {};
+  if (region.domain != domain || !allows(region.allowed, reach)) return {};
   const uint64_t size = region.plan.size.value;
   // Written so that no sum can overflow.
   if (va < region.plan.va || length > size || va - region.plan.va > size - length) {
-    return {MemoryCheck::kOutOfBounds, nullptr};
+    return {.check = MemoryCheck::kOutOfBounds};
   }
-  if (region.bytes == nullptr) return {MemoryCheck::kOk, nullptr};
-  return {MemoryCheck::kOk, region.bytes + (va - region.plan.va)};
+  const uint64_t offset = va - region.plan.va;
+  if (region.bytes != nullptr) return {.check = MemoryCheck::kOk, .data = region.bytes + offset};
+  return {.check = MemoryCheck::kOk, .access = region.access, .offset = offset};
 }
 
 }  // namespace mrclab::endpoint

@@ -7,12 +7,24 @@
 #include <span>
 #include <vector>
 
+#include "endpoint/base/access_flags.h"
 #include "endpoint/base/memory.h"
 #include "endpoint/base/memory_region.h"
+#include "endpoint/base/region_access.h"
 
 namespace mrclab::endpoint {
 
 enum class MemoryCheck : uint8_t { kOk, kBadRkey, kOutOfBounds };
+/// What a peer does to memory.
+enum class Reach : uint8_t { kWrite, kRead, kAtomic };
+constexpr bool allows(AccessFlags access, Reach reach) {
+  switch (reach) {
+    case Reach::kWrite: return access.remote_write;
+    case Reach::kRead: return access.remote_read;
+    case Reach::kAtomic: return access.remote_atomic;
+  }
+  return false;
+}
 
 class MemoryRegistry {
  public:
@@ -22,7 +34,11 @@ class MemoryRegistry {
   /// Registers a planned region that has no bytes.
   Memory add_elided(const RegionPlan& plan);
   /// Registers memory that stays the caller's, `plan.size` bytes, until remove().
-  void add_external(const RegionPlan& plan, std::span<uint8_t> memory);
+  void add_external(const RegionPlan& plan, std::span<uint8_t> memory,
+                    AccessFlags access = AccessFlags::all(), uint32_t domain = 0);
+  /// The same by an accessor, whose offset 0 is `plan.va`. The region does not wrap around the end of addresses.
+  void add_external(const RegionPlan& plan, RegionAccess& memory, AccessFlags access,
+                    uint32_t domain);
   /// False if no region has this rkey.
   bool remove(uint32_t rkey);
   /// The lowest region number, from 1, that is not in use.
@@ -31,9 +47,17 @@ class MemoryRegistry {
   struct Target {
     MemoryCheck check = MemoryCheck::kBadRkey;
     uint8_t* data = nullptr;  ///< of `length` bytes; null unless kOk, and if the region has none
+    RegionAccess* access = nullptr;  ///< instead of `data`
+    uint64_t offset = 0;             ///< of the accessor
+    /// Puts bytes there, or gets them. A run without payload has no place for them.
+    void write(std::span<const uint8_t> bytes) const;
+    void read(std::span<uint8_t> bytes) const;
+    /// Bytes have a place there.
+    bool has_bytes() const { return data != nullptr || access != nullptr; }
   };
-  /// Where `length` bytes at `va` are, if this rkey allows it. Any arguments at all.
-  Target resolve(uint32_t rkey, uint64_t va, uint64_t length) const;
+  /// Where `length` bytes at `va` are, if this rkey allows it to a queue pair of the domain. Any arguments at all.
+  Target resolve(uint32_t rkey, uint64_t va, uint64_t length, Reach reach = Reach::kWrite,
+                 uint32_t domain = 0) const;
 
  private:
   struct Free {
@@ -43,6 +67,9 @@ class MemoryRegistry {
     RegionPlan plan;
     std::unique_ptr<uint8_t[], Free> owned;  ///< empty if the memory belongs to the caller
     uint8_t* bytes = nullptr;                ///< null also if it is elided
+    RegionAccess* access = nullptr;          ///< instead of `bytes`
+    AccessFlags allowed = AccessFlags::all();
+    uint32_t domain = 0;
     bool registered = false;
   };
   Region& place(const RegionPlan& plan);

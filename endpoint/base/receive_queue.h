@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "endpoint/base/memory.h"
+#include "endpoint/base/region_access.h"
 #include "fabric/base/fifo.h"
 
 namespace mrclab::endpoint {
@@ -17,6 +18,9 @@ namespace mrclab::endpoint {
 struct PostedReceive {
   uint64_t id = 0;
   Memory buffer;  ///< where a SEND goes; empty: for immediates only
+  /// Reaches the buffer, from offset 0, where that is memory of another process; `buffer` has its size only.
+  RegionAccess* access = nullptr;
+  bool broken = false;  ///< its keys are wrong: a message that uses it up cannot be put there
 };
 
 class ReceiveQueue {
@@ -44,6 +48,7 @@ class ReceiveQueue {
   /// that it posted.
   void stop_replenishing() { replenished_ = false; }
   bool has_posted() const { return !posted_.empty(); }
+  size_t size() const { return posted_.size(); }
 
  private:
   bool replenished_ = true;

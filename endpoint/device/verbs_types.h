@@ -29,6 +29,9 @@ struct DeviceAttributes {
   bool dynamic_mpr = false;
   uint32_t max_queue_pairs = 0;
   uint32_t max_memory_regions = 0;
+  uint32_t max_completion_queues = 0;
+  uint32_t max_completions = 0;  ///< of a queue
+  uint32_t max_shared_receive_queues = 0;
   uint32_t ports = 0;  ///< = planes
 };
 
@@ -238,7 +241,7 @@ struct AsyncEvent {
   uint32_t port = 0;
   EntropyValue ev;
   std::string_view reason;
-  /// A completion has the reason, too: ibverbs reports no event then.
+  /// A completion has the reason, too, or the user asked for it: ibverbs reports no event then.
   bool in_completion = false;
   /// kPortActive: the first of all, kPortError: the last. These are the events of ibverbs' one port.
   bool whole_nic = false;

@@ -22,7 +22,7 @@ class ApplicationRunner::HostVerbs : public Verbs {
 
   bool post_receive(QpHandle handle, uint64_t id, Memory buffer) override {
     ApplicationQueue* const queue = own_queue(handle);
-    return queue != nullptr && queue->post_receive({id, buffer});
+    return queue != nullptr && queue->post_receive({.id = id, .buffer = buffer});
   }
 
   void wake_at(FabricTime at) override {
@@ -98,6 +98,15 @@ void ApplicationRunner::notify(const ApplicationQueue& queue, Kind kind,
   }
 }
 
+void ApplicationRunner::forget(QpHandle qp) {
+  for (Fifo<ApplicationNotice>* notices : {&notices_, &held_notices_}) {
+    for (size_t i = 0; i < notices->size(); ++i) {
+      ApplicationNotice& notice = (*notices)[i];
+      if (notice.qp == qp) notice.kind = Kind::kNothing;
+    }
+  }
+}
+
 void ApplicationRunner::deliver_all() {
   while (!notices_.empty()) deliver_notice(notices_.pop());
 }
@@ -115,9 +124,11 @@ void ApplicationRunner::deliver_notice(const ApplicationNotice& notice) {
       application.on_write_failed(verbs, notice.qp, notice.work.id, notice.reason);
       break;
     case Kind::kReceive: application.on_receive(verbs, notice.qp, notice.work); break;
-    case Kind::kReceiveFlushed:
-      application.on_receive_flushed(verbs, notice.qp, notice.work.id);
+    case Kind::kReceiveFailed:
+      application.on_receive_failed(verbs, notice.qp, notice.work.id, notice.reason);
       break;
+    case Kind::kFirstRequest: application.on_first_request(verbs, notice.qp); break;
+    case Kind::kNothing: break;
     case Kind::kError: application.on_qp_error(verbs, notice.qp, notice.reason); break;
   }
 }

@@ -23,8 +23,10 @@ struct ApplicationNotice {
     kWriteComplete,
     kWriteFailed,
     kReceive,
-    kReceiveFlushed,
-    kError
+    kReceiveFailed,
+    kError,
+    kFirstRequest,
+    kNothing,  ///< its queue pair is gone
   } kind;
   uint32_t application = 0;
   QpHandle qp = {};
@@ -54,6 +56,8 @@ class ApplicationRunner {
   /// For the application of the queue pair, if it has one.
   void notify(const ApplicationQueue& queue, Kind kind, const ReceiveCompletion& work,
               std::string_view reason = {});
+  /// The queue pair is gone: what waits is not about the next one of that handle.
+  void forget(QpHandle qp);
   /// Delivers all that waits, and what that leads to.
   void deliver_all();
 

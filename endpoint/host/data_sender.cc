@@ -93,7 +93,7 @@ bool DataSender::send_packet(QueuePair& qp, uint32_t ports, FrameSink& out, bool
   queue_pairs_.touch(qp, qp.requester.outstanding().in_flight() == 1 ? Touched::kTimerMayBeSooner
                                                                      : Touched::kTimerStays);
   qp.peer.reverse.data_sent(host_.now);
-  Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now);
+  Frame frame = host_.maker.data(*packet, {qp.peer.host, qp.id.remote}, host_.now, qp.id.fleeting);
   if (!frame) {
     // It counts as sent and will be found lost; the port stays free for the next event.
     ++host_.stats.no_buffer;

@@ -28,6 +28,7 @@ enum class HostEventKind : uint8_t {
   kMapper,      ///< the mapper's agent has a probe to send, or a report
   kAttack,      ///< a frame of an attack is due
   kNeighbours,  ///< LLDP frames are due
+  kLoop,        ///< a packet that the NIC loops back arrives, or the next one may start
   kPauseCheck,  ///< the NIC looks whether its switches must stop, or may go on
 };
 

@@ -16,7 +16,7 @@
 //     |-- DataSender         which packet is next
 //     |-- HostDenials        what a controller denies         faults: host_effects.cc, lists: host_routing.cc
 //     |-- DenylistCollector  on one host: decides the list    host_routing.cc
-//     '-- HostDevice         verbs for programs outside       host_device.cc, host_device_work.cc
+//     '-- HostDevice         verbs for programs outside       host_device.cc, _states.cc, _work.cc
 //
 // One event is processed like this: the event itself, then what it means to applications (completions
 // queued by the queue pairs), then whatever ports can start, then timers are set anew.
@@ -121,14 +121,15 @@ class HostImpl : public QueuePairEvents {
   // Queue pairs (host_queue_pairs.cc).
   void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
   QueuePair& add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
-                            const ConnectionLimits& limits);
+                            const ConnectionLimits& limits,
+                            const std::vector<EntropyValue>& profile = {});
   void remove_queue_pair(QueuePair& qp);
   std::vector<EntropyValue> evs_of_queue_pair(const QueuePair::Identity& id, uint32_t host) const;
   // QueuePairEvents
   void write_completed(QueuePair& qp, uint64_t id) override;
   void write_failed(QueuePair& qp, uint64_t id, std::string_view status) override;
   void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) override;
-  void receive_flushed(QueuePair& qp, uint64_t id) override;
+  void receive_failed(QueuePair& qp, uint64_t id, std::string_view status) override;
   void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) override;
   void ev_swapped(QueuePair& qp, EntropyValue in, EntropyValue out) override;
   void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) override;

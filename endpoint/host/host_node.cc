@@ -142,6 +142,9 @@ void HostImpl::process(const HostEvent& event) {
     case HostEventKind::kRcTimer:
       if (of_this_life()) roce_.on_timer(event.index);
       break;
+    case HostEventKind::kLoop:
+      if (of_this_life()) roce_.on_loop();
+      break;
     case HostEventKind::kRoutes:
       if (of_this_life()) run_routes();
       break;

@@ -183,10 +183,13 @@ void HostPeers::on_endpoint_request(const MrcPacket& packet, uint32_t port) {
                                                  *ev, {*host, kEndpointQpn}));
 }
 
-void HostPeers::on_endpoint_response(const MrcPacket& packet) {
+bool HostPeers::on_endpoint_response(const MrcPacket& packet) {
   const std::optional<uint32_t> host = host_.paths.host_of(packet.inner.source);
   Peer* const peer = host ? peers_.find(*host) : nullptr;
-  if (peer == nullptr) return host_.refuse(Refusal::kWrongPeer);
+  if (peer == nullptr) {
+    host_.refuse(Refusal::kWrongPeer);
+    return true;
+  }
   const auto id = static_cast<uint16_t>(packet.bth.psn.value());
   if (std::get<Eeth>(packet.extension).op == EndpointOp::kPortStatusUpdate) {
     if (!peer->status.answered(id)) host_.refuse(Refusal::kStaleFeedback);
@@ -194,8 +197,9 @@ void HostPeers::on_endpoint_response(const MrcPacket& packet) {
     ++host_.stats.ev_probes_answered;
     host_.stats.ev_probe_rtt = *rtt;
   } else {
-    host_.refuse(Refusal::kStaleFeedback);
+    return false;
   }
+  return true;
 }
 
 /// ALWAYS_SKIP: the specification leaves its use to implementations; ours is a packet that still got

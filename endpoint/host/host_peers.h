@@ -12,8 +12,8 @@
 
 #include "endpoint/host/host_shared.h"
 #include "endpoint/host/nic_ports.h"
-#include "endpoint/host/peer_table.h"
 #include "endpoint/paths/live_ports.h"
+#include "endpoint/queue_pair/peer_table.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
@@ -53,9 +53,10 @@ class HostPeers {
   void set_heedless(uint32_t host, bool heedless);
   void on_peer_timer(uint32_t index);
   void on_reverse_timer(uint32_t index);
-  /// Both count what they refuse themselves.
+  /// Counts what it refuses itself.
   void on_endpoint_request(const MrcPacket& packet, uint32_t port);
-  void on_endpoint_response(const MrcPacket& packet);
+  /// False if nobody here waits for it.
+  bool on_endpoint_response(const MrcPacket& packet);
   /// Data of the peer came in at `port`.
   [[gnu::flatten]] void on_peer_data(Peer& peer, const MrcPacket& packet, uint32_t port);
   /// The peer accepted something that we sent on the value that the SACK reflects. The SACK may also

@@ -50,12 +50,20 @@ void HostImpl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
   }
 }
 
-/// `id.handle` is given here.
+/// `id.handle` is given here. `profile`: the values that it may use; empty: all.
 QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
-                                    const ConnectionLimits& limits) {
+                                    const ConnectionLimits& limits,
+                                    const std::vector<EntropyValue>& profile) {
   const uint32_t place = queue_pairs_.next_place();
   id.handle = {place};
-  EvSet evs(evs_of_queue_pair(id, peer_host), host_.topology.planes, host_.profile.ev_limits(),
+  std::vector<EntropyValue> values = evs_of_queue_pair(id, peer_host);
+  if (!profile.empty()) {
+    std::erase_if(values, [&](EntropyValue ev) {
+      return std::find(profile.begin(), profile.end(), ev) == profile.end();
+    });
+    if (values.empty()) reject_call("no value of the EV profile is a path to this peer");
+  }
+  EvSet evs(std::move(values), host_.topology.planes, host_.profile.ev_limits(),
             {host_.environment.seed, host_.environment.self, place},
             peers_.peer_port_toward(peer_host));
   EvProber prober(host_.profile, evs.size(), host_.environment.seed, host_.environment.self, place);
@@ -83,6 +91,7 @@ void HostImpl::remove_queue_pair(QueuePair& qp) {
   --qp.peer.queue_pairs;
   qp.peer.window->share_among(qp.peer.queue_pairs);
   qp.requester.fail("destroyed");
+  applications_.forget(qp.id.handle);
   queue_pairs_.erase(qp);
   --host_.stats.qps;
 }
@@ -99,8 +108,8 @@ void HostImpl::immediate_received(QueuePair& qp, const ReceiveCompletion& comple
   applications_.notify(qp, Notice::kReceive, completion);
 }
 
-void HostImpl::receive_flushed(QueuePair& qp, uint64_t id) {
-  applications_.notify(qp, Notice::kReceiveFlushed, {id});
+void HostImpl::receive_failed(QueuePair& qp, uint64_t id, std::string_view status) {
+  applications_.notify(qp, Notice::kReceiveFailed, {id}, status);
 }
 
 void HostImpl::loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) {

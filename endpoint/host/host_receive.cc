@@ -7,7 +7,7 @@
 
 #include "endpoint/base/packet_overhead.h"
 #include "endpoint/base/sequence.h"
-#include "endpoint/host/host_impl.h"
+#include "endpoint/host/host_device.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/paths/path_list.h"
 #include "fabric/topology/path.h"
@@ -81,7 +81,10 @@ Refusal HostImpl::deliver(uint32_t port, const MrcPacket& packet) {
   if (std::holds_alternative<Erth>(packet.extension)) {
     peers_.on_endpoint_request(packet, port);
   } else if (std::holds_alternative<Eeth>(packet.extension)) {
-    peers_.on_endpoint_response(packet);
+    if (!peers_.on_endpoint_response(packet) &&
+        !device_->probe_answered(static_cast<uint16_t>(packet.bth.psn.value()))) {
+      host_.refuse(Refusal::kStaleFeedback);
+    }
   } else {
     return Refusal::kUnexpectedOpcode;
   }
@@ -138,6 +141,10 @@ Refusal HostImpl::deliver_sack(const Seth& seth, QueuePair& qp) {
 Refusal HostImpl::deliver_write(uint32_t port, const MrcPacket& packet, QueuePair& qp) {
   if (packet.outer.ecn() == kEcnCe) ++host_.stats.ce_marks_seen;
   receiving_.count_write(qp.peer.host, Bytes{packet.payload_length}, ports_.live_count());
+  if (qp.awaits_request) {
+    qp.awaits_request = false;
+    applications_.notify(qp, ApplicationNotice::Kind::kFirstRequest, {});
+  }
   Replies replies;
   uint64_t placed = 0;
   receiving_.advance();

@@ -47,7 +47,9 @@ RoceSide::RoceSide(HostShared& host, NicPorts& ports, ReceiveSide& receiving, Ni
       pauses_(pauses),
       memory_(memory),
       applications_(applications),
-      queue_pairs_(queue_pairs) {}
+      queue_pairs_(queue_pairs),
+      loop_(BitRate{host.topology.host_rate.bps * host.topology.planes},
+            host.topology.host_latency) {}
 
 RcParameters RoceSide::parameters_of_port(uint32_t port) const {
   const TransportProfile& profile = host_.profile;
@@ -109,13 +111,15 @@ RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParamete
   id.ev = ev_of(flow_path(id.port, id.local, id.remote));
   ++host_.stats.qps;
   return queue_pairs_.emplace(place, id, parameters, memory_,
-                              static_cast<RcQueuePairEvents&>(*this), host_.stats);
+                              static_cast<RcQueuePairEvents&>(*this),
+                              id.looped ? loop_stats_ : host_.stats);
 }
 
 void RoceSide::remove_queue_pair(RcQueuePair& qp) {
   qp.silent = true;
   qp.application = ApplicationQueue::kNoApplication;  // its completions go nowhere
   qp.requester.fail("destroyed");
+  applications_.forget(qp.id.handle);
   queue_pairs_.erase(qp);
   --host_.stats.qps;
 }
@@ -130,7 +134,7 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
   if (qp == nullptr) return Refusal::kUnknownQp;
   // Where NICs speak, each end has chosen its plane by the routes that it has.
   const bool at_its_port = port == qp->id.port || HostRoutes::nics_speak_bgp(host_.topology);
-  if (packet.inner.source != host_.paths.address(qp->id.peer) || !at_its_port) {
+  if (packet.inner.source != host_.paths.address(qp->id.peer) || !at_its_port || qp->id.looped) {
     return Refusal::kWrongPeer;
   }
   if (qp->requester.failed()) return Refusal::kQpInError;
@@ -145,21 +149,42 @@ Refusal RoceSide::deliver(uint32_t port, const MrcPacket& packet) {
     return qp->requester.on_acknowledge(std::get<Aeth>(packet.extension), packet.bth.psn,
                                         host_.now);
   }
+  if (is_rc_response(packet.bth.opcode)) return deliver_response(packet, *qp);
   return deliver_request(packet, *qp);
+}
+
+/// The notification point of DCQCN.
+bool RoceSide::marks(const MrcPacket& packet, RcQueuePair& qp) {
+  if (packet.outer.ecn() != kEcnCe) return false;
+  ++host_.stats.ce_marks_seen;
+  return host_.profile.dcqcn != DcqcnChoice::kOff && may_notify(qp);
+}
+
+/// What finds no room before memory is lost, and is asked for again.
+Refusal RoceSide::deliver_response(const MrcPacket& packet, RcQueuePair& qp) {
+  if (marks(packet, qp)) send_cnp(qp);
+  receiving_.advance();
+  if (!receiving_.resources().buffer.offer({packet.payload_length})) {
+    return Refusal::kNoPacketBuffer;
+  }
+  pauses_.look_at_buffer();
+  const Refusal refusal = qp.requester.on_response(packet, host_.now);
+  if (refusal == Refusal::kNone) {
+    host_.stats.planes[qp.id.port].rx_payload_bytes += packet.payload_length;
+  }
+  return refusal;
 }
 
 /// What finds no room before memory is lost: its sender learns it by the answer to the next packet that does.
 Refusal RoceSide::deliver_request(const MrcPacket& packet, RcQueuePair& qp) {
-  if (packet.outer.ecn() == kEcnCe) {
-    ++host_.stats.ce_marks_seen;
-    if (host_.profile.dcqcn != DcqcnChoice::kOff && may_notify(qp)) send_cnp(qp);
-  }
+  if (marks(packet, qp)) send_cnp(qp);
   receiving_.advance();
   if (qp.responder.takes(packet.bth.psn) &&
       !receiving_.resources().buffer.offer({packet.payload_length})) {
     return Refusal::kNoPacketBuffer;
   }
   pauses_.look_at_buffer();
+  qp.note_request();
   std::optional<RcReply> reply;
   uint64_t placed = 0;
   const Refusal refusal = qp.responder.on_request(packet, reply, placed);
@@ -202,7 +227,7 @@ RcQueuePair& RoceSide::next_of_port(uint32_t place) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t at = (turn_of_port_[port] + i) % count;
     const bool its = queue_pairs_.contains(at) && queue_pairs_[at].id.port == port;
-    if (!its || !queue_pairs_[at].requester.ready(host_.now)) continue;
+    if (!its || queue_pairs_[at].id.looped || !queue_pairs_[at].ready(host_.now)) continue;
     turn_of_port_[port] = at + 1;
     return queue_pairs_[at];
   }
@@ -211,10 +236,12 @@ RcQueuePair& RoceSide::next_of_port(uint32_t place) {
 
 bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent) {
   const RcQueuePair& asked = queue_pairs_[place];
-  if ((ports & ports_.unpaused() & 1u << asked.id.port) == 0) return false;
-  RcQueuePair& qp = asked.requester.ready(host_.now) ? next_of_port(place) : queue_pairs_[place];
-  const std::optional<RcPacket> packet = qp.requester.next_packet(host_.now);
+  if (asked.id.looped || (ports & ports_.unpaused() & 1u << asked.id.port) == 0) return false;
+  RcQueuePair& qp = asked.ready(host_.now) ? next_of_port(place) : queue_pairs_[place];
+  std::optional<RcReply> reply;
+  const std::optional<RcPacket> packet = qp.next_packet(host_.now, reply);
   queue_pairs_.touch(qp);  // its timer may have to be set
+  if (reply) send_control(qp, Opcode::kRcAcknowledge, reply->psn, reply->aeth);
   if (!packet) return false;
   Frame frame = host_.maker.rc_data(*packet, qp.id.ev, {qp.id.peer, qp.id.remote});
   if (!frame) {
@@ -228,15 +255,32 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
 }
 
 void RoceSide::set_timers_of_touched() {
+  bool loops = false;
   for (RcQueuePair* const qp : queue_pairs_.touched()) {
-    const FabricTime deadline =
-        std::max(std::min(qp->requester.deadline(host_.now), qp->notifier.deadline()), host_.now);
+    const FabricTime deadline = std::max(qp->deadline(host_.now), host_.now);
+    loops = loops || qp->id.looped;
     if (deadline == FabricTime::never() || deadline >= qp->timer_at) continue;
     qp->timer_at = deadline;
     host_.events.push(deadline, EventClass::kTimer, 0,
                       {HostEventKind::kRcTimer, queue_pairs_.place_of(*qp), 0});
   }
   queue_pairs_.clear_touched();
+  if (loops) run_loop();
+}
+
+/// Packets that the NIC loops back start when the event that is behind them is over.
+void RoceSide::run_loop() {
+  loop_.start_packets(queue_pairs_, host_.now);
+  const FabricTime at = std::max(loop_.next_event(host_.now), host_.now);
+  if (at == FabricTime::never() || at >= loop_at_) return;
+  loop_at_ = at;
+  host_.events.push(at, EventClass::kTimer, 0, {HostEventKind::kLoop, 0, 0});
+}
+
+void RoceSide::on_loop() {
+  loop_at_ = FabricTime::never();
+  loop_.deliver_due(queue_pairs_, host_.now);
+  run_loop();
 }
 
 void RoceSide::on_timer(uint32_t place) {
@@ -251,6 +295,7 @@ void RoceSide::on_timer(uint32_t place) {
 
 void RoceSide::add_counts(std::vector<QueueCounts>& all) const {
   for (const RcQueuePair& qp : std::as_const(queue_pairs_)) {
+    if (qp.id.looped) continue;
     const WorkLedger& work = qp.ledger();
     all.push_back({qp.id.local, qp.id.remote, qp.id.peer, work.posted(), work.completed(),
                    work.failed(), work.out_of_order(), qp.requester.failed()});
@@ -265,6 +310,8 @@ void RoceSide::add_states(HostStats& stats) const {
 }
 
 void RoceSide::power_off() {
+  loop_.clear();
+  loop_at_ = FabricTime::never();
   for (uint32_t place = 0; place < queue_pairs_.places(); ++place) {
     if (queue_pairs_.contains(place)) remove_queue_pair(queue_pairs_[place]);
   }
@@ -282,8 +329,12 @@ void RoceSide::message_received(RcQueuePair& qp, const ReceiveCompletion& comple
   applications_.notify(qp, ApplicationNotice::Kind::kReceive, completion);
 }
 
-void RoceSide::receive_flushed(RcQueuePair& qp, uint64_t id) {
-  applications_.notify(qp, ApplicationNotice::Kind::kReceiveFlushed, {id});
+void RoceSide::receive_failed(RcQueuePair& qp, uint64_t id, std::string_view status) {
+  applications_.notify(qp, ApplicationNotice::Kind::kReceiveFailed, {id}, status);
+}
+
+void RoceSide::first_request(RcQueuePair& qp) {
+  applications_.notify(qp, ApplicationNotice::Kind::kFirstRequest, {});
 }
 
 void RoceSide::loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) {

@@ -14,6 +14,7 @@
 #include "endpoint/host/nic_ports.h"
 #include "endpoint/host/receive_side.h"
 #include "endpoint/plan/connection_plan.h"
+#include "endpoint/roce/loop_wire.h"
 #include "endpoint/roce/rc_queue_pair_table.h"
 
 namespace mrclab::endpoint {
@@ -35,7 +36,7 @@ class RoceSide : private RcQueuePairEvents {
   void on_routes(uint32_t host, const std::vector<uint32_t>& weights);
 
   /// One that is made from outside. `id.handle` and `id.ev` are given here; parameters_of_port(id.port) is
-  /// what its parameters are made from.
+  /// what its parameters are made from. What looped ones do is no part of the host's counts.
   RcQueuePair& add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters);
   RcParameters parameters_of_port(uint32_t port) const;
   /// Neither the application nor the peer gets a report.
@@ -45,6 +46,8 @@ class RoceSide : private RcQueuePairEvents {
   Refusal deliver(uint32_t port, const MrcPacket& packet);
   /// The timer event of the queue pair at `place`.
   void on_timer(uint32_t place);
+  /// The event of packets that the NIC loops back.
+  void on_loop();
   /// Starts a packet of the queue pair at `place`, if it has one for `ports`, or of another one of its port whose
   /// turn it is. False if not; `sent` remains false if there was no buffer for it.
   bool start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent);
@@ -63,6 +66,9 @@ class RoceSide : private RcQueuePairEvents {
 
  private:
   RcQueuePair& next_of_port(uint32_t place);
+  void run_loop();
+  bool marks(const MrcPacket& packet, RcQueuePair& qp);
+  Refusal deliver_response(const MrcPacket& packet, RcQueuePair& qp);
   void set_timers_of_touched();
   Refusal deliver_request(const MrcPacket& packet, RcQueuePair& qp);
   void send_control(const RcQueuePair& qp, Opcode opcode, Psn psn, const Extension& extension);
@@ -72,7 +78,8 @@ class RoceSide : private RcQueuePairEvents {
   void work_completed(RcQueuePair& qp, uint64_t id) override;
   void work_failed(RcQueuePair& qp, uint64_t id, std::string_view status) override;
   void message_received(RcQueuePair& qp, const ReceiveCompletion& completion) override;
-  void receive_flushed(RcQueuePair& qp, uint64_t id) override;
+  void receive_failed(RcQueuePair& qp, uint64_t id, std::string_view status) override;
+  void first_request(RcQueuePair& qp) override;
   void loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) override;
   void failed(RcQueuePair& qp, std::string_view reason) override;
 
@@ -83,6 +90,9 @@ class RoceSide : private RcQueuePairEvents {
   const MemoryRegistry& memory_;
   ApplicationRunner& applications_;
   RcQueuePairTable& queue_pairs_;
+  LoopWire loop_;
+  FabricTime loop_at_ = FabricTime::never();  ///< earliest event for it in the queue
+  HostStats loop_stats_;
   std::vector<uint32_t> turn_of_port_;  // place that is looked at first
   std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
   std::vector<uint32_t> heedless_;      ///< hosts whose CNPs it takes no notice of

@@ -40,7 +40,7 @@ Frame PacketMaker::make_packet(const Way& way, Bth bth, size_t extension, const 
   return frame;
 }
 
-Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
+Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now, bool fleeting) {
   assert(is_write(packet.opcode) && has_immediate(packet.opcode) == packet.immediate.has_value());
   Bth bth;
   bth.opcode = packet.opcode;
@@ -53,8 +53,8 @@ Frame PacketMaker::data(const DataPacket& packet, Address to, FabricTime now) {
                                                : options_.dscps.trimmable;
   const size_t extension =
       kMethBytes + kTsethBytes + kRethBytes + (packet.immediate ? kImmediateBytes : 0);
-  return make_packet({packet.ev, to, dscp}, bth, extension, {packet.payload, options_.lends},
-                     [&](uint8_t* p) {
+  return make_packet({packet.ev, to, dscp}, bth, extension,
+                     {packet.payload, options_.lends && !fleeting}, [&](uint8_t* p) {
                        p += write_header<kMethTable>(packet.meth, p);
                        p += write_header<kTsethTable>(Tseth{tx_timestamp(now), false, 1}, p);
                        p += write_header<kRethTable>(packet.reth, p);
@@ -98,7 +98,8 @@ Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) 
   bth.opcode = packet.opcode;
   bth.psn = packet.psn;
   bth.ack_request = packet.ack_request;
-  return make_extended({ev, to, options_.dscps.lossless}, bth, packet.headers, packet.payload);
+  bth.solicited = packet.solicited;
+  return make_extended({ev, to, options_.dscps.lossless}, bth, packet.extension, packet.payload);
 }
 
 Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,

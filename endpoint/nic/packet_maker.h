@@ -28,8 +28,9 @@ class PacketMaker {
     Qpn qpn;
   };
   /// A frame; empty if the pool is exhausted. The payload is copied here, the one copy of the sender, or
-  /// lent. With elided payload only the headers are made, in a frame of the modelled length.
-  [[gnu::flatten]] Frame data(const DataPacket& packet, Address to, FabricTime now);
+  /// lent, unless it is `fleeting`. With elided payload only the headers are made, in a frame of the modelled length.
+  [[gnu::flatten]] Frame data(const DataPacket& packet, Address to, FabricTime now,
+                              bool fleeting = false);
   /// A SACK on `ev`, in the class of control.
   [[gnu::flatten]] Frame sack(const Seth& seth, EntropyValue ev, Address to);
   /// Another control packet on `ev`. Reliability probes travel in the data class, all else in control.

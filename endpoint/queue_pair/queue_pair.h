@@ -21,7 +21,7 @@ class QueuePairEvents {
   virtual void write_completed(QueuePair& qp, uint64_t id) = 0;
   virtual void write_failed(QueuePair& qp, uint64_t id, std::string_view status) = 0;
   virtual void immediate_received(QueuePair& qp, const ReceiveCompletion& completion) = 0;
-  virtual void receive_flushed(QueuePair& qp, uint64_t id) = 0;
+  virtual void receive_failed(QueuePair& qp, uint64_t id, std::string_view status) = 0;
   virtual void ev_changed(QueuePair& qp, EntropyValue ev, EvState to) = 0;
   virtual void ev_swapped(QueuePair&, EntropyValue /*in*/, EntropyValue /*out*/) {}
   virtual void loss_detected(QueuePair& qp, EntropyValue ev, Psn psn, std::string_view cause) = 0;
@@ -38,6 +38,8 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
     Psn receive_first;  ///< first PSN that the peer sends
     uint32_t workload = 0;
     Chosen chosen = Chosen::kByName;  ///< how the paths of our packets are chosen
+    /// What its writes send may be gone as soon as they are complete: no frame refers to it.
+    bool fleeting = false;
   };
   QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
             const ConnectionLimits& limits, EvSet evs, EvProber prober,
@@ -95,9 +97,9 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
     events_.loss_detected(*this, ev, psn, cause);
   }
   void failed(std::string_view reason) override {
-    while (responder.receives().has_posted()) {
+    while (!responder.shares_receives() && responder.receives().has_posted()) {
       const uint64_t receive = responder.receives().take_receive()->id;
-      if (!silent) events_.receive_flushed(*this, receive);
+      if (!silent) events_.receive_failed(*this, receive, kFlushed);
     }
     responder.give_up_resources();
     if (!silent) events_.failed(*this, reason);

@@ -65,7 +65,7 @@ class Requester {
 
   /// RTR to RTS: what was agreed for sending. Only before the first post().
   void start(const ConnectionLimits& limits, Psn first_psn);
-  /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
+  /// False if it is longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request, FabricTime now);
 
   /// Are there packets to send, now or later?

@@ -78,8 +78,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
     replies.failure = failure_of(kNakWriteImmLimit);
     return Refusal::kTooManyImmediates;
   }
-  const MemoryRegistry::Target target =
-      memory_.resolve(write.reth->rkey, write.reth->va, packet.payload_length);
+  const MemoryRegistry::Target target = target_of(*write.reth, packet.payload_length);
   if (target.check != MemoryCheck::kOk) {
     ++stats_.memory_faults;
     put_nak_once(kNakRemoteAccess, s, packet, replies);
@@ -89,6 +88,8 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   // A run without payload has none to place, and no memory to place it in.
   if (target.data != nullptr && !packet.cut) {
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
+  } else if (target.access != nullptr) {
+    target.write(packet.payload);
   }
   placed = packet.payload_length;
   const bool last = is_last(packet.bth.opcode);
@@ -101,6 +102,13 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   resources_.bitmaps.hold(bitmaps_held_, bitmaps_needed());
   if (due) replies.sack = sack(s, trigger);
   return whole ? Refusal::kNone : Refusal::kBrokenMessage;
+}
+
+/// Of a write of no bytes neither key nor address is looked at (InfiniBand specification 9.7.4.1.4).
+MemoryRegistry::Target Responder::target_of(const Reth& reth, size_t length) const {
+  if (length == 0) return {.check = MemoryCheck::kOk};
+  if (!allowed_.remote_write) return {};
+  return memory_.resolve(reth.rkey, reth.va, length, Reach::kWrite, domain_);
 }
 
 /// Packets in order need no bitmap: one PSN acknowledges all of them.
@@ -159,7 +167,7 @@ bool Responder::report_ends(Replies& replies) {
   while (!ends_.empty() && ends_.front().taken <= resources_.buffer.in_memory()) {
     const PendingEnd ended = ends_.pop();
     if (ended.end.immediate) {
-      const std::optional<PostedReceive> receive = receives_.take_receive();
+      const std::optional<PostedReceive> receive = receives().take_receive();
       if (!receive) {
         put_nak(kNakRemoteOperation, ended.sequence, replies);
         replies.failure = "Write With Immediate Without Receive";
@@ -200,7 +208,7 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
 
 bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
   const size_t length = packet.payload_length;
-  if (length == 0 || length > profile_.pmtu) return false;
+  if ((length == 0 && reth.dma_length != 0) || length > profile_.pmtu) return false;
   if (packet.payload.size() != length && !packet.cut) return false;
   if (length > reth.dma_length) return false;
   switch (packet.bth.opcode) {

@@ -100,7 +100,15 @@ class Responder {
   /// under way already is still taken: the bitmap does not shrink.
   void ask_for_range(uint32_t units);
 
-  ReceiveQueue& receives() { return receives_; }
+  ReceiveQueue& receives() { return shared_ != nullptr ? *shared_ : receives_; }
+  /// From now on receives come from a queue that others use as well, which outlives it.
+  void share_receives(ReceiveQueue& queue) { shared_ = &queue; }
+  bool shares_receives() const { return shared_ != nullptr; }
+  /// What the peer may do, and to the regions of which protection domain.
+  void set_access(AccessFlags allowed, uint32_t domain) {
+    allowed_ = allowed;
+    domain_ = domain;
+  }
 
   const ReceiveWindow& window() const { return window_; }
   /// Has the peer asked how long its packets waited for us (SVC_TIME)?
@@ -109,6 +117,7 @@ class Responder {
  private:
   [[gnu::noinline]] Refusal on_trimmed(const MrcPacket& packet, Sequence s, Replies& replies);
   bool length_fits(const MrcPacket& packet, const Reth& reth) const;
+  MemoryRegistry::Target target_of(const Reth& reth, size_t length) const;
   [[gnu::noinline]] Neth nack(NackReason reason, const MrcPacket& packet) const;
   [[gnu::noinline]] Seth sack(Sequence s, const SackTrigger& trigger);
   void advertise_range();
@@ -144,6 +153,9 @@ class Responder {
   MessageOrder order_;
   SackGenerator sacks_;
   ReceiveQueue receives_;
+  ReceiveQueue* shared_ = nullptr;
+  AccessFlags allowed_ = AccessFlags::all();
+  uint32_t domain_ = 0;
   Fifo<PendingEnd> ends_;
   uint32_t asked_range_ = kMaxMprUnits;
   uint32_t bitmaps_held_ = 0;

@@ -8,7 +8,7 @@ namespace mrclab::endpoint {
 static_assert(SendQueue::kLimit <= std::numeric_limits<uint16_t>::max());
 
 bool SendQueue::post(const WriteRequest& request) {
-  const bool fits = !request.local.empty() && request.local.size() <= 0xFFFF'FFFFu;
+  const bool fits = request.local.size() <= 0xFFFF'FFFFu;
   if (!fits || posted_ - completed_ >= kLimit) return false;
   messages_.make_room(static_cast<Sequence>(completed_), static_cast<Sequence>(posted_),
                       static_cast<Sequence>(posted_ + 1));

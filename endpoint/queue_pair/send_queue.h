@@ -24,7 +24,7 @@ class SendQueue {
   SendQueue(uint32_t pmtu, uint32_t first_msn)
       : pmtu_(pmtu), first_msn_(first_msn), rqmsn_(static_cast<uint16_t>(first_msn)) {}
 
-  /// False if it is empty, longer than 2^32 - 1 bytes, or the queue is full.
+  /// False if it is longer than 2^32 - 1 bytes, or the queue is full. A write of no bytes is one packet.
   bool post(const WriteRequest& request);
 
   uint64_t posted() const { return posted_; }

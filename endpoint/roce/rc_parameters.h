@@ -28,7 +28,11 @@ struct RcParameters {
   uint32_t retries = 7;  ///< timeouts in a row without progress, then the queue pair fails
   uint32_t rnr_retries = kRnrForEver;  ///< "receiver not ready" in a row, then it fails
   uint8_t rnr_code = 1;                ///< our "receiver not ready" asks for its time (rnr_time.h)
-  BitRate line;                        ///< of its port
+  bool waits_for_receives =
+      true;             ///< false: a message without a receive ends the queue pair, as MRC's do
+  uint32_t reads = 16;  ///< READs and atomics under way that it sends
+  uint32_t reads_taken = 16;  ///< the same that it answers at once (responder resources)
+  BitRate line;               ///< of its port
   std::optional<DcqcnParameters> dcqcn;
   FabricTime cnp_interval;  ///< of the notification point
 };

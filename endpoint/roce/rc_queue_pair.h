@@ -21,8 +21,9 @@ class RcQueuePairEvents {
   virtual void work_completed(RcQueuePair& qp, uint64_t id) = 0;
   virtual void work_failed(RcQueuePair& qp, uint64_t id, std::string_view status) = 0;
   virtual void message_received(RcQueuePair& qp, const ReceiveCompletion& completion) = 0;
-  virtual void receive_flushed(RcQueuePair& qp, uint64_t id) = 0;
+  virtual void receive_failed(RcQueuePair& qp, uint64_t id, std::string_view status) = 0;
   virtual void loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) = 0;
+  virtual void first_request(RcQueuePair& qp) = 0;
   virtual void failed(RcQueuePair& qp, std::string_view reason) = 0;
 };
 
@@ -41,6 +42,7 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
     Psn send_first;     ///< first PSN that we send
     Psn receive_first;  ///< first PSN that the peer sends
     uint32_t workload = 0;
+    bool looped = false;  ///< to its own host: its packets never leave the NIC
   };
 
   RcQueuePair(const Identity& identity, const RcParameters& parameters,
@@ -64,6 +66,31 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   void fail(std::string_view reason) override { requester.fail(reason); }
   const WorkLedger& ledger() const { return ledger_; }
 
+  /// Is there a packet that waits for the port alone? Answers with data take turns with requests.
+  bool ready(FabricTime now) const {
+    return !requester.failed() && (requester.ready(now) || may_answer(now));
+  }
+  /// The next packet, if one may go. `reply`: a NAK that goes with it.
+  std::optional<RcPacket> next_packet(FabricTime now, std::optional<RcReply>& reply) {
+    if (requester.failed()) return std::nullopt;
+    answered_last_ = may_answer(now) && !(answered_last_ && requester.ready(now));
+    if (!answered_last_) return requester.next_packet(now);
+    std::optional<RcPacket> answer = responder.next_answer(reply);
+    if (answer) requester.note_answer(RcRequester::wire_bytes(*answer), now);
+    return answer;
+  }
+  FabricTime deadline(FabricTime now) const {
+    if (requester.failed()) return FabricTime::never();
+    FabricTime at = std::min(requester.deadline(now), notifier.deadline());
+    const bool waits = responder.has_answer() && requester.may_answer() > now;
+    return waits ? std::min(at, requester.may_answer()) : at;
+  }
+  /// A request of the peer came in.
+  void note_request() {
+    if (awaits_request) events_.first_request(*this);
+    awaits_request = false;
+  }
+
   Identity id;  ///< only its port and value ever change
   RcRequester requester;
   RcResponder responder;
@@ -73,6 +100,9 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   Touched touched = Touched::kNot;
 
  private:
+  bool may_answer(FabricTime now) const {
+    return responder.has_answer() && requester.may_answer() <= now;
+  }
   void work_completed(uint64_t work) override {
     ledger_.completed(work);
     events_.work_completed(*this, work);
@@ -87,17 +117,21 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   void message_received(const ReceiveCompletion& completion) override {
     events_.message_received(*this, completion);
   }
+  void receive_failed(uint64_t receive, std::string_view status) override {
+    if (!silent) events_.receive_failed(*this, receive, status);
+  }
   void request_refused(std::string_view reason) override { requester.fail(reason); }
   void failed(std::string_view reason) override {
-    while (responder.receives().has_posted()) {
-      const uint64_t receive = responder.receives().take_receive()->id;
-      if (!silent) events_.receive_flushed(*this, receive);
+    if (const auto receive = responder.give_up_receive()) receive_failed(receive->id, kFlushed);
+    while (!responder.shares_receives() && responder.receives().has_posted()) {
+      receive_failed(responder.receives().take_receive()->id, kFlushed);
     }
     if (!silent) events_.failed(*this, reason);
   }
 
   RcQueuePairEvents& events_;
   WorkLedger ledger_;
+  bool answered_last_ = false;
 };
 
 }  // namespace mrclab::endpoint

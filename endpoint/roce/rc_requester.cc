@@ -7,16 +7,12 @@
 #include "fabric/packet/header_sizes.h"
 
 namespace mrclab::endpoint {
-namespace {
 
-Bytes wire_bytes(const RcMessages::PacketView& view) {
-  const uint64_t padded = (view.payload.size() + 3) / 4 * 4;
+Bytes RcRequester::wire_bytes(const RcPacket& packet) {
+  const uint64_t padded = (packet.payload.size() + 3) / 4 * 4;
   return wire_length({layout_of(Encapsulation::kIpv6).after_bth +
-                      rc_extension_bytes(view.reth.has_value(), view.immediate.has_value()) +
-                      padded + kIcrcBytes});
+                      extension_size(packet.opcode, packet.extension) + padded + kIcrcBytes});
 }
-
-}  // namespace
 
 RcRequester::RcRequester(const RcParameters& parameters, Psn first_psn, RcRequesterEvents& events,
                          HostStats& stats)
@@ -36,7 +32,8 @@ void RcRequester::start(const RcParameters& parameters, Psn first_psn) {
 bool RcRequester::sendable() const {
   if (failed_) return false;
   if (!again_.empty()) return true;
-  return next_ < messages_.end() && next_ - acknowledged_ < window();
+  return next_ < messages_.end() && next_ - acknowledged_ < window() && !doom_ &&
+         messages_.may_start(next_, parameters_.reads);
 }
 
 /// While a packet is missing, a selective receiver drops what is too far behind it, and each dropped packet is missing
@@ -70,18 +67,26 @@ std::optional<RcPacket> RcRequester::next_packet(FabricTime now) {
   packet.opcode = view.opcode;
   packet.psn = psns_.psn(s);
   packet.payload = view.payload;
-  packet.headers = {view.reth, view.immediate};
+  packet.extension = view.extension;
+  packet.solicited = view.solicited;
   packet.ack_request = asks(s, view.last, now) || repairs;
   ++(s < sent_end_ ? stats_.retransmissions : stats_.data_packets_sent);
-  ++(repairs ? again_.from : next_);
-  sent_end_ = std::max(sent_end_, s + 1);
-  if (limiter_) limiter_->on_sent(wire_bytes(view), now);
+  (repairs ? again_.from : next_) = view.end;
+  sent_end_ = std::max(sent_end_, view.end);
+  if (limiter_) limiter_->on_sent(wire_bytes(packet), now);
   return packet;
 }
 
 /// Everything before `s` has arrived.
 void RcRequester::cover_before(Sequence s, FabricTime now) {
-  if (s <= acknowledged_) return;
+  if (s > covered_) covered_ = s;
+  advance(now);
+}
+
+/// Is there progress?
+bool RcRequester::advance(FabricTime now) {
+  const Sequence s = messages_.answered_to(covered_);
+  if (s <= acknowledged_) return false;
   acknowledged_ = s;
   next_ = std::max(next_, s);
   again_.from = std::max(again_.from, s);
@@ -92,13 +97,42 @@ void RcRequester::cover_before(Sequence s, FabricTime now) {
     ++stats_.writes_completed;
     events_.work_completed(*done);
   }
+  if (doom_ && doom_->at <= acknowledged_) fail_because(doom_->reason, doom_->at);
+  return true;
+}
+
+/// Once for each packet, until there is progress or a timeout.
+void RcRequester::ask_again(Sequence missing, FabricTime now) {
+  if (nak_seen_ == missing || waits_to_go(missing)) return;
+  nak_seen_ = missing;
+  send_again_from(missing, "gap", now);
+}
+
+Refusal RcRequester::on_response(const MrcPacket& packet, FabricTime now) {
+  const Sequence s = psns_.sequence(packet.bth.psn, acknowledged_);
+  if (s >= sent_end_) return Refusal::kAckOfFuture;
+  if (s < acknowledged_) return Refusal::kStaleFeedback;
+  if (!messages_.wants_answer(s)) return Refusal::kMalformed;
+  const bool fetched = std::holds_alternative<RcResponse>(packet.extension);
+  if (!fetched) return Refusal::kMalformed;
+  const Sequence wanted = messages_.answered_to(s + 1);
+  if (s < wanted) return Refusal::kStaleFeedback;
+  if (s > wanted) {
+    cover_before(s, now);  // its request came after all that
+    ask_again(wanted, now);
+    return Refusal::kOutOfOrder;
+  }
+  if (!messages_.take_answer(s, packet)) return Refusal::kBadLength;
+  cover_before(s + 1, now);
+  return Refusal::kNone;
 }
 
 void RcRequester::send_again_from(Sequence s, std::string_view cause, FabricTime now) {
   ++stats_.losses_detected;
   events_.loss_detected(psns_.psn(s), cause);
   progress_ = now;
-  if (parameters_.recovery != RcRecovery::kGoBackN && cause == "nak") {
+  if (parameters_.recovery != RcRecovery::kGoBackN && cause == "nak" &&
+      !messages_.wants_answer(s)) {
     repair_from(s);
   } else {
     again_ = repair_ = {};
@@ -118,6 +152,7 @@ void RcRequester::repair_from(Sequence s) {
 Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
   const Sequence s = psns_.sequence(psn, acknowledged_);
   if (s >= sent_end_) return Refusal::kAckOfFuture;
+  if (doom_) return Refusal::kStaleFeedback;
   const bool known = is_ack(aeth.syndrome) || is_not_ready(aeth.syndrome) || is_nak(aeth.syndrome);
   if (!known) return Refusal::kMalformed;
   if (is_ack(aeth.syndrome)) {
@@ -129,8 +164,13 @@ Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
   const bool progress = s > acknowledged_;
   cover_before(s, now);
   if (is_not_ready(aeth.syndrome)) return on_not_ready(aeth.syndrome, s, now);
+  if (failed_) return Refusal::kNone;
   if (aeth.syndrome != kNakSequence) {
-    fail_because(failure_of(aeth.syndrome), s);
+    if (acknowledged_ < s) {
+      doom_ = Doom{s, failure_of(aeth.syndrome)};
+    } else {
+      fail_because(failure_of(aeth.syndrome), s);
+    }
     return Refusal::kNone;
   }
   ++stats_.sequence_naks_received;
@@ -179,6 +219,7 @@ FabricTime RcRequester::deadline(FabricTime now) const {
 void RcRequester::on_timer(FabricTime now) {
   if (timeout_at() > now) return;
   ++stats_.timeouts;
+  if (doom_) return fail_because(doom_->reason, doom_->at);
   if (timeouts_++ >= parameters_.times.most(parameters_.retries)) {
     fail_because("Retry Counter Exceeded", acknowledged_);
     return;

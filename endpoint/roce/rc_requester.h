@@ -14,6 +14,9 @@
 //     retries mean for ever, as in the verbs
 //   - without progress for the ACK timeout, back to the oldest packet that is not covered; after so many
 //     timeouts in a row the queue pair fails (rc_timers.h). So it does for NAKs of invalid requests and accesses
+//   - the answer to a READ or an atomic covers what is before it; work behind it is not complete before it. An answer
+//     that is not the next one shows that one was lost, and the request goes again from there. An ACK shows nothing of
+//     that kind (InfiniBand has "implied NAKs"): ours travel in a class of their own, and may overtake answers
 //   - DCQCN, if it is on, decides when the next packet may leave
 //
 // Feedback may be any bytes from any sender: what does not fit is refused before state changes.
@@ -27,19 +30,11 @@
 #include "endpoint/base/sequence.h"
 #include "endpoint/congestion/dcqcn.h"
 #include "endpoint/roce/rc_messages.h"
+#include "endpoint/roce/rc_packet.h"
 #include "endpoint/roce/rc_parameters.h"
 #include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
-
-/// One data packet to be made into a frame. `payload` points into the writer's memory.
-struct RcPacket {
-  Opcode opcode = Opcode::kRcWriteOnly;
-  Psn psn;
-  ConstMemory payload;
-  RcHeaders headers;
-  bool ack_request = false;
-};
 
 class RcRequesterEvents {
  public:
@@ -58,7 +53,7 @@ class RcRequester {
 
   /// Before the first post: timers and retries that were not set when it was made, and the first PSN.
   void start(const RcParameters& parameters, Psn first_psn);
-  /// False if it is empty, longer than 2^32 - 1 bytes, the queue is full or the requester failed.
+  /// False if it is longer than 2^32 - 1 bytes, the queue is full or the requester failed.
   bool post(const WriteRequest& request) { return !failed_ && messages_.post(request); }
   /// The next packet, if one may go; it counts as sent at `now`.
   std::optional<RcPacket> next_packet(FabricTime now);
@@ -67,7 +62,18 @@ class RcRequester {
 
   /// Feedback. kNone: accepted; else why it was refused.
   Refusal on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now);
+  /// The answer to a READ or an atomic.
+  Refusal on_response(const MrcPacket& packet, FabricTime now);
   void on_cnp(FabricTime now);
+
+  static Bytes wire_bytes(const RcPacket& packet);
+  // The limiter is the queue pair's: what its responder answers with data keeps to it as well.
+  FabricTime may_answer() const {
+    return limiter_ ? limiter_->earliest_start() : FabricTime::zero();
+  }
+  void note_answer(Bytes on_wire, FabricTime now) {
+    if (limiter_) limiter_->on_sent(on_wire, now);
+  }
 
   /// The earliest instant at which something is due or a packet may go that may not go yet.
   FabricTime deadline(FabricTime now) const;
@@ -98,6 +104,8 @@ class RcRequester {
   FabricTime timeout_at() const;
   Refusal on_not_ready(uint8_t syndrome, Sequence s, FabricTime now);
   void cover_before(Sequence s, FabricTime now);
+  bool advance(FabricTime now);
+  void ask_again(Sequence missing, FabricTime now);
   void send_again_from(Sequence s, std::string_view cause, FabricTime now);
   void repair_from(Sequence s);
   /// `culprit`: a packet of the work that caused the failure, if one did; that has the reason as status.
@@ -110,7 +118,8 @@ class RcRequester {
   HostStats& stats_;
   RcMessages messages_;
   std::optional<DcqcnLimiter> limiter_;
-  Sequence acknowledged_ = 0;  ///< everything before it is covered
+  Sequence covered_ = 0;       ///< everything before it has arrived there
+  Sequence acknowledged_ = 0;  ///< everything before it has, and was answered
   Sequence next_ = 0;
   Sequence sent_end_ = 0;                  ///< behind the last packet that was ever sent
   Repair again_;                           ///< selective: packets that go before next_
@@ -120,6 +129,12 @@ class RcRequester {
   FabricTime asked_;                       ///< when an acknowledgement was last asked for
   FabricTime not_before_;                  ///< of "receiver not ready"
   uint32_t timeouts_ = 0, not_ready_ = 0;  ///< in a row
+  /// A NAK that ends the queue pair when answers before it are here.
+  struct Doom {
+    Sequence at = 0;
+    std::string_view reason;
+  };
+  std::optional<Doom> doom_;
   bool failed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "endpoint/roce/rc_responder.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -25,7 +26,8 @@ RcResponder::RcResponder(const RcParameters& parameters, Psn first_psn,
       stats_(stats),
       ahead_(parameters.recovery == RcRecovery::kPlacing
                  ? std::max<size_t>(parameters.window, kRcMostAhead)
-                 : kRcMostAhead) {}
+                 : kRcMostAhead),
+      answers_(parameters.reads_taken) {}
 
 RcReply RcResponder::acknowledge() const {
   return {psns_.psn(expected_ - 1), {kAckSyndrome, messages_ & 0xFF'FFFF}};
@@ -41,21 +43,45 @@ Refusal RcResponder::refuse(uint8_t syndrome, Refusal why, std::optional<RcReply
 /// The expected packet cannot be executed. All but "receiver not ready" ends both queue pairs (InfiniBand
 /// specification 9.9.3.1: class C; so does rdma_rxe).
 Refusal RcResponder::reject(Refusal why, std::optional<RcReply>& reply) {
-  if (why == Refusal::kNotReady) {
+  const bool ready = why != Refusal::kNotReady;
+  if (!ready && parameters_.waits_for_receives) {
     return refuse(not_ready_syndrome(parameters_.rnr_code), why, reply);
   }
   const bool access = why == Refusal::kBadRkey || why == Refusal::kOutOfBounds;
   if (access) ++stats_.memory_faults;
-  refuse(access ? kNakRemoteAccess : kNakInvalidRequest, why, reply);
-  events_.request_refused(access ? "Local Access Violation" : "Local Invalid Request");
+  const uint8_t syndrome = !ready   ? kNakRemoteOperation
+                           : access ? kNakRemoteAccess
+                                    : kNakInvalidRequest;
+  const std::string_view reason = !ready   ? "Write With Immediate Without Receive"
+                                  : access ? "Local Access Violation"
+                                           : "Local Invalid Request";
+  refuse(syndrome, why, reply);
+  if (answers_.empty()) {
+    events_.request_refused(reason);
+  } else {
+    refusal_ = HeldRefusal{*reply, reason};
+    reply.reset();
+  }
   return why;
+}
+
+/// The SEND that comes in, or would begin, does not go to its receive.
+Refusal RcResponder::blame_receive(uint8_t syndrome, std::string_view status,
+                                   std::optional<RcReply>& reply) {
+  if (!receive_) receive_ = receives().take_receive();
+  if (receive_) events_.receive_failed(give_up_receive()->id, status);
+  refuse(syndrome, Refusal::kBadLength, reply);
+  events_.request_refused("Local Invalid Request");
+  return Refusal::kBadLength;
 }
 
 Refusal RcResponder::on_request(const MrcPacket& packet, std::optional<RcReply>& reply,
                                 uint64_t& placed) {
+  if (refusal_) return Refusal::kQpInError;
   const Sequence s = psns_.sequence(packet.bth.psn, expected_);
   if (s < expected_) {
     if (s < 0) return Refusal::kPsnFarPast;
+    if (is_rc_fetch(packet.bth.opcode)) return answer_again(packet, s, reply);
     reply = acknowledge();
     return Refusal::kDuplicate;
   }
@@ -68,12 +94,24 @@ Refusal RcResponder::on_request(const MrcPacket& packet, std::optional<RcReply>&
 
 Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>& reply,
                                  uint64_t& placed) {
+  const Opcode opcode = packet.bth.opcode;
+  if (is_rc_fetch(opcode)) return on_fetch(packet, reply);
   Message message = current_;
   const Refusal wrong = check_expected(packet, message);
+  if (wrong == Refusal::kBadLength && is_send(opcode)) {
+    return blame_receive(kNakInvalidRequest, kTooLong, reply);
+  }
   if (wrong != Refusal::kNone) return reject(wrong, reply);
+  if (is_send(opcode) && is_first(opcode)) {
+    if (receives().next_receive()->broken) {
+      return blame_receive(kNakRemoteOperation, kProtected, reply);
+    }
+    receive_ = receives().take_receive();
+  }
   placed = place(packet, expected_, message);
-  if (is_first(packet.bth.opcode)) placed += place_held(expected_, message);
-  finish_packet(packet.bth.opcode, message, std::get<RcHeaders>(packet.extension).immediate);
+  if (is_first(opcode)) placed += place_held(expected_, message);
+  finish_packet(opcode, message, std::get<RcHeaders>(packet.extension).immediate,
+                packet.bth.solicited);
   if (packet.bth.ack_request) reply = acknowledge();
   take_what_waits(reply);
   return Refusal::kNone;
@@ -100,17 +138,20 @@ Refusal RcResponder::check_expected(const MrcPacket& packet, Message& message) c
   if (!has_payload(packet) || !fits(opcode, packet.payload_length, expected_, message)) {
     return Refusal::kBadLength;
   }
+  // Its region may have gone since the message began.
+  if (!is_reachable(expected_, packet.payload_length, message)) return Refusal::kBadRkey;
   return lacks_receive(opcode) ? Refusal::kNotReady : Refusal::kNone;
 }
 
-/// A message that ends with an immediate, or is a SEND, uses up a receive. Is there none?
+/// Does it use up a receive, and there is none?
 bool RcResponder::lacks_receive(Opcode opcode) const {
-  return is_last(opcode) && (is_send(opcode) || has_immediate(opcode)) && !receives_.next_receive();
+  const bool takes = is_send(opcode) ? is_first(opcode) : is_last(opcode) && has_immediate(opcode);
+  return takes && !receives().next_receive();
 }
 
 /// The expected packet is in memory: its message may be over.
 void RcResponder::finish_packet(Opcode opcode, const Message& message,
-                                std::optional<uint32_t> immediate) {
+                                std::optional<uint32_t> immediate, bool solicited) {
   current_ = message;
   in_message_ = !is_last(opcode);
   ahead(expected_).turned_away = false;
@@ -119,31 +160,45 @@ void RcResponder::finish_packet(Opcode opcode, const Message& message,
   if (in_message_) return;
   ++messages_;
   if (!immediate && !is_send(opcode)) return;
-  const WorkKind kind = is_send(opcode) ? WorkKind::kSend : WorkKind::kWrite;
-  events_.message_received({receives_.take_receive()->id, immediate.value_or(0), message.length,
-                            kind, immediate.has_value()});
+  const bool send = is_send(opcode);
+  const std::optional<PostedReceive> receive = send ? give_up_receive() : receives().take_receive();
+  events_.message_received({receive->id, immediate.value_or(0), message.length,
+                            send ? WorkKind::kSend : WorkKind::kWrite, immediate.has_value(),
+                            solicited});
 }
 
 /// A WRITE: where it goes is checked as a whole.
 Refusal RcResponder::begin_message(const MrcPacket& packet, Sequence s, Message& message) const {
   const auto& headers = std::get<RcHeaders>(packet.extension);
   const Reth& reth = *headers.reth;
-  if (reth.dma_length == 0) return Refusal::kBadLength;
-  const MemoryRegistry::Target target = memory_.resolve(reth.rkey, reth.va, reth.dma_length);
-  if (target.check == MemoryCheck::kBadRkey) return Refusal::kBadRkey;
-  if (target.check != MemoryCheck::kOk) return Refusal::kOutOfBounds;
+  Refusal why{};
+  // Of no bytes neither key nor address is looked at (InfiniBand specification 9.7.4.1.4).
+  if (reth.dma_length > 0 && !may_reach(reth.rkey, reth.va, reth.dma_length, Reach::kWrite, why)) {
+    return why;
+  }
   const uint64_t packets = (uint64_t{reth.dma_length} + parameters_.pmtu - 1) / parameters_.pmtu;
-  message = {s, s + static_cast<Sequence>(packets) - 1, target.data, reth.dma_length, false};
+  const Sequence last = s + std::max<Sequence>(1, static_cast<Sequence>(packets)) - 1;
+  message = {s, last, reth.va, reth.rkey, reth.dma_length, false};
   return Refusal::kNone;
 }
 
-/// A SEND goes to the buffer of the next receive, which is used up when its last packet is in.
+MemoryRegistry::Target RcResponder::target_of(Sequence s, uint64_t length,
+                                              const Message& message) const {
+  return memory_.resolve(message.rkey, message.va + offset_of(s, message), length, Reach::kWrite,
+                         domain_);
+}
+
+bool RcResponder::is_reachable(Sequence s, uint64_t length, const Message& message) const {
+  return message.send || length == 0 || target_of(s, length, message).check == MemoryCheck::kOk;
+}
+
+/// A SEND goes to the buffer of the next receive.
 Refusal RcResponder::begin_send(Sequence s, Message& message) const {
-  const std::optional<PostedReceive> receive = receives_.next_receive();
+  const std::optional<PostedReceive> receive = receives().next_receive();
   if (!receive) return Refusal::kNotReady;
   const auto room = static_cast<uint32_t>(std::min<uint64_t>(receive->buffer.size(), 0xFFFF'FFFFu));
   const uint64_t packets = (uint64_t{room} + parameters_.pmtu - 1) / parameters_.pmtu;
-  message = {s, s + static_cast<Sequence>(packets) - 1, receive->buffer.data(), room, true};
+  message = {s, s + static_cast<Sequence>(packets) - 1, 0, 0, room, true};
   return Refusal::kNone;
 }
 
@@ -153,7 +208,8 @@ uint64_t RcResponder::offset_of(Sequence s, const Message& message) const {
 
 /// Checks lengths against opcode and message; what fits lies inside the message's memory.
 bool RcResponder::fits(Opcode opcode, uint64_t length, Sequence s, const Message& message) const {
-  if (length == 0 || length > parameters_.pmtu || !message.covers(s)) return false;
+  if (length == 0 && !(is_first(opcode) && is_last(opcode))) return false;
+  if (length > parameters_.pmtu || !message.covers(s)) return false;
   const uint64_t end = offset_of(s, message) + length;
   if (is_last(opcode)) return end == message.length;
   // More of a SEND may follow even where its buffer is full: that packet will be refused.
@@ -162,11 +218,20 @@ bool RcResponder::fits(Opcode opcode, uint64_t length, Sequence s, const Message
 }
 
 uint64_t RcResponder::place(const MrcPacket& packet, Sequence s, const Message& message) const {
-  // A run without payload has none to place, and no memory to place it in.
-  if (message.data != nullptr && !packet.cut) {
-    std::memcpy(message.data + offset_of(s, message), packet.payload.data(), packet.payload.size());
-  }
+  if (!packet.cut) put(s, packet.payload, message);
   return packet.payload_length;
+}
+
+/// A run without payload has none to put anywhere, and no memory for it.
+void RcResponder::put(Sequence s, std::span<const uint8_t> bytes, const Message& message) const {
+  if (bytes.empty()) return;
+  if (!message.send) return target_of(s, bytes.size(), message).write(bytes);
+  const uint64_t offset = offset_of(s, message);
+  if (receive_->access != nullptr) {
+    receive_->access->write(offset, bytes);
+  } else if (!receive_->buffer.elided()) {
+    std::memcpy(receive_->buffer.data() + offset, bytes.data(), bytes.size());
+  }
 }
 
 /// The message that a packet ahead is of, by what has arrived.
@@ -190,7 +255,7 @@ Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional
     return Refusal::kOutOfOrder;
   };
   const Opcode opcode = packet.bth.opcode;
-  if (!near || is_send(opcode) || !has_payload(packet)) return gap();
+  if (!near || is_send(opcode) || is_rc_fetch(opcode) || !has_payload(packet)) return gap();
   Ahead& slot = ahead(s);
   if (slot.present) return Refusal::kDuplicate;
   Message message;
@@ -205,8 +270,18 @@ Refusal RcResponder::on_ahead(const MrcPacket& packet, Sequence s, std::optional
     message = *known;
   }
   if (slot.held == 0) {
-    if (!fits(opcode, packet.payload_length, s, message)) return gap();
-    slot = {true, false, message, opcode, std::get<RcHeaders>(packet.extension).immediate, 0, {}};
+    if (!fits(opcode, packet.payload_length, s, message) ||
+        !is_reachable(s, packet.payload_length, message)) {
+      return gap();
+    }
+    slot = {true,
+            false,
+            message,
+            opcode,
+            std::get<RcHeaders>(packet.extension).immediate,
+            packet.bth.solicited,
+            0,
+            {}};
     placed = place(packet, s, message);
     if (is_first(opcode)) placed += place_held(s, message);
   }
@@ -227,6 +302,7 @@ bool RcResponder::hold(const MrcPacket& packet, Sequence s) {
           {},
           packet.bth.opcode,
           std::get<RcHeaders>(packet.extension).immediate,
+          packet.bth.solicited,
           static_cast<uint32_t>(length),
           {}};
   if (!packet.cut) slot.bytes.assign(packet.payload.begin(), packet.payload.end());
@@ -242,13 +318,11 @@ uint64_t RcResponder::place_held(Sequence first, const Message& message) {
     Ahead& slot = ahead(s);
     if (!slot.present || slot.held == 0) continue;
     --held_;
-    if (!fits(slot.opcode, slot.held, s, message)) {
+    if (!fits(slot.opcode, slot.held, s, message) || !is_reachable(s, slot.held, message)) {
       slot = {};
       continue;
     }
-    if (message.data != nullptr && !slot.bytes.empty()) {
-      std::memcpy(message.data + offset_of(s, message), slot.bytes.data(), slot.bytes.size());
-    }
+    put(s, slot.bytes, message);
     placed += std::exchange(slot.held, 0);
     slot.message = message;
     slot.bytes = {};
@@ -269,7 +343,7 @@ void RcResponder::take_what_waits(std::optional<RcReply>& reply) {
       return;
     }
     slot.present = false;
-    finish_packet(slot.opcode, slot.message, slot.immediate);
+    finish_packet(slot.opcode, slot.message, slot.immediate, slot.solicited);
     reply = acknowledge();  // the packets themselves may have asked long ago
   }
   if (highest_ >= expected_ && keeps_ahead()) {

@@ -15,13 +15,17 @@
 // takes a whole window in any order. Packets that overtake the first one of their message wait in the NIC until it
 // is there: how products learn the place is not published, and a buffer of 128 packets is our choice.
 //
-// A message that ends with an immediate, or is a SEND, uses up a receive. Without one: "receiver not ready",
-// and the packet counts as not arrived. Requests that break a rule, and accesses that memory regions do not
-// allow, are answered by a NAK that ends both queue pairs. "Implied NAKs" are about READs, which are not here.
+// A message that ends with an immediate, or is a SEND, uses up a receive: a SEND when it begins. Without one: "receiver
+// not ready", and the packet counts as not arrived. Requests that break a rule, and accesses that memory regions do not
+// allow, are answered by a NAK that ends both queue pairs, behind the answers that are still to be sent.
+//
+// The answers of READs and atomics leave one after the other, in the class of data (RcAnswers). The memory of a READ is
+// read when its packet leaves.
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "endpoint/base/application.h"
@@ -29,12 +33,14 @@
 #include "endpoint/base/memory_registry.h"
 #include "endpoint/base/receive_queue.h"
 #include "endpoint/base/sequence.h"
+#include "endpoint/roce/rc_answers.h"
+#include "endpoint/roce/rc_packet.h"
 #include "endpoint/roce/rc_parameters.h"
 #include "fabric/packet/headers.h"
 
 namespace mrclab::endpoint {
 
-/// What goes back.
+/// What goes back at once.
 struct RcReply {
   Psn psn;
   Aeth aeth;
@@ -45,6 +51,8 @@ class RcResponderEvents {
   virtual ~RcResponderEvents() = default;
   /// The message is in memory.
   virtual void message_received(const ReceiveCompletion& completion) = 0;
+  /// The message of this receive could not be put there; request_refused() follows.
+  virtual void receive_failed(uint64_t id, std::string_view status) = 0;
   /// The peer broke a rule: its NAK is under way, and this end is over as well. `reason` outlives both.
   virtual void request_refused(std::string_view reason) = 0;
 };
@@ -62,7 +70,22 @@ class RcResponder {
     const Sequence ahead = psns_.sequence(psn, expected_) - expected_;
     return ahead == 0 || (keeps_ahead() && ahead > 0 && ahead < most_ahead());
   }
-  ReceiveQueue& receives() { return receives_; }
+  /// An answer with data, if there is one; its payload is valid until the next call. `reply`: a NAK that waited for it.
+  std::optional<RcPacket> next_answer(std::optional<RcReply>& reply);
+  bool has_answer() const { return !answers_.empty(); }
+
+  const ReceiveQueue& receives() const { return shared_ != nullptr ? *shared_ : receives_; }
+  ReceiveQueue& receives() { return shared_ != nullptr ? *shared_ : receives_; }
+  /// From now on receives come from a queue that others use as well, which outlives it.
+  void share_receives(ReceiveQueue& queue) { shared_ = &queue; }
+  bool shares_receives() const { return shared_ != nullptr; }
+  /// The receive of a SEND that has begun and not ended; it is gone then.
+  std::optional<PostedReceive> give_up_receive() { return std::exchange(receive_, std::nullopt); }
+  /// What the peer may do, and to the regions of which protection domain.
+  void set_access(AccessFlags allowed, uint32_t domain) {
+    allowed_ = allowed;
+    domain_ = domain;
+  }
   /// Everything before it has arrived.
   Sequence expected() const { return expected_; }
 
@@ -71,7 +94,8 @@ class RcResponder {
   /// Where a message goes. Invalid before its first packet.
   struct Message {
     Sequence first = 0, last = -1;
-    uint8_t* data = nullptr;  ///< null: the run has no payload
+    uint64_t va = 0;  ///< of a WRITE
+    uint32_t rkey = 0;
     uint32_t length = 0;
     bool send = false;
     bool covers(Sequence s) const { return first <= s && s <= last; }
@@ -83,6 +107,7 @@ class RcResponder {
     Message message;
     Opcode opcode = Opcode::kRcWriteMiddle;
     std::optional<uint32_t> immediate;
+    bool solicited = false;
     uint32_t held = 0;  ///< length of a payload that waits for its place; 0: it is in memory
     std::vector<uint8_t> bytes;  ///< the payload that waits; empty in a run without payload
   };
@@ -95,12 +120,22 @@ class RcResponder {
   Refusal check_expected(const MrcPacket& packet, Message& message) const;
   Refusal begin_message(const MrcPacket& packet, Sequence s, Message& message) const;
   Refusal begin_send(Sequence s, Message& message) const;
+  Refusal on_fetch(const MrcPacket& packet, std::optional<RcReply>& reply);
+  Refusal on_read(const Reth& reth, std::optional<RcReply>& reply);
+  Refusal on_atomic(const MrcPacket& packet, std::optional<RcReply>& reply);
+  Refusal answer_again(const MrcPacket& packet, Sequence s, std::optional<RcReply>& reply);
+  bool may_reach(uint32_t rkey, uint64_t va, uint64_t length, Reach reach, Refusal& why) const;
+  MemoryRegistry::Target target_of(Sequence s, uint64_t length, const Message& message) const;
+  bool is_reachable(Sequence s, uint64_t length, const Message& message) const;
+  Refusal blame_receive(uint8_t syndrome, std::string_view status, std::optional<RcReply>& reply);
   const Message* message_of(Sequence s) const;
   bool fits(Opcode opcode, uint64_t length, Sequence s, const Message& message) const;
   uint64_t offset_of(Sequence s, const Message& message) const;
   uint64_t place(const MrcPacket& packet, Sequence s, const Message& message) const;
+  void put(Sequence s, std::span<const uint8_t> bytes, const Message& message) const;
   bool lacks_receive(Opcode opcode) const;
-  void finish_packet(Opcode opcode, const Message& message, std::optional<uint32_t> immediate);
+  void finish_packet(Opcode opcode, const Message& message, std::optional<uint32_t> immediate,
+                     bool solicited);
   void take_what_waits(std::optional<RcReply>& reply);
   void ask_for_missing(Sequence furthest, std::optional<RcReply>& reply);
   bool keeps_ahead() const { return parameters_.recovery != RcRecovery::kGoBackN; }
@@ -117,14 +152,25 @@ class RcResponder {
   RcResponderEvents& events_;
   HostStats& stats_;
   ReceiveQueue receives_;
+  ReceiveQueue* shared_ = nullptr;
+  std::optional<PostedReceive> receive_;  ///< of the SEND that is coming in
+  AccessFlags allowed_ = AccessFlags::all();
+  uint32_t domain_ = 0;
+  struct HeldRefusal {
+    RcReply reply;
+    std::string_view reason;
+  };
+  std::optional<HeldRefusal> refusal_;  ///< waits for answers
+  std::vector<uint8_t> scratch_;        ///< the payload of an answer
   Sequence expected_ = 0;
   Sequence highest_ = -1;  ///< the furthest packet that waits ahead
   Message current_;
   bool in_message_ = false;   ///< the expected packet is not the first of a message
   bool nak_sent_ = false;     ///< for the expected packet
   std::vector<Ahead> ahead_;  ///< a ring
-  uint32_t held_ = 0;         ///< packets that wait for their place
-  uint32_t messages_ = 0;     ///< MSN: how many have been completed
+  RcAnswers answers_;
+  uint32_t held_ = 0;      ///< packets that wait for their place
+  uint32_t messages_ = 0;  ///< MSN: how many have been completed
 };
 
 }  // namespace mrclab::endpoint

@@ -38,17 +38,18 @@ class PingPong {
   }
 
   /// A receive must be there before the peer's message: MRC has no "receiver not ready".
-  void expect(uint32_t n) { end_.device().post_receive(connection_.qpn, n); }
+  void expect(uint32_t n) { end_.device().post_receive(connection_.qpn, {.id = n}); }
 
   void send(uint32_t n) {
     fill(outbox_, n);
-    WriteRequest request;
+    WorkRequest request;
     request.id = n;
     request.local = outbox_;
     request.remote_va = connection_.remote.va;
     request.rkey = connection_.remote.rkey;
     request.immediate = n;
-    if (end_.device().post_write(connection_.qpn, request) != PostResult::kOk) fail("cannot post");
+    if (end_.device().post(connection_.qpn, std::move(request)) != PostResult::kOk)
+      fail("cannot post");
     wanted_ = 1;  // its completion: the outbox must not change before
   }
 

@@ -65,7 +65,10 @@ class RcPair {
     void message_received(RcQueuePair&, const ReceiveCompletion& completion) override {
       received.push_back(completion);
     }
-    void receive_flushed(RcQueuePair&, uint64_t id) override { flushed_receives.push_back(id); }
+    void receive_failed(RcQueuePair&, uint64_t id, std::string_view) override {
+      flushed_receives.push_back(id);
+    }
+    void first_request(RcQueuePair&) override {}
     void loss_detected(RcQueuePair&, Psn psn, std::string_view cause) override {
       losses.push_back(std::string(cause) + " " + std::to_string(psn.value()));
     }
@@ -118,7 +121,8 @@ class RcPair {
     packet.bth.opcode = data.opcode;
     packet.bth.psn = data.psn;
     packet.bth.ack_request = data.ack_request;
-    packet.extension = data.headers;
+    packet.bth.solicited = data.solicited;
+    packet.extension = data.extension;
     packet.payload = data.payload.bytes();
     packet.payload_length = data.payload.size();
     return packet;
@@ -126,6 +130,11 @@ class RcPair {
   /// The packet arrives at `to`, whose answer goes back. What it was refused for, if it was.
   Refusal deliver(End& to, const MrcPacket& packet) {
     if (to.qp->requester.failed()) return Refusal::kQpInError;
+    if (is_rc_response(packet.bth.opcode)) {
+      const Refusal refusal = to.qp->requester.on_response(packet, now_);
+      ++to.stats.refused[static_cast<size_t>(refusal)];
+      return refusal;
+    }
     std::optional<RcReply> reply;
     uint64_t placed = 0;
     const Refusal refusal = to.qp->responder.on_request(packet, reply, placed);
@@ -161,7 +170,9 @@ class RcPair {
 
   void turn(End& end) {
     end.qp->requester.on_timer(now_);
-    const std::optional<RcPacket> data = end.qp->requester.next_packet(now_);
+    std::optional<RcReply> reply;
+    const std::optional<RcPacket> data = end.qp->next_packet(now_, reply);
+    if (reply) answer(end, *reply);
     if (!data) return;
     end.sent.push_back(data->psn.value());
     if (end.loses_packet && end.loses_packet(*data)) return;

@@ -209,9 +209,11 @@ TEST_CASE("control frames and those of RC are the frames that the codec writes")
       packet.psn = bth.psn;
       packet.ack_request = bth.ack_request = number % 2 == 0;
       packet.payload = ConstMemory(memory).subspan(0, memory.size() - number % 4);
-      if (is_first(opcode)) packet.headers.reth = {0x1122'3344'5566'7700, 0xAB00'0000 + number, 99};
-      if (has_immediate(opcode)) packet.headers.immediate = 0x8090'A0B0 + number;
-      check(sender.maker.rc_data(packet, ev, to), {dscps.lossless, kEcnEct0}, bth, packet.headers,
+      RcHeaders headers;
+      if (is_first(opcode)) headers.reth = {0x1122'3344'5566'7700, 0xAB00'0000 + number, 99};
+      if (has_immediate(opcode)) headers.immediate = 0x8090'A0B0 + number;
+      packet.extension = headers;
+      check(sender.maker.rc_data(packet, ev, to), {dscps.lossless, kEcnEct0}, bth, headers,
             packet.payload);
     }
   }

@@ -93,8 +93,8 @@ struct Connected : Pair {
     }
     region = (*this)[1].register_memory(inbox);
   }
-  WriteRequest write(std::span<const uint8_t> bytes, uint64_t id) const {
-    WriteRequest request;
+  WorkRequest write(std::span<const uint8_t> bytes, uint64_t id) const {
+    WorkRequest request;
     request.id = id;
     request.local = bytes;
     request.remote_va = region.va;
@@ -122,10 +122,10 @@ std::vector<uint8_t> bytes(size_t count) {
 TEST_CASE("a write with immediate completes at both ends and its bytes are in memory") {
   Connected pair;
   const auto data = bytes(50'000);
-  CHECK(pair[1].post_receive(pair.ends[1].qpn, 11) == PostResult::kOk);
-  WriteRequest request = pair.write(data, 7);
+  CHECK(pair[1].post_receive(pair.ends[1].qpn, {.id = 11}) == PostResult::kOk);
+  WorkRequest request = pair.write(data, 7);
   request.immediate = 0xBEEF;
-  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, std::move(request)) == PostResult::kOk);
   pair.run();
   const auto sent = pair.poll(0);
   REQUIRE(sent.size() == 1);
@@ -146,23 +146,23 @@ TEST_CASE("a queue pair goes RESET, INIT, RTR, RTS and no other way") {
   const CqHandle cq = device.create_completion_queue(8);
   const Qpn qpn = device.create_queue_pair({cq, cq});
   const auto data = bytes(8);
-  WriteRequest request;
+  WorkRequest request;
   request.local = data;
   CHECK(device.query_queue_pair(qpn).state == QpState::kReset);
   CHECK_THROWS_AS(device.modify(qpn, ReadyToReceiveAttributes{}), std::invalid_argument);
   CHECK_THROWS_AS(device.modify(qpn, ReadyToSendAttributes{}), std::invalid_argument);
-  CHECK(device.post_receive(qpn, 1) == PostResult::kWrongState);
+  CHECK(device.post_receive(qpn, {.id = 1}) == PostResult::kWrongState);
   device.modify(qpn, InitAttributes{});
-  CHECK(device.post_receive(qpn, 1) == PostResult::kOk);
+  CHECK(device.post_receive(qpn, {.id = 1}) == PostResult::kOk);
   CHECK_THROWS_AS(device.modify(qpn, InitAttributes{}), std::invalid_argument);
   ReadyToReceiveAttributes receive;
   receive.remote_address = pair.address(1);
   receive.remote_qpn = {0x1001};
   device.modify(qpn, receive);
-  CHECK(device.post_write(qpn, request) == PostResult::kWrongState);
+  CHECK(device.post(qpn, {.local = data}) == PostResult::kWrongState);
   device.modify(qpn, ReadyToSendAttributes{});
   CHECK(device.query_queue_pair(qpn).state == QpState::kReadyToSend);
-  CHECK(device.post_write({qpn.value ^ 0x1000}, request) == PostResult::kUnknownQp);
+  CHECK(device.post({qpn.value ^ 0x1000}, {.local = data}) == PostResult::kUnknownQp);
 }
 
 TEST_CASE("attributes out of range and peers that nobody knows are refused and change nothing") {
@@ -202,10 +202,10 @@ TEST_CASE("attributes out of range and peers that nobody knows are refused and c
 TEST_CASE("a write with a wrong rkey fails with a remote access error and the rest is flushed") {
   Connected pair;
   const auto data = bytes(1000);
-  WriteRequest bad = pair.write(data, 1);
+  WorkRequest bad = pair.write(data, 1);
   bad.rkey ^= 0x10000;
-  CHECK(pair[0].post_write(pair.ends[0].qpn, bad) == PostResult::kOk);
-  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 2)) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, std::move(bad)) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, pair.write(data, 2)) == PostResult::kOk);
   pair.run();
   const auto sent = pair.poll(0);
   REQUIRE(sent.size() == 2);
@@ -217,8 +217,8 @@ TEST_CASE("a write with a wrong rkey fails with a remote access error and the re
   CHECK(event->kind == AsyncEvent::Kind::kQpFatal);
   CHECK(event->reason == "Remote Access Error");
   // As in ibverbs: accepted, and flushed at once.
-  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 3)) == PostResult::kOk);
-  CHECK(pair[0].post_receive(pair.ends[0].qpn, 4) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, pair.write(data, 3)) == PostResult::kOk);
+  CHECK(pair[0].post_receive(pair.ends[0].qpn, {.id = 4}) == PostResult::kOk);
   const auto flushed = pair.poll(0);
   REQUIRE(flushed.size() == 2);
   for (uint64_t i = 0; i < 2; ++i) {
@@ -238,7 +238,7 @@ TEST_CASE(
   const MemoryRegion next = pair[1].register_memory(other);
   CHECK((next.rkey & 0xFFF) == (pair.region.rkey & 0xFFF));
   CHECK(next.rkey != pair.region.rkey);
-  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
   pair.run();
   CHECK(pair.poll(0).at(0).status == WorkStatus::kRemoteAccessError);
   CHECK(pair.inbox[0] == 0);
@@ -249,9 +249,9 @@ TEST_CASE(
 TEST_CASE("a write with immediate that finds no receive is the end of both queue pairs") {
   Connected pair;
   const auto data = bytes(100);
-  WriteRequest request = pair.write(data, 1);
+  WorkRequest request = pair.write(data, 1);
   request.immediate = 1;
-  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, std::move(request)) == PostResult::kOk);
   pair.run();
   CHECK(pair.poll(0).at(0).status != WorkStatus::kSuccess);
   CHECK(pair[0].query_queue_pair(pair.ends[0].qpn).state == QpState::kError);
@@ -261,9 +261,9 @@ TEST_CASE("a write with immediate that finds no receive is the end of both queue
 TEST_CASE("a NAK that is lost is said again to the peer's probe, so the peer knows why") {
   Connected pair;
   const auto data = bytes(100);
-  WriteRequest request = pair.write(data, 1);
+  WorkRequest request = pair.write(data, 1);
   request.immediate = 1;
-  CHECK(pair[0].post_write(pair.ends[0].qpn, request) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, std::move(request)) == PostResult::kOk);
   pair.silent = 1;
   const auto state = [&] { return pair[1].query_queue_pair(pair.ends[1].qpn).state; };
   for (int i = 0; i < 1'000 && state() != QpState::kError; ++i) pair.run(1);
@@ -279,7 +279,7 @@ TEST_CASE("a completion queue that overruns is an event and the end of its queue
   Connected pair(4);
   const auto data = bytes(100);
   for (uint64_t i = 0; i < 6; ++i) {
-    CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, i)) == PostResult::kOk);
+    CHECK(pair[0].post(pair.ends[0].qpn, pair.write(data, i)) == PostResult::kOk);
   }
   pair.run();
   CHECK(pair.poll(0).size() == 4);
@@ -294,7 +294,7 @@ TEST_CASE("a silent network ends in retry counter exceeded, not in waiting") {
   Connected pair;
   const auto data = bytes(100);
   pair.cut = true;
-  CHECK(pair[0].post_write(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
+  CHECK(pair[0].post(pair.ends[0].qpn, pair.write(data, 1)) == PostResult::kOk);
   pair.run();
   CHECK(pair.poll(0).at(0).status == WorkStatus::kRetryExceeded);
 }
@@ -315,16 +315,20 @@ TEST_CASE("max_send_wr bounds what is outstanding until completions come") {
   std::vector<uint8_t> inbox(100);
   const MemoryRegion region = pair[1].register_memory(inbox);
   const auto data = bytes(100);
-  WriteRequest request;
-  request.local = data;
-  request.remote_va = region.va;
-  request.rkey = region.rkey;
-  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
-  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
-  CHECK(device.post_write(a.qpn, request) == PostResult::kQueueFull);
+  const auto request = [&](ConstMemory bytes) {
+    WorkRequest made;
+    made.local = bytes;
+    made.remote_va = region.va;
+    made.rkey = region.rkey;
+    return made;
+  };
+  CHECK(device.post(a.qpn, request(data)) == PostResult::kOk);
+  CHECK(device.post(a.qpn, request(data)) == PostResult::kOk);
+  CHECK(device.post(a.qpn, request(data)) == PostResult::kQueueFull);
   pair.run();
-  CHECK(device.post_write(a.qpn, request) == PostResult::kOk);
-  CHECK(device.post_write(a.qpn, {}) == PostResult::kBadLength);
+  CHECK(device.post(a.qpn, request(data)) == PostResult::kOk);
+  CHECK(device.post(a.qpn, request(ConstMemory::elided(uint64_t{1} << 32))) ==
+        PostResult::kBadLength);
 }
 
 TEST_CASE("a destroyed queue pair is silent, gives its place back and never its number") {
@@ -332,7 +336,7 @@ TEST_CASE("a destroyed queue pair is silent, gives its place back and never its 
   const auto data = bytes(30'000);
   const Qpn old = pair.ends[0].qpn;
   CHECK_THROWS_AS(pair[0].destroy_completion_queue(pair.ends[0].cq), std::invalid_argument);
-  CHECK(pair[0].post_write(old, pair.write(data, 1)) == PostResult::kOk);
+  CHECK(pair[0].post(old, pair.write(data, 1)) == PostResult::kOk);
   pair.run(1);
   pair[0].destroy_queue_pair(old);
   CHECK_FALSE(pair[0].next_async_event());
@@ -376,11 +380,11 @@ TEST_CASE("queue pairs that begin while a port is down begin with that knowledge
   };
   const auto data = bytes(1'000'000);
   const auto write = [&] {
-    WriteRequest request;
+    WorkRequest request;
     request.local = data;
     request.remote_va = region.va;
     request.rkey = region.rkey;
-    CHECK(pair[0].post_write(ends[0].qpn, request) == PostResult::kOk);
+    CHECK(pair[0].post(ends[0].qpn, std::move(request)) == PostResult::kOk);
     pair.run();
     WorkCompletion completion[1];
     CHECK(pair[0].poll_completions(ends[0].cq, completion).size() == 1);

@@ -60,7 +60,9 @@ class QpPair {
     void immediate_received(QueuePair&, const ReceiveCompletion& completion) override {
       received.push_back(completion);
     }
-    void receive_flushed(QueuePair&, uint64_t id) override { flushed_receives.push_back(id); }
+    void receive_failed(QueuePair&, uint64_t id, std::string_view) override {
+      flushed_receives.push_back(id);
+    }
     void ev_changed(QueuePair&, EntropyValue, EvState) override {}
     void loss_detected(QueuePair&, EntropyValue, Psn, std::string_view) override {}
     void failed(QueuePair&, std::string_view reason) override { failure = reason; }

@@ -66,9 +66,11 @@ TEST_CASE("a message is cut into packets whose opcodes say where they stand in i
       const bool last = i + 1 == c.opcodes.size();
       CHECK(packet->ack_request == last);
       const bool reth = i == 0 && c.kind == WorkKind::kWrite;
-      CHECK(packet->headers.reth.has_value() == reth);
-      if (reth) CHECK(*packet->headers.reth == Reth{0x1234, 0x77, static_cast<uint32_t>(c.size)});
-      CHECK(packet->headers.immediate.has_value() == (last && c.immediate));
+      CHECK(std::get<RcHeaders>(packet->extension).reth.has_value() == reth);
+      if (reth)
+        CHECK(*std::get<RcHeaders>(packet->extension).reth ==
+              Reth{0x1234, 0x77, static_cast<uint32_t>(c.size)});
+      CHECK(std::get<RcHeaders>(packet->extension).immediate.has_value() == (last && c.immediate));
       CHECK((last || packet->payload.size() == RcPair::kPmtu));
       bytes += packet->payload.size();
     }

@@ -56,16 +56,17 @@ class RcPrograms {
   }
 
   Device& device(uint32_t host) { return fabric.host(host).device(); }
-  WriteRequest request(uint64_t id, size_t length, WorkKind kind = WorkKind::kWrite) const {
-    WriteRequest request;
+  WorkRequest request(uint64_t id, size_t length,
+                      WorkRequest::Opcode opcode = WorkRequest::Opcode::kWrite) const {
+    WorkRequest request;
     request.id = id;
     request.local = std::span(data).first(length);
     request.remote_va = region.va;
     request.rkey = region.rkey;
-    request.kind = kind;
+    request.opcode = opcode;
     return request;
   }
-  PostResult post(const WriteRequest& request) { return device(0).post_write(qpns[0], request); }
+  PostResult post(WorkRequest request) { return device(0).post(qpns[0], std::move(request)); }
   void run_for(FabricTime time) { fabric.run_until(end_ += time); }
   std::vector<WorkCompletion> poll(uint32_t host) {
     std::vector<WorkCompletion> all(64);
@@ -88,13 +89,15 @@ class RcPrograms {
 TEST_CASE("a program writes and sends by RC, and both ends are told what was done") {
   RcPrograms programs;
   std::vector<uint8_t> buffer(20'000);
-  CHECK(programs.device(1).post_receive(programs.qpns[1], 11) == PostResult::kOk);
-  CHECK(programs.device(1).post_receive(programs.qpns[1], 12, buffer) == PostResult::kOk);
+  SpanAccess access(buffer);
+  CHECK(programs.device(1).post_receive(programs.qpns[1], {.id = 11}) == PostResult::kOk);
+  CHECK(programs.device(1).post_receive(
+            programs.qpns[1], {.id = 12, .pieces = {{&access, 0, 20'000}}}) == PostResult::kOk);
   CHECK(programs.post(programs.request(1, 50'000)) == PostResult::kOk);
-  WriteRequest with_immediate = programs.request(2, 100);
+  WorkRequest with_immediate = programs.request(2, 100);
   with_immediate.immediate = 0xBEEF;
-  CHECK(programs.post(with_immediate) == PostResult::kOk);
-  CHECK(programs.post(programs.request(3, 9'000, WorkKind::kSend)) == PostResult::kOk);
+  CHECK(programs.post(std::move(with_immediate)) == PostResult::kOk);
+  CHECK(programs.post(programs.request(3, 9'000, WorkRequest::Opcode::kSend)) == PostResult::kOk);
   programs.run_for(us(100));
   const auto sent = programs.poll(0);
   REQUIRE(sent.size() == 3);
@@ -125,10 +128,12 @@ TEST_CASE("a SEND waits for its receive, unless the program allows no retry") {
   SUBCASE("without end") {}
   SUBCASE("no retry") { attributes.rnr_retry = 0; }
   RcPrograms programs(attributes);
-  CHECK(programs.post(programs.request(1, 100, WorkKind::kSend)) == PostResult::kOk);
+  CHECK(programs.post(programs.request(1, 100, WorkRequest::Opcode::kSend)) == PostResult::kOk);
   programs.run_for(us(500));
   std::vector<uint8_t> buffer(100);
-  CHECK(programs.device(1).post_receive(programs.qpns[1], 5, buffer) == PostResult::kOk);
+  SpanAccess access(buffer);
+  CHECK(programs.device(1).post_receive(
+            programs.qpns[1], {.id = 5, .pieces = {{&access, 0, 100}}}) == PostResult::kOk);
   programs.run_for(us(500));
   const auto sent = programs.poll(0);
   REQUIRE(sent.size() == 1);
@@ -140,11 +145,11 @@ TEST_CASE("a SEND waits for its receive, unless the program allows no retry") {
 
 TEST_CASE("an access that is not allowed ends both queue pairs, with what ibverbs says of each") {
   RcPrograms programs;
-  CHECK(programs.device(1).post_receive(programs.qpns[1], 5) == PostResult::kOk);
-  WriteRequest bad = programs.request(1, 100);
+  CHECK(programs.device(1).post_receive(programs.qpns[1], {.id = 5}) == PostResult::kOk);
+  WorkRequest bad = programs.request(1, 100);
   bad.rkey ^= 0x10000;
-  CHECK(programs.post(bad) == PostResult::kOk);
-  CHECK(programs.post(programs.request(2, 100, WorkKind::kSend)) == PostResult::kOk);
+  CHECK(programs.post(std::move(bad)) == PostResult::kOk);
+  CHECK(programs.post(programs.request(2, 100, WorkRequest::Opcode::kSend)) == PostResult::kOk);
   programs.run_for(us(100));
   const auto sent = programs.poll(0);
   REQUIRE(sent.size() == 2);
@@ -158,7 +163,8 @@ TEST_CASE("an access that is not allowed ends both queue pairs, with what ibverb
     CHECK(programs.device(h).query_queue_pair(programs.qpns[h]).state == QpState::kError);
     const auto event = programs.device(h).next_async_event();
     REQUIRE(event);
-    CHECK(event->kind == AsyncEvent::Kind::kQpFatal);
+    CHECK(event->kind == (h == 0 ? AsyncEvent::Kind::kQpFatal : AsyncEvent::Kind::kQpAccessError));
+    CHECK(event->in_completion == (h == 0));
     CHECK(event->reason == (h == 0 ? "Remote Access Error" : "Local Access Violation"));
   }
 }
@@ -168,7 +174,7 @@ TEST_CASE("what an RC queue pair may not be is refused, and MRC has no SEND") {
   Device& device = programs.device(0);
   QpInitAttributes init{programs.cqs[0], programs.cqs[0]};
   const Qpn mrc = device.create_queue_pair(init);
-  CHECK(device.post_write(mrc, programs.request(1, 8, WorkKind::kSend)) ==
+  CHECK(device.post(mrc, programs.request(1, 8, WorkRequest::Opcode::kSend)) ==
         PostResult::kUnsupported);
   init.transport = TransportKind::kRoce;
   const Qpn qpn = device.create_queue_pair(init);
