@@ -64,7 +64,7 @@ enum class Op : uint32_t {
   kAdvance,    ///< WaitRequest without conditions: time passes to `until_ps`, or by what was spent
   kWait,       ///< WaitRequest -> WaitReply: until one of its conditions holds, or `until_ps`
   kPollEmpty,  ///< PollRequest -> none: the program polled an empty queue once more (held/README.md)
-  kNextEvent,  ///< none -> none: exactly one event of the host passes: for a proven spin
+  kNextEvent,  ///< none -> none: until something changed in the program's memory: for a proven spin
   kSocket,   ///< SocketRequest -> SocketReply: what the management network carries (held/README.md)
   kNotHeld,  ///< NotHeldRequest -> none: cannot be held, why; the server goes on in kWall
   kExit,     ///< none, no reply: the program ends at this instant
@@ -73,7 +73,7 @@ enum class Op : uint32_t {
 struct RequestHeader {
   Op op;
   uint32_t size;    ///< of the whole message
-  uint32_t thread;  ///< 0: the first; kHeld
+  uint32_t thread;  ///< 0: the program side runs one thread at a time and waits for all at once
   uint32_t reserved;
   uint64_t spent_ps;  ///< fabric time used up since the last reply to this thread; kHeld
 };
@@ -112,6 +112,10 @@ struct HelloReply {
   /// kHeld: what calls cost, in picoseconds (held/README.md).
   uint64_t cost_call_ps, cost_clock_ps, cost_post_ps, cost_poll_ps;
   uint64_t epoch_ns;  ///< kHeld: CLOCK_REALTIME at fabric time 0
+  /// kHeld: of all random numbers that the system gives the program; of the scenario's seed, host and program.
+  uint64_t seed;
+  uint32_t program;  ///< kHeld: its number among the programs of its host
+  uint32_t reserved2;
 };
 
 enum Capability : uint32_t {
@@ -231,7 +235,7 @@ struct WaitRequest {
   uint32_t async;     ///< 1: an asynchronous event
   uint32_t channels;  ///< how many of `handles` are channels; the rest are sockets
   uint32_t count;
-  uint32_t reserved;
+  uint32_t memory;  ///< 1: what kNextEvent waits for; the reply has no index for it
   uint32_t handles[64];
 };
 struct WaitReply {
@@ -242,20 +246,48 @@ struct PollRequest {
   uint32_t cq, in_a_row;
 };
 
-/// The management network: bytes go by real sockets, their times by these messages.
-enum class SocketOp : uint32_t { kListen, kConnect, kAccept, kSent, kReceive, kShutdown, kClose };
+/// The management network: bytes go by real sockets, their times by these messages. None of them waits; kWait does, in
+/// which a socket is ready when something came for it: bytes, an end, a connection, the answer to its connect, or room
+/// after a kSent that found none. What one host sends arrives at the other kManagementDelay later (20 us), in order.
+///
+///   kListen     connections to address:port are taken from now on; `bytes`: how many may wait. EADDRINUSE
+///   kConnect    from local_port to address:port. What listens there when it arrives decides; the answer comes back
+///               another delay later. 0: on its way; ENETUNREACH: no such host
+///   kConnected  the program saw the answer, and its real connection stands: the third step. After one more delay
+///               kAccept gives the connection, and both ends may send
+///   kAccept     `socket` listens; the connection gets the number in `bytes` -> its two ends. EAGAIN: none is there.
+///               `bytes` 0 only asks
+///   kSent       -> `bytes`: how many of so many the program may write into the real socket, before its next request.
+///               At most kSocketWindow are unread at the other end. EAGAIN: no room; EPIPE: nobody will read them.
+///               `bytes` 0 only asks
+///   kReceive    -> `bytes`: how many of at most so many have arrived, and are now taken; `closed`: the end came behind
+///               them. EAGAIN: none; EINPROGRESS, ECONNREFUSED: of a connect. `bytes` 0 only asks: how many there are
+///   kShutdown   `bytes` is SHUT_RD, SHUT_WR or SHUT_RDWR
+///   kClose      the number is free again
+enum class SocketOp : uint32_t {
+  kListen,
+  kConnect,
+  kAccept,
+  kSent,
+  kReceive,
+  kShutdown,
+  kClose,
+  kConnected
+};
+inline constexpr uint64_t kManagementDelayPs = 20'000'000;
+inline constexpr uint64_t kSocketWindow = 64 * 1024;  ///< fits into the kernel's buffers
 struct SocketRequest {
   SocketOp what;
-  uint32_t socket;   ///< the program's own number for it
+  uint32_t socket;   ///< the program's own number for it, not 0
   uint32_t address;  ///< IPv4, host order; kListen, kConnect
   uint16_t port, local_port;
-  uint64_t bytes;     ///< kSent: so many were sent; kReceive: at most so many
-  uint64_t until_ps;  ///< kAccept, kConnect, kReceive: a timeout
+  uint64_t bytes;
+  uint64_t reserved;
 };
 struct SocketReply {
   uint64_t bytes;
-  uint32_t closed, address;
-  uint16_t port, local_port;
+  uint32_t closed, address;   ///< kAccept: of the peer
+  uint16_t port, local_port;  ///< kAccept: the peer's, ours
   uint32_t reserved;
 };
 
