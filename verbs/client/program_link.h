@@ -5,7 +5,9 @@
 // nothing. The libraries find the symbol by dlsym(RTLD_DEFAULT, kProgramLinkSymbol), once, at their first call.
 //
 // Every function may be called from any thread, none from a signal handler. Errors are errno values, returned, never
-// set. After fork the child is detached: attach() and call() return EIO there, now_ps() and spend() do nothing.
+// set. What calls cost in mode kHeld is spent by who makes them: the verbs libraries spend cost_call_ps at each request,
+// cost_post_ps at each work request (before its at_ps is read) and cost_poll_ps at each poll that finds something; the
+// held library cost_clock_ps. After fork the child is detached: attach() and call() return EIO there, now_ps() and spend() do nothing.
 
 #include <cstdint>
 
@@ -46,6 +48,10 @@ struct ProgramLink {
   /// kHeld: the program used up `ps` by a call that needs no answer. The link asks for kAdvance by itself when that has
   /// become more than 100 us. kWall: nothing.
   void (*spend)(uint64_t ps);
+
+  /// 0, or EIO once the link is broken: cheap enough for each post of a work request (it asks the kernel nothing, or at
+  /// most whether the peer has hung up).
+  int (*broken)();
 
   /// What holds now: a held program that cannot be held any longer becomes kWall, and stays it.
   Mode (*mode)();
