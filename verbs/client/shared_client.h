@@ -3,7 +3,7 @@
 // the version node MRCLAB_1. libmrc.so names libibverbs.so.1 as a library that it needs; both then use one link, and
 // contexts, protection domains, regions, queues and queue pairs are the same objects in both.
 
-#include <infiniband/verbs.h>
+#include "verbs/client/abi.h"
 
 #include "verbs/client/program_link.h"
 
@@ -36,4 +36,5 @@ using SharedClientFunction = const SharedClient* (*)();
 }  // namespace mrclab::verbs
 
 /// Never null; the table is static.
-extern "C" const mrclab::verbs::SharedClient* mrclab_verbs_client(void);
+extern "C" __attribute__((visibility("default"))) const mrclab::verbs::SharedClient*
+mrclab_verbs_client(void);

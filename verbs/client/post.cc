@@ -1,0 +1,254 @@
+#include "verbs/client/post.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "verbs/client/operations.h"
+#include "verbs/client/places.h"
+
+namespace mrclab::verbs {
+namespace {
+
+static_assert(sizeof(ibv_sge) == sizeof(WorkSge) &&
+              offsetof(ibv_sge, length) == offsetof(WorkSge, length) &&
+              offsetof(ibv_sge, lkey) == offsetof(WorkSge, lkey));
+
+constexpr unsigned kSendFlags =
+    IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
+
+void report_refused_send() {
+  static std::atomic<bool> reported{false};
+  if (!reported.exchange(true)) {
+    fprintf(
+        stderr,
+        "%s: no SEND: MRC has RDMA WRITE and WRITE WITH IMMEDIATE alone; 'transport: rc' in the topology has SENDs, and "
+        "MRCLAB_VERBS_SEND=emulated (at both ends) sends them as writes into a hidden ring\n",
+        link_data().hello->device);
+  }
+}
+
+/// The list as it is, or the data that it names, copied now.
+int set_data(SendRequest& request, const Qp& qp, const ibv_send_wr& wr) {
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.max_send_sge) {
+    return EINVAL;
+  }
+  const auto count = static_cast<uint32_t>(wr.num_sge);
+  if ((wr.send_flags & IBV_SEND_INLINE) == 0) {
+    set_list(request, wr.sg_list, count);
+    return 0;
+  }
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ibv_sge& sge = wr.sg_list[i];
+    bytes += sge.length;
+    if (bytes > qp.max_inline) {
+      return EINVAL;
+    }
+    request.pieces[request.count++] = Piece{reinterpret_cast<const void*>(sge.addr), sge.length};
+  }
+  request.head.inline_bytes = static_cast<uint16_t>(bytes);
+  return 0;
+}
+
+int make_send(SendRequest& request, const Qp& qp, const ibv_send_wr& wr) {
+  const int refused = check_opcode(wr.opcode);
+  if (refused != 0) {
+    return refused;
+  }
+  if ((wr.send_flags & ~kSendFlags) != 0) {
+    return EINVAL;
+  }
+  WorkRecord& head = request.head;
+  head.wr_id = wr.wr_id;
+  head.opcode = static_cast<uint16_t>(wr.opcode);
+  head.flags = wr.send_flags;
+  switch (wr.opcode) {
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
+        return EINVAL;  // the list is where the old value goes
+      }
+      head.remote_address = wr.wr.atomic.remote_addr;
+      head.compare_add = wr.wr.atomic.compare_add;
+      head.swap = wr.wr.atomic.swap;
+      head.rkey = wr.wr.atomic.rkey;
+      break;
+    case IBV_WR_RDMA_READ:
+      if ((wr.send_flags & IBV_SEND_INLINE) != 0) {
+        return EINVAL;
+      }
+      [[fallthrough]];
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      head.remote_address = wr.wr.rdma.remote_addr;
+      head.rkey = wr.wr.rdma.rkey;
+      break;
+    default: break;
+  }
+  if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM || wr.opcode == IBV_WR_SEND_WITH_IMM) {
+    head.immediate = ntohl(wr.imm_data);
+  }
+  return set_data(request, qp, wr);
+}
+
+int post_one_receive(Qp& qp, const ibv_recv_wr& wr) {
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.max_recv_sge) {
+    return EINVAL;
+  }
+  if (!take_place(qp, qp.receives, Places::Place{wr.wr_id, IBV_WC_RECV, true})) {
+    return ENOMEM;
+  }
+  WorkRecord head{};
+  head.kind = static_cast<uint16_t>(WorkKind::kReceive);
+  head.wr_id = wr.wr_id;
+  head.handle = qp.entry.handle;
+  head.sges = static_cast<uint16_t>(wr.num_sge);
+  const Piece list{wr.sg_list, head.sges * static_cast<uint32_t>(sizeof(WorkSge))};
+  const int error = write_work(head, &list, 1);
+  if (error != 0) {
+    return_place(qp, qp.receives);
+  }
+  return error;
+}
+
+int post_one_shared(Srq& srq, const ibv_recv_wr& wr) {
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > srq.max_sge) {
+    return EINVAL;
+  }
+  if (srq.outstanding.load() >= srq.max_wr) {
+    return ENOMEM;
+  }
+  WorkRecord head{};
+  head.kind = static_cast<uint16_t>(WorkKind::kSharedReceive);
+  head.wr_id = wr.wr_id;
+  head.handle = srq.entry.handle;
+  head.sges = static_cast<uint16_t>(wr.num_sge);
+  const Piece list{wr.sg_list, head.sges * static_cast<uint32_t>(sizeof(WorkSge))};
+  ++srq.outstanding;  // before the record: its completion may come at once
+  const int error = write_work(head, &list, 1);
+  if (error != 0) {
+    --srq.outstanding;
+  }
+  return error;
+}
+
+/// Each request of a chain until one is refused, which `bad` then is.
+template <typename Request, typename PostOne>
+int post_chain(Request* first, Request** bad, PostOne post_one) {
+  for (Request* wr = first; wr != nullptr; wr = wr->next) {
+    const int error = post_one(*wr);
+    if (error != 0) {
+      if (bad != nullptr) {
+        *bad = wr;
+      }
+      return failed(error);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int check_opcode(uint32_t opcode) {
+  const uint32_t can = link_data().hello->capabilities;
+  const auto need = [can](uint32_t capability) { return (can & capability) != 0 ? 0 : EOPNOTSUPP; };
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM: return need(kCanWrite);
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+      if ((can & kCanSend) == 0) {
+        report_refused_send();
+      }
+      return need(kCanSend);
+    case IBV_WR_RDMA_READ: return need(kCanRead);
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: return need(kCanAtomic);
+    case IBV_WR_LOCAL_INV:
+    case IBV_WR_BIND_MW:
+    case IBV_WR_SEND_WITH_INV:
+    case IBV_WR_TSO:
+    case IBV_WR_ATOMIC_WRITE: return EOPNOTSUPP;
+    default: return EINVAL;
+  }
+}
+
+uint32_t completion_opcode(uint32_t opcode) {
+  switch (opcode) {
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM: return IBV_WC_SEND;
+    case IBV_WR_RDMA_READ: return IBV_WC_RDMA_READ;
+    case IBV_WR_ATOMIC_CMP_AND_SWP: return IBV_WC_COMP_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD: return IBV_WC_FETCH_ADD;
+    default: return IBV_WC_RDMA_WRITE;
+  }
+}
+
+void set_list(SendRequest& request, const ibv_sge* list, uint32_t count) {
+  request.head.sges = static_cast<uint16_t>(count);
+  request.pieces[0] = Piece{list, count * static_cast<uint32_t>(sizeof(WorkSge))};
+  request.count = 1;
+}
+
+int check_state(const Qp& qp, bool receive) {
+  switch (qp.state.load()) {
+    case IBV_QPS_RESET: return EINVAL;
+    case IBV_QPS_INIT:
+    case IBV_QPS_RTR: return receive ? 0 : EINVAL;
+    default: return 0;
+  }
+}
+
+int write_send(Qp& qp, SendRequest& request) {
+  WorkRecord& head = request.head;
+  if (qp.signal_all) {
+    head.flags |= IBV_SEND_SIGNALED;
+  }
+  const Places::Place place{head.wr_id, completion_opcode(head.opcode),
+                            (head.flags & IBV_SEND_SIGNALED) != 0};
+  if (!take_place(qp, qp.sends, place)) {
+    return ENOMEM;
+  }
+  head.kind = static_cast<uint16_t>(WorkKind::kSend);
+  head.handle = qp.entry.handle;
+  const int error = write_work(head, request.pieces, request.count);
+  if (error != 0) {
+    return_place(qp, qp.sends);
+  }
+  return error;
+}
+
+int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
+  Qp& own = *object_of(qp);
+  const Guard guard(own.send_mutex);
+  return post_chain(requests, bad, [&own](const ibv_send_wr& wr) {
+    const int refused = check_state(own, false);
+    if (refused != 0) {
+      return refused;
+    }
+    SendRequest request;
+    request.head = WorkRecord{};
+    request.count = 0;
+    const int error = make_send(request, own, wr);
+    return error != 0 ? error : write_send(own, request);
+  });
+}
+
+int post_receive(ibv_qp* qp, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  Qp& own = *object_of(qp);
+  const Guard guard(own.recv_mutex);
+  return post_chain(requests, bad, [&own](const ibv_recv_wr& wr) {
+    const int refused = own.srq != nullptr ? EINVAL : check_state(own, true);
+    return refused != 0 ? refused : post_one_receive(own, wr);
+  });
+}
+
+int post_shared_receive(ibv_srq* srq, ibv_recv_wr* requests, ibv_recv_wr** bad) {
+  Srq& own = *object_of(srq);
+  const Guard guard(own.mutex);
+  return post_chain(requests, bad,
+                    [&own](const ibv_recv_wr& wr) { return post_one_shared(own, wr); });
+}
+
+}  // namespace mrclab::verbs
