@@ -1,5 +1,6 @@
 // The one device of the host: its list, opening and closing it, and what it is called.
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +41,9 @@ void hold(ibv_context* context) { ++context_of(context)->holders; }
 void drop(ibv_context* context) {
   Context* own = context_of(context);
   if (--own->holders == 0) {
+    if (own->verbs.context.cmd_fd >= 0) {
+      close(own->verbs.context.cmd_fd);
+    }
     delete own;
   }
 }
@@ -100,8 +104,8 @@ ibv_context* ibv_open_device(ibv_device* device) {
   fill_operations(own->verbs);
   ibv_context& context = own->verbs.context;
   context.device = device;
-  // Nothing of ours is asked by ioctl; a number that no system call takes.
-  context.cmd_fd = -1;
+  // Nothing of ours is asked by ioctl; programs duplicate and pass on what they believe to be the device's.
+  context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
   context.async_fd = link_data().events;
   context.num_comp_vectors = 1;
   pthread_mutex_init(&context.mutex, nullptr);
