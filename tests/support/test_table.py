@@ -39,13 +39,13 @@ NEVER_SANITIZED = ["chaos"]
 
 # Groups of packages.txt besides [build] and [test] that tests of a room start.
 ROOM_PACKAGES = {"netio": ["bpf", "packets"], "switchd": ["bpf"], "routing": ["packets", "speakers"],
-                 "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"],
+                 "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"], "verbs": ["rdma"],
                  "fabric": [], "faults": [], "telemetry": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
                  "scenario": [], "recorded": ["packets", "traces"],
                  "speakers": ["packets", "speakers"]}
 OTHER_ROOMS_PACKAGES = ["bpf", "packets", "switches", "traces"]
 # The machine of a page may be asked for anything that its commands name.
-PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "speakers", "switches", "engines", "captures"]
+PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "rdma", "speakers", "switches", "engines", "captures"]
 
 # What runs one scenario, simulated or live (lab/front/verb_rows.inc).
 RUN_TARGETS = ("mrclab-cli", "mrclab-run")
@@ -215,8 +215,11 @@ class Table:
         yield Test("endpoints of other implementations",
                    [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
                    "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
+        yield Test("rdma-core's tests", [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build], "others", when,
+                   "lines", ("rdma",), ("loopback_host",), cost=30, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
-                   when, "lines", ("mpi", "bpf", "package", "shells", "packets", *(["image"] if self.nightly else [])),
+                   when, "lines",
+                   ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
                    ("all",), cost=230, timeout=self.timeout())
         yield Test("schemas", [ROOT / "tests/schema/check_schemas", self.build, *(["--all"] if self.nightly else [])],
                    "others", when, "lines", ("schemas",), ("all",), cost=220, timeout=self.timeout())
