@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "netio/system/file_descriptor.h"
 
@@ -23,6 +24,8 @@ class SharedPage {
   ~SharedPage();
 
   int fd() const { return fd_.get(); }
+  /// Gives up the descriptor, for another process; the mapping stays.
+  FileDescriptor take_fd() { return std::move(fd_); }
   size_t size() const { return size_; }
   std::byte* data() const { return data_; }
   /// The page as a T, zero-initialised by create(). T must be a type that several processes may

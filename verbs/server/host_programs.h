@@ -1,0 +1,58 @@
+#pragma once
+// All programs of one host as the one user of its device: who owns which completion queue and queue pair, and who is
+// called when something happens to it.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "endpoint/host/verbs.h"
+#include "verbs/server/host_facts.h"
+
+namespace mrclab::verbs {
+
+class VerbsSession;
+
+class HostPrograms : public endpoint::DeviceUser {
+ public:
+  /// `device` outlives it.
+  HostPrograms(endpoint::Device& device, HostFacts facts);
+  /// All sessions are gone before.
+  ~HostPrograms() override;
+  HostPrograms(const HostPrograms&) = delete;
+  HostPrograms& operator=(const HostPrograms&) = delete;
+
+  endpoint::Device& device() { return device_; }
+  const HostFacts& facts() const { return facts_; }
+  /// Delivers to every session (VerbsSession::deliver). False: there was nothing.
+  bool deliver();
+  /// What the device reports beside completions goes to whom it concerns.
+  bool hand_out_events();
+  uint32_t next_domain() { return ++domains_; }
+
+  // From sessions.
+  void add(VerbsSession& session);
+  void remove(VerbsSession& session);
+  void own(endpoint::CqHandle cq, VerbsSession* session);
+  void own(Qpn qpn, VerbsSession* session);
+  void own(endpoint::SrqHandle srq, VerbsSession* session);
+
+  // DeviceUser.
+  void on_completion(endpoint::CqHandle cq) override;
+  void on_async_event() override;
+  void on_memory_written() override;
+  void on_wake() override;
+  void on_power_lost() override;
+
+ private:
+  VerbsSession* owner_of(const endpoint::AsyncEvent& event) const;
+
+  endpoint::Device& device_;
+  HostFacts facts_;
+  std::vector<VerbsSession*> sessions_;  ///< in the order in which they came
+  std::map<uint32_t, VerbsSession*> cqs_, qps_, srqs_;
+  uint32_t domains_ = 0;
+  bool events_ = false;
+};
+
+}  // namespace mrclab::verbs
