@@ -40,6 +40,8 @@ class MessageSocket {
   static std::pair<MessageSocket, MessageSocket> pair();
   /// Throws SystemError.
   static MessageSocket connect(const std::filesystem::path& path);
+  /// None: nothing is sent, and nothing comes.
+  MessageSocket() = default;
   explicit MessageSocket(FileDescriptor connected) : fd_(std::move(connected)) {}
 
   /// Waits at most `wait_ms` (0: not at all, below 0: for ever) for a message, and takes it.
@@ -50,6 +52,7 @@ class MessageSocket {
   /// Who connected, as the kernel knows it; of a pair: this process.
   Peer peer() const;
   int fd() const { return fd_.get(); }
+  FileDescriptor take_fd() { return std::move(fd_); }
 
  private:
   FileDescriptor fd_;

@@ -16,6 +16,9 @@ HostFacts host_facts(const Topology& topology, uint32_t host, endpoint::Transpor
   facts.transport = transport;
   facts.ports = static_cast<uint32_t>(site.ports.size());
   facts.rate_bps = topology.host_rate.bps * facts.ports;
+  for (uint32_t other = 0; other < topology.host_count(); ++other) {
+    facts.hosts.push_back(host_address(topology, other));
+  }
   return facts;
 }
 

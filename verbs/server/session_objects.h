@@ -1,6 +1,7 @@
 #pragma once
 // What a program has made, as its session keeps it.
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -10,7 +11,7 @@
 #include "endpoint/base/region_access.h"
 #include "endpoint/host/verbs.h"
 #include "netio/runtime/shared_page.h"
-#include "netio/system/file_descriptor.h"
+#include "netio/system/message_socket.h"
 #include "verbs/protocol/messages.h"
 #include "verbs/protocol/ring.h"
 #include "verbs/server/program_memory.h"
@@ -51,27 +52,32 @@ class RegionObject : public endpoint::RegionAccess {
 };
 
 struct ChannelObject {
-  netio::FileDescriptor events;  ///< our end
-  uint32_t users = 0;            ///< completion queues
+  netio::MessageSocket events;  ///< our end
+  uint32_t users = 0;           ///< completion queues
 };
 
 struct CqObject {
+  explicit CqObject(netio::SharedPage shared) : memory(std::move(shared)) {}
+
   enum class Armed : uint8_t { kNo, kSolicited, kAny };
   uint32_t handle = 0;
   endpoint::CqHandle device;
   netio::SharedPage memory;
   uint32_t depth = 0;  ///< of the ring; a power of two
+  uint64_t bytes = 0;  ///< of the ring's memory
   uint64_t written = 0;
   uint32_t channel = 0;
   Armed armed = Armed::kNo;
   bool overrun = false;
   bool waiting = false;  ///< the device has completions for it
-  uint32_t users = 0;    ///< queue pairs, two of one that has it for both sides
+  uint32_t undelivered = 0;
+  uint32_t users = 0;  ///< queue pairs, two of one that has it for both sides
 
   CompletionRing& ring() const { return memory.as<CompletionRing>(); }
 };
 
 struct SrqObject {
+  uint32_t handle = 0;
   endpoint::SrqHandle device;
   SrqRequest attributes{};
   uint32_t domain = 0;
@@ -86,9 +92,8 @@ struct QpObject {
   CqObject* send_cq = nullptr;
   CqObject* recv_cq = nullptr;
   SrqObject* srq = nullptr;
-  QpAttributesWire attributes{};  ///< as the program set them
-  /// Of its WRITEs, SENDs and so on that the device has, in order: places of the session's slots.
-  std::deque<uint32_t> sends;
+  QpAttributesWire attributes{};      ///< as the program set them
+  uint32_t masks = 0, mrc_masks = 0;  ///< which of them it set
   uint64_t bytes_under_way = 0;
   /// Work that waits until the bytes before it have left: copies of records of the ring.
   std::deque<std::vector<uint8_t>> waiting;

@@ -38,6 +38,7 @@
 #include "endpoint/host/verbs.h"
 #include "netio/runtime/shared_page.h"
 #include "netio/system/file_descriptor.h"
+#include "netio/system/message_socket.h"
 #include "verbs/protocol/messages.h"
 #include "verbs/protocol/ring.h"
 #include "verbs/server/object_table.h"
@@ -60,6 +61,8 @@ class SessionUser {
   /// The device has a completion or an event for this program, or a packet wrote to its memory: what deliver() will
   /// hand over. Called within the host's event; a held program asks its device for wake_at(now()).
   virtual void on_something() {}
+  /// DeviceUser::on_wake() of the host's device, whoever asked for it. Completions up to now are delivered.
+  virtual void on_wake() {}
   /// An entry was put into the ring of this completion queue.
   virtual void on_completion_written(uint32_t /*cq*/) {}
   /// An event was put into the descriptor of this channel, or into that of asynchronous events.
@@ -130,6 +133,7 @@ class VerbsSession {
   void note_completion(endpoint::CqHandle cq);
   void note_memory_written();
   void note_event(const endpoint::AsyncEvent& event);
+  void note_path_event(const endpoint::AsyncEvent& event);
 
   int dispatch(const RequestHeader& header, std::span<const uint8_t> request,
                std::vector<netio::FileDescriptor>& in, Reply& reply);
@@ -166,6 +170,7 @@ class VerbsSession {
   bool scatter(const WorkRecord& record, const uint8_t* tail, uint32_t domain, WorkSlot& slot,
                std::vector<endpoint::MemoryPiece>& pieces);
   void refuse_send(QpObject& qp, uint32_t place);
+  void forget_slot(uint32_t place);
   void post_receive(const WorkRecord& record, const uint8_t* tail);
   void pump_waiting();
   std::shared_ptr<RegionObject> region_of(uint32_t lkey);
@@ -186,7 +191,7 @@ class VerbsSession {
   SessionUser* user_;
   ProgramMemory memory_;
   std::optional<netio::SharedPage> work_;
-  netio::FileDescriptor events_;  ///< our end
+  netio::MessageSocket events_;  ///< our end
   HelloReply hello_{};
   Mode mode_ = Mode::kWall;
   uint64_t rate_ = 0;
