@@ -110,6 +110,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   if (process.endpoints) {
     config.workload = options_.workload;
     config.transport = options_.transport;
+    config.nodes_folder = file("nodes");
   }
   return config;
 }

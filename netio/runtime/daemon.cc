@@ -109,9 +109,14 @@ class Daemon {
     if (config_.end != FabricTime::never()) touch_buffers();  // a run: its time counts
   }
 
+  ~Daemon() { program_->close(); }  // what is connected to the nodes, before they die
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
   int run() {
     if (!wait_for_links()) return 0;
     take_up_nodes();
+    program_->open();
     prepare_scheduling();
     gate_.set_state(config_.process, ProcessState::kReady);
     log_->info("ready with {} nodes of fabric {}", nodes_.size(), topology_.name);
@@ -125,6 +130,7 @@ class Daemon {
         continue;
       }
       const Driver::Tick tick = driver_.tick();
+      const bool served = program_->serve(gate_.clock);
       ++ticks_;
       const LabTime now = LabTime::now();
       if (now >= housekeeping) {
@@ -135,7 +141,7 @@ class Daemon {
       if (tick.finished && !finished_) finish();
       // The gate, not the clock, holds this process back, and something moved: the neighbours may
       // have published more.
-      if (tick.advanced && tick.clock_ahead) continue;
+      if ((tick.advanced || served) && tick.clock_ahead) continue;
       // A process that could commit nothing sleeps for a whole tick, so that those that hold it back get the processor.
       // Where many processes share one, all of them are late for their ticks, and would only look at the gate again.
       next_tick = std::max(next_tick + tick_ns(), now + (tick.advanced ? 0 : tick_ns()));
@@ -221,6 +227,7 @@ class Daemon {
     Handover left;
     left.histories = nodes_.saved_histories();
     off_ = true;
+    program_->close();
     log_->info("off at {}: another process takes over", to_string(driver_.committed()));
     outputs_.close(told());
     left.committed = driver_.committed();

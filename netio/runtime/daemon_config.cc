@@ -49,6 +49,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"run_dir", config.run_dir.string()},
       {"control_socket", config.control_socket.string()},
       {"output_file", config.output_file.string()},
+      {"nodes_folder", config.nodes_folder.string()},
       {"page_fd", config.page_fd},
       {"realtime", config.realtime},
       {"verbose", config.verbose},
@@ -83,6 +84,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.run_dir = json.at("run_dir").get<std::string>();
     config.control_socket = json.at("control_socket").get<std::string>();
     config.output_file = json.at("output_file").get<std::string>();
+    config.nodes_folder = json.at("nodes_folder").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);
     json.at("realtime").get_to(config.realtime);
     json.at("verbose").get_to(config.verbose);

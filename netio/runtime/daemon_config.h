@@ -41,6 +41,8 @@ struct DaemonConfig {
   bool verbose = false;       ///< the log also has what is of use only when something is looked for
   int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower
   bool payload_elided = false;  ///< hosts send headers alone
+  /// Programs reach the verbs of host h by <this folder>/h/run/mrclab-verbs; empty: there are no such sockets.
+  std::filesystem::path nodes_folder;
   std::string workload;         ///< YAML list as in a scenario; endpoints only
   std::string transport;        ///< YAML map as in a scenario; endpoints only
 };

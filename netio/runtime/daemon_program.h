@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fabric/node/node.h"
+#include "netio/runtime/clock_page.h"
 #include "netio/runtime/gate.h"
 
 namespace mrclab::netio {
@@ -25,6 +26,15 @@ class DaemonProgram {
   /// Adds the node's figures to the process's live ones.
   virtual void add_progress(const Node& node,
                             std::array<uint64_t, kProgressCounters>& progress) const = 0;
+
+  // Whoever is connected to the nodes from outside.
+  /// All nodes are made; before time starts.
+  virtual void open() {}
+  /// Called after each tick, between two runs of the nodes; it does not wait. True: something was done, and the next
+  /// tick has work.
+  virtual bool serve(const ClockPage&) { return false; }
+  /// Another process takes over, or this one ends; before the nodes die.
+  virtual void close() {}
 };
 
 }  // namespace mrclab::netio

@@ -246,7 +246,7 @@ TEST_CASE("each forbidden arrow is noticed") {
   CHECK(refused("fabric/a_main.cc", "\"netio/b.h\""));
   CHECK(refused("netio/a.cc", "\"switchd/b.h\""));
   CHECK(refused("endpoint/a.cc", "\"netio/b.h\""));
-  CHECK(refused("endpoint/endpointd_main.cc", "\"switchd/b.h\""));
+  CHECK(refused("verbs/endpointd_main.cc", "\"switchd/b.h\""));
   CHECK(refused("standalone/a.cc", "\"lab/b.h\""));
   CHECK(refused("endpoint/a.cc", "\"standalone/b.h\""));
   CHECK(refused("lab/a.cc", "\"tests/b.h\""));
@@ -287,7 +287,7 @@ TEST_CASE("arrows that point down are allowed") {
   };
   CHECK(allowed("endpoint/a.cc", "\"endpoint/b.h\""));
   CHECK(allowed("endpoint/a.cc", "\"fabric/b.h\""));
-  CHECK(allowed("endpoint/endpointd_main.cc", "\"netio/b.h\""));
+  CHECK(allowed("verbs/endpointd_main.cc", "\"netio/b.h\""));
   CHECK(allowed("netio/a.cc", "\"fabric/b.h\""));
   CHECK(allowed("lab/a.cc", "\"analysis/b.h\""));
   CHECK(allowed("switchd/a.cc", "\"routing/b.h\""));

@@ -53,7 +53,7 @@ TEST_CASE("the demo is built without the page, imports, chaos, campaigns and mea
       sources_of({"mrclab-cli", "mrclab-run", "mrc-endpointd", "mrc-switchd"});
   for (const char* needed :
        {"lab/run/live_run.cc", "live/world/live_lab.cc", "lab/front/mrclab_main.cc",
-        "endpoint/endpointd_main.cc", "switchd/switchd_main.cc"}) {
+        "verbs/endpointd_main.cc", "switchd/switchd_main.cc"}) {
     CHECK_MESSAGE(sources.contains(needed), needed);
   }
   for (const char* folder :

@@ -1,4 +1,4 @@
-// mrc-endpointd: runs the MRC endpoints of a few hosts in their namespaces.
+// mrc-endpointd: runs the MRC endpoints of a few hosts in their namespaces, and serves the verbs of programs in them.
 
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,8 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/pattern.h"
 #include "netio/runtime/daemon.h"
+#include "verbs/protocol/messages.h"
+#include "verbs/server/door.h"
 
 namespace {
 
@@ -18,7 +20,7 @@ using namespace mrclab;
 class EndpointProgram : public netio::DaemonProgram {
  public:
   EndpointProgram(const netio::DaemonConfig& config, const Topology& topology)
-      : topology_(topology) {
+      : topology_(topology), nodes_folder_(config.nodes_folder) {
     config_.transport = endpoint::make_profile(
         endpoint::parse_transport(read_yaml_text(config.transport, "transport"), topology),
         topology);
@@ -33,8 +35,23 @@ class EndpointProgram : public netio::DaemonProgram {
   }
 
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) override {
-    return std::make_unique<endpoint::HostNode>(environment, config_);
+    auto node = std::make_unique<endpoint::HostNode>(environment, config_);
+    hosts_.push_back({environment.self, node.get()});
+    return node;
   }
+
+  /// Where no payload is sent, a program's bytes would not arrive.
+  void open() override {
+    if (nodes_folder_.empty() || config_.payload_elided) return;
+    for (const Hosted& host : hosts_) {
+      const NodeSite& site = topology_.node(host.id);
+      doors_.open(verbs::door_of(nodes_folder_, site.name), host.node->device(),
+                  verbs::host_facts(topology_, site.index, config_.transport.transport));
+    }
+  }
+
+  bool serve(const netio::ClockPage& clock) override { return doors_.serve(rate_of(clock)); }
+  void close() override { doors_.close(); }
 
   nlohmann::json describe(const Node& node) const override {
     return report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
@@ -73,8 +90,24 @@ class EndpointProgram : public netio::DaemonProgram {
     return dynamic_cast<const endpoint::HostNode&>(node).stats();
   }
 
+  /// Fabric picoseconds per 1,000 ns of this machine.
+  uint64_t rate_of(const netio::ClockPage& clock) const {
+    if (!doors_.anybody()) return 0;
+    constexpr int64_t kSpanNs = 1'000'000;
+    const netio::LabTime now = netio::LabTime::now();
+    const FabricTime passed = clock.fabric_at(now + kSpanNs) - clock.fabric_at(now);
+    return static_cast<uint64_t>(std::max<int64_t>(passed.ps(), 0) / (kSpanNs / 1000));
+  }
+
+  struct Hosted {
+    NodeId id;
+    endpoint::HostNode* node = nullptr;
+  };
   const Topology& topology_;
+  std::filesystem::path nodes_folder_;
   endpoint::HostConfig config_;
+  std::vector<Hosted> hosts_;
+  verbs::Doors doors_;
 };
 
 }  // namespace
