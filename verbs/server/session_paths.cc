@@ -39,16 +39,16 @@ int VerbsSession::query_profile(const ProfileRequest& request, Reply& reply) {
 int VerbsSession::modify_profile(const ProfileRequest& request) {
   if (request.kind != kEvProfileKind) return EINVAL;
   using State = endpoint::EvProfileAttributes::State;
-  using Mode = endpoint::EvProfile::Mode;
+  using EvMode = endpoint::EvProfile::Mode;
   if (request.count > std::size(request.values) ||
       request.state > static_cast<uint32_t>(State::kOnline) ||
-      request.mode > static_cast<uint32_t>(Mode::kExplicit)) {
+      request.mode > static_cast<uint32_t>(EvMode::kExplicit)) {
     return EINVAL;
   }
   if (device_.query_ev_profile(request.id).users != 0) return EBUSY;
   endpoint::EvProfileAttributes profile;
   profile.state = static_cast<State>(request.state);
-  profile.mode = static_cast<Mode>(request.mode);
+  profile.mode = static_cast<EvMode>(request.mode);
   for (uint32_t i = 0; i < request.count; ++i) {
     profile.values.push_back(EntropyValue{request.values[i]});
   }
