@@ -1,0 +1,179 @@
+// What a program asks of its session, and what it is refused.
+
+#include <algorithm>
+#include <array>
+
+#include "tests/verbs/support/verbs_world.h"
+
+using namespace mrclab;
+using namespace mrclab::test;
+using verbs::Op;
+
+TEST_CASE("a program is told its host, its device and the bounds of its queues") {
+  VerbsWorld world;
+  auto guest = world.enter(1);
+  const verbs::HelloReply hello = guest->greet();
+  CHECK(std::string(hello.host) == "h1");
+  CHECK(std::string(hello.device) == "mrc0");
+  CHECK(hello.host_number == 1);
+  CHECK(hello.ports == 2);
+  CHECK(hello.rate_bps == 2 * world.fabric.topology.host_rate.bps);
+  CHECK(hello.max_cqe == 65'536);
+  CHECK((hello.capabilities & verbs::kCanWrite) != 0);
+  CHECK((hello.capabilities & verbs::kCanRead) == 0);
+  CHECK(hello.gid[0] == 0xfd);
+  CHECK(guest->call(Op::kHello, verbs::HelloRequest{}).status == EALREADY);
+  CHECK(guest->call(Op::kQueryPort).as<verbs::PortReply>().gids != 0);
+}
+
+TEST_CASE("nothing is answered before a hello, and a hello needs the program's memory") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  CHECK(guest->call(Op::kQueryPort).status == -1);
+  verbs::HelloRequest hello{};
+  hello.version = verbs::kProtocolVersion;
+  CHECK(guest->call(Op::kHello, hello).status == EPROTO);
+  std::vector<netio::FileDescriptor> wrong;
+  wrong.push_back(netio::FileDescriptor::open("/dev/zero", O_RDWR));
+  CHECK(guest->call(Op::kHello, hello, std::move(wrong)).status == EINVAL);
+  hello.version = verbs::kProtocolVersion + 1;
+  CHECK(guest->call(Op::kHello, hello).status == EPROTO);
+  CHECK_NOTHROW(guest->greet());
+}
+
+TEST_CASE("objects that are in use are not destroyed, and unknown ones are not found") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  guest->greet();
+  netio::FileDescriptor events;
+  const uint32_t channel = guest->channel(events);
+  const uint32_t cq = guest->cq(10, channel);
+  const verbs::QpReply qp = guest->qp(cq, cq);
+  const auto status = [&](Op op, uint32_t handle) {
+    return guest->call(op, verbs::HandleRequest{handle, 0}).status;
+  };
+  CHECK(status(Op::kDestroyChannel, channel) == EBUSY);
+  CHECK(status(Op::kDestroyCq, cq) == EBUSY);
+  for (const Op op : {Op::kDestroyChannel, Op::kDestroyCq, Op::kDestroyQp, Op::kDestroySrq,
+                      Op::kDeregisterMemory, Op::kQueryQp, Op::kQuerySrq}) {
+    for (const uint32_t handle : {0u, 99u, 0xFFFF'FFFFu}) CHECK(status(op, handle) == ENOENT);
+  }
+  CHECK(status(Op::kDestroyQp, qp.handle) == 0);
+  CHECK(status(Op::kDestroyQp, qp.handle) == ENOENT);
+  CHECK(status(Op::kDestroyCq, cq) == 0);
+  CHECK(status(Op::kDestroyChannel, channel) == 0);
+}
+
+TEST_CASE("memory that is not there, wraps around or may not be written is not registered") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  guest->greet();
+  std::vector<uint8_t> memory(8192);
+  const auto address = reinterpret_cast<uint64_t>(memory.data());
+  const auto status = [&](uint64_t at, uint64_t length, uint64_t iova, uint32_t access) {
+    return guest->call(Op::kRegisterMemory, verbs::RegionRequest{at, length, iova, access, 1})
+        .status;
+  };
+  CHECK(status(address, memory.size(), address, 15) == 0);
+  CHECK(status(address, memory.size(), 0, 15) == 0);  // another address for peers
+  CHECK(status(8, 4096, 8, 15) == EFAULT);
+  CHECK(status(address, uint64_t{1} << 46, address, 15) == EFAULT);
+  CHECK(status(address, 0, address, 15) == EINVAL);
+  CHECK(status(UINT64_MAX - 10, 100, 0, 15) == EINVAL);
+  CHECK(status(address, 100, UINT64_MAX - 10, 15) == EINVAL);
+  CHECK(status(address, 100, address, verbs::kRemoteWrite) == EINVAL);
+}
+
+TEST_CASE("a queue pair goes through its states by the rules of its transport") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  guest->greet();
+  const uint32_t cq = guest->cq(10);
+  const verbs::QpReply qp = guest->qp(cq, cq);
+  verbs::ModifyRequest request{};
+  request.handle = qp.handle;
+  const auto modify = [&](uint32_t state, uint32_t mask) {
+    request.attributes.state = state;
+    request.mask = mask;
+    return guest->call(Op::kModifyQp, request).status;
+  };
+  const auto state = [&] {
+    return guest->call(Op::kQueryQp, verbs::HandleRequest{qp.handle, 0})
+        .as<verbs::QueryReply>()
+        .attributes.state;
+  };
+  CHECK(state() == 0);
+  CHECK(modify(2, 0x129181) == EINVAL);  // RESET -> RTR
+  CHECK(modify(1, 0x39) == 0);
+  CHECK(state() == 1);
+  CHECK(modify(2, 0x1) == EINVAL);       // no path
+  CHECK(modify(2, 0x129181) == EINVAL);  // to nobody
+  std::copy_n(world.fabric.host(1).device().query_device().ports != 0 ? guest->hello.gid : nullptr,
+              16, request.attributes.remote_gid);
+  request.attributes.remote_gid[15] ^= 0;
+  CHECK(modify(7, 1) == EINVAL);
+  CHECK(modify(4, 1) == EINVAL);  // SQD
+  CHECK(modify(1, 0x80000001) == EINVAL);
+  CHECK(modify(6, 1) == 0);
+  CHECK(state() == 6);
+  CHECK(modify(6, 0x39) == EINVAL);
+  CHECK(modify(0, 1) == 0);
+  CHECK(state() == 0);
+}
+
+TEST_CASE("a program that ends at any step leaves its host as it was") {
+  VerbsWorld world;
+  for (uint32_t step = 0; step < 9; ++step) {
+    CAPTURE(step);
+    auto peer = world.enter(1);
+    auto guest = world.enter(0);
+    std::vector<uint8_t> memory(8192);
+    [&] {
+      if (step == 0) return;
+      guest->greet();
+      peer->greet();
+      if (step == 1) return;
+      const auto region = guest->region(memory);
+      if (step == 2) return;
+      netio::FileDescriptor events;
+      const uint32_t cq = guest->cq(16, guest->channel(events));
+      if (step == 3) return;
+      const auto qp = guest->qp(cq, cq);
+      if (step == 4) return;
+      const uint32_t peer_cq = peer->cq(16);
+      const auto peer_qp = peer->qp(peer_cq, peer_cq);
+      const auto peer_region = peer->region(memory);
+      REQUIRE(guest->connect(qp, peer->hello.gid, peer_qp.qpn) == 0);
+      REQUIRE(peer->connect(peer_qp, guest->hello.gid, qp.qpn) == 0);
+      if (step == 5) return;
+      for (int i = 0; i < 8; ++i) {
+        REQUIRE(guest->write(qp.handle, 1, memory, region.lkey,
+                             reinterpret_cast<uint64_t>(memory.data()), peer_region.rkey));
+      }
+      if (step == 6) return;
+      guest.session->take_work(FabricTime::never());
+      if (step == 7) return;
+      world.fabric.run_until(world.fabric.now() + FabricTime::from_us(2));
+    }();
+    guest.session.reset();
+    world.fabric.run_until(world.fabric.now() + FabricTime::from_us(20));
+    peer.session.reset();
+    world.fabric.run_until(world.fabric.now() + FabricTime::from_us(20));
+    CHECK(world.fabric.host(0).queues().empty());
+  }
+  // All that there may be can be made again: nothing was left behind.
+  auto guest = world.enter(0);
+  guest->greet();
+  std::vector<uint8_t> memory(4096);
+  for (uint32_t i = 0; i < guest->hello.max_mr; ++i) {
+    REQUIRE(
+        guest
+            ->call(Op::kRegisterMemory,
+                   verbs::RegionRequest{reinterpret_cast<uint64_t>(memory.data()), 4096, 0, 1, 1})
+            .status == 0);
+  }
+  CHECK(guest
+            ->call(Op::kRegisterMemory,
+                   verbs::RegionRequest{reinterpret_cast<uint64_t>(memory.data()), 4096, 0, 1, 1})
+            .status == ENOMEM);
+}
