@@ -7,6 +7,7 @@
 #include <random>
 
 #include "fabric/topology/path.h"
+#include "live/bringup/management_network.h"
 #include "live/bringup/node_container_files.h"
 #include "live/bringup/node_plan.h"
 #include "netio/kernel/link.h"
@@ -131,8 +132,22 @@ class LiveFabric::Impl {
     queue_peer_route(batch, node, known);
   }
 
+  void make_management_network() {
+    if (management_) return;
+    std::vector<ManagementNetwork::Host> hosts;
+    for (uint32_t host = 0; host < topology_.host_count(); ++host) {
+      const NodeId node = topology_.host(host);
+      hosts.push_back(
+          {host, topology_.node(node).name, &namespaces_[node.value], &netlinks_[node.value]});
+    }
+    const std::string name = lab::namespace_name(lab_, kManagementName);
+    management_.emplace(name, hosts,
+                        [&](uint64_t cookie) { record_namespace(paths_, lab_, name, cookie); });
+  }
+
   void tear_down() {
     if (!recorded_) return;
+    management_.reset();
     netlinks_.clear();
     namespaces_.clear();
     const CleanUpReport report = clean_up(lab_, paths_);
@@ -161,6 +176,7 @@ class LiveFabric::Impl {
   std::vector<NetworkNamespace> namespaces_;  ///< by NodeId
   std::vector<NamespaceNetlink> netlinks_;    ///< by NodeId
   std::vector<bool> link_up_;                 ///< by LinkId
+  std::optional<ManagementNetwork> management_;
 
  private:
   void create_namespaces(const BringUpProgress& progress) {
@@ -385,6 +401,9 @@ void LiveFabric::queue_peer_route(uint32_t from, uint32_t to, netio::Route route
 }
 void LiveFabric::set_link(LinkId link, bool up) { impl_->set_link(link, up); }
 bool LiveFabric::link_is_up(LinkId link) const { return impl_->link_up_[link.value]; }
+
+void LiveFabric::make_management_network() { impl_->make_management_network(); }
+bool LiveFabric::has_management_network() const { return impl_->management_.has_value(); }
 
 void LiveFabric::record_process(const ProcessMark& process) {
   lab::record_process(impl_->paths_, impl_->lab_, process);

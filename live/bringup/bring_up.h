@@ -8,6 +8,7 @@
 //             encap.red and the carrier of a path, one out of each port; End.DT6 for the host's own
 //             f uSIDs; its e uSIDs (MRC) fall into a blackhole, so that the kernel never answers for
 //             the transport. IPv6 is on, but silent.
+//   The network beside the fabric, once somebody needs it: management_network.h.
 //   Switches: IPv6 off. With `forwarding: kernel` on, with seg6local End (next-csid) and routes.
 
 #include <filesystem>
@@ -72,6 +73,11 @@ class LiveFabric {
   /// removes it. The kernel gets the ways whose link is up, and each of the others when its link
   /// comes up. The flush() of the host's netlink sends it and waits for the answer.
   void queue_peer_route(uint32_t from, uint32_t to, netio::Route route);
+
+  /// Makes the management network (management_network.h), once; `mgmt0` of each host is there afterwards. Throws
+  /// SystemError; then there is none, and a later call tries again.
+  void make_management_network();
+  bool has_management_network() const;
 
   /// Writes a child down, for clean-up after a crash.
   void record_process(const ProcessMark& process);

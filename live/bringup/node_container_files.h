@@ -9,7 +9,8 @@
 
 namespace mrclab::lab {
 
-/// Writes <lab directory>/hosts, which names every host.
+/// Writes <lab directory>/hosts, which names every host: "h5" by its address in the fabric and by that of the management
+/// network, "h5.mgmt" by the latter alone.
 void write_hosts_file(const Topology& topology, const std::filesystem::path& lab_directory);
 
 /// The container of a node, for netio::exec_in_node; makes its run directory.

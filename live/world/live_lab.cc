@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "netio/system/parallel.h"
+#include "verbs/protocol/management_address.h"
 
 namespace mrclab::lab {
 namespace {
@@ -70,6 +71,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
   // The daemons are started, load and open their rings while another thread makes the links: the kernel makes links under
   // one lock, so that this keeps one processor busy and leaves the others to the daemons.
   netio::run_beside([this] { fleet_.start(); }, [&] { fabric_->connect(progress); });
+  if (options_.management_network) fabric_->make_management_network();
   gate_.tell_of_links();
   if (topology.has_forwarding(Forwarding::kOvs)) ovs_ = std::make_unique<OvsSwitches>(*fabric_);
   if (topology.has_forwarding(Forwarding::kBpf)) bpf_ = std::make_unique<BpfSwitches>(*fabric_);
@@ -145,6 +147,12 @@ bool LiveLab::step() {
   ordinary_routes_.apply_due(slowest);
   outside_->look_at_switches();
   return fleet_.any_ready();
+}
+
+void LiveLab::make_management_network() {
+  if (fabric_->has_management_network()) return;
+  fabric_->make_management_network();
+  outside_->adopt_in_hosts(verbs::kManagementInterface);
 }
 
 void LiveLab::look_again() {

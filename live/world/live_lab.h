@@ -78,6 +78,9 @@ class LiveLab {
     outside_faults_.report_fault({.t = now(), .what = std::move(what)});
   }
 
+  /// Makes the network beside the fabric, for programs that need it, if it is not there. Throws SystemError.
+  void make_management_network();
+
   /// After the last step: looks at everything once more. A difference that the kernel
   /// did not report becomes an outside fault.
   void look_again();

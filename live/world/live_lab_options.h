@@ -31,7 +31,8 @@ struct LiveLabOptions {
   std::string workload;           ///< YAML for the endpoints
   bool payload_elided = false;    ///< they send headers alone
   std::string transport = "{profile: lab}";
-  std::optional<double> dilation;  ///< empty: auto
+  std::optional<double> dilation;   ///< empty: auto
+  bool management_network = false;  ///< is made with the fabric; LiveLab can make it later
   bool isolate = false;
   uint32_t host_processes = 2;
   uint32_t switch_processes = switch_processes_here();

@@ -12,6 +12,7 @@ LiveLabOptions live_options_of(const Scenario& scenario, LiveLabOptions own) {
   for (const endpoint::WorkloadSpec& spec : scenario.workload) {
     own.workload += "- " + endpoint::to_yaml(spec) + "\n";
   }
+  own.management_network = !scenario.programs.empty();
   own.payload_elided = scenario.payload_elided;
   own.transport = endpoint::to_yaml(scenario.transport);
   if (scenario.dilation) own.dilation = *scenario.dilation;

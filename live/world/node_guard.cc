@@ -61,6 +61,12 @@ std::vector<OutsideChange> NodeGuard::check() {
   return found;
 }
 
+void NodeGuard::adopt_in_hosts(const std::string& interface) {
+  for (NodeLinks& links : links_) {
+    if (fabric_.topology().node(links.owner()).role == NodeRole::kHost) links.adopt(interface);
+  }
+}
+
 std::vector<OutsideChange> NodeGuard::check_all() {
   while (sysctls_.size() < links_.size()) watch_next_sysctls();
   std::vector<OutsideChange> found;

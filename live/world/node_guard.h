@@ -31,7 +31,10 @@ class NodeGuard {
   /// Changes since the last call, without blocking: two system calls when nothing happened. Sysctls begin to be
   /// watched at one node with each call, and of one node in every kCallsBetweenCompares calls they are read.
   std::vector<OutsideChange> check();
-  /// The same, once more, and the sysctls of all nodes are read.
+  /// The lab has made this interface in each host since the last call, and given it addresses and routes by the fabric's
+  /// own sockets.
+  void adopt_in_hosts(const std::string& interface);
+  /// check() once more, and the sysctls of all nodes are read.
   std::vector<OutsideChange> check_all();
 
  private:

@@ -32,6 +32,14 @@ NodeLinks::NodeLinks(LiveFabric& fabric, std::vector<NodeId> nodes)
   addresses_ = netio::installed_addresses(netlink_);
 }
 
+void NodeLinks::adopt(const std::string& interface) {
+  const netio::LinkState link = netlink_.link(interface);
+  links_[link.ifindex] = {link, {}};
+  for (const netio::InstalledAddress& address : netio::installed_addresses(netlink_)) {
+    if (address.ifindex == link.ifindex) addresses_.insert(address);
+  }
+}
+
 std::string NodeLinks::name_of(const Known& known) const {
   if (known.port) return fabric_.topology().port_name(*known.port);
   return fmt::format("{} of {}", known.state.name, fabric_.topology().node(owner()).name);

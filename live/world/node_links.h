@@ -25,15 +25,18 @@ class NodeLinks {
   /// once when it is up again.
   void look_at_links(std::vector<OutsideChange>& found);
   void look_at_addresses(std::vector<OutsideChange>& found);
+  /// The lab has made this interface, with its addresses, since the last call.
+  void adopt(const std::string& interface);
   /// "p1.t0-1:d0", "sr0 of h0"; empty if there is no such link.
   std::string name_of(uint32_t ifindex) const;
 
  private:
   struct Known {
     netio::LinkState state;
-    std::optional<PortRef> port;  ///< empty: the loopback, and the pair sr0/sr1 (node_plan.h)
-    bool set_down = false;        ///< another program did so, and it was reported
-    bool gone = false;            ///< another program deleted it
+    std::optional<PortRef>
+        port;               ///< empty: the loopback, mgmt0, and the pair sr0/sr1 (node_plan.h)
+    bool set_down = false;  ///< another program did so, and it was reported
+    bool gone = false;      ///< another program deleted it
   };
   void compare(Known& known, const netio::LinkState& now, std::vector<OutsideChange>& found) const;
   void look_at_gone(const std::set<uint32_t>& there, std::vector<OutsideChange>& found);

@@ -46,6 +46,8 @@ class OutsideWatch {
   OutsideWatch(const Subjects& subjects, OutsideFaults& faults, std::function<FabricTime()> now);
 
   void look_at_nodes();
+  /// NodeGuard::adopt_in_hosts().
+  void adopt_in_hosts(const std::string& interface) { nodes_.adopt_in_hosts(interface); }
   /// Programs that are not ours, which are not to end nor to stop, and their tables.
   void look_at_switches();
   /// What went wrong at foreign switches since the last call.
