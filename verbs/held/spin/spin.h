@@ -1,0 +1,78 @@
+#pragma once
+// Ticks and steps: finds the threads that spin, and lets events of their host pass for them.
+//
+// Each thread that is watched gets a timer of this machine's time. If it came to a tick without a call (enter_call) since
+// the last, it is stepped (trap flag, SIGTRAP) until spin_proof.h knows. Proven: `pass_event` is called, which has exactly
+// one event of the host pass, and the stepping goes on. Nothing that a program sees depends on when ticks fall. Who
+// computes is left alone for longer and longer; who neither calls nor can be proven for `bound_ns` is reported once.
+
+#include <cstdint>
+
+namespace mrclab::held {
+
+struct SpinUser {
+  /// One event of the host passes; the program's memory may be another afterwards. False: this program is not held any
+  /// longer, and nothing more is proven. On the thread's own stack, all signals blocked that can be: a signal that is sent
+  /// to the thread meanwhile is delivered at this very place of its loop.
+  bool (*pass_event)();
+  /// The thread cannot be held: it goes round at `address` (or stands there), and `why` says what it does, a phrase
+  /// without a full stop that lives for ever. Called at most once per thread, then it is not watched any longer.
+  void (*not_held)(uint64_t address, const char* why);
+};
+
+struct SpinOptions {
+  uint64_t tick_ns = 200'000;
+  /// Of the thread's processor time without a call and without proof: less than the 5 s after which the host gives a
+  /// program up, and none of it passes while the thread waits or others have the processor.
+  uint64_t bound_ns = 4'000'000'000;
+};
+
+/// Takes SIGTRAP and the signal of ticks, once per process. 0; ENOTSUP: not an x86-64; another errno. Without Zydis threads
+/// are watched but never proven.
+int start_proving(const SpinUser& user, const SpinOptions& options);
+/// Whether a spin can be proven here at all.
+bool can_prove();
+
+/// Watches this thread from now on, or no longer. Not in a handler. 0 or an errno.
+int watch_thread();
+void leave_thread();
+/// In a forked child, which has no timers: nothing is watched.
+void forget_after_fork();
+
+/// What the library and the spin proof know of a thread's calls.
+struct ThreadCalls {
+  uint64_t count;    ///< calls so far
+  uint32_t inside;   ///< depth: the thread is in the library
+  uint32_t stepped;  ///< of spin.cc: the trap flag should be set
+};
+// Initial-exec: handlers read it, and must not be the first to make it.
+extern __attribute__((tls_model("initial-exec"))) __thread ThreadCalls thread_calls;
+
+/// Around everything that the program calls in the library, also what needs no message: a call that proves that the
+/// thread proceeds.
+void recover_steps();  // the program jumped out of a handler in the midst of a proof
+inline void enter_call() {
+  ++thread_calls.count;
+  ++thread_calls.inside;
+  asm volatile("" ::: "memory");
+  if (thread_calls.stepped != 0) recover_steps();
+}
+inline void leave_call() {
+  asm volatile("" ::: "memory");
+  --thread_calls.inside;
+}
+class Call {
+ public:
+  Call() { enter_call(); }
+  ~Call() { leave_call(); }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+};
+
+/// For tests and for who tells an operator: of all threads since start_proving.
+struct SpinCounts {
+  uint64_t ticks, proofs, steps, events, computing, unknown;
+};
+SpinCounts spin_counts();
+
+}  // namespace mrclab::held

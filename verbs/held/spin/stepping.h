@@ -1,0 +1,47 @@
+#pragma once
+// What one watched thread has between ticks, and how its frames are made to step. For spin.cc.
+
+#include <ucontext.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "verbs/held/signals/own_signals.h"
+#include "verbs/held/spin/spin.h"
+#include "verbs/held/spin/spin_proof.h"
+
+namespace mrclab::held {
+
+struct WatchedThread {
+  SpinProof proof;
+  uint64_t seen_calls;      ///< at the last tick
+  uint64_t quiet_since_ns;  ///< of its processor time
+  uint64_t pause_ns;        ///< until the next tick
+  uint32_t budget;          ///< steps of the next proof
+  int32_t timer;
+  bool given_up;           ///< not held: nothing more is done
+  SignalMask mask_before;  ///< of the program, while it is stepped
+  uint64_t last_loop;      ///< where it counted at the last attempt, or 0
+  SpinProof::Verdict last_verdict;
+};
+
+inline constexpr uint64_t kTrapFlag = 0x100;
+
+/// From the next instruction on the thread that returns to `context` traps at each; other signals wait until end_steps().
+inline void begin_steps(ucontext_t* context, WatchedThread& thread) {
+  // Faults that an instruction makes must find the program's handlers: blocked, they would end it.
+  constexpr SignalMask kFaults = mask_of(SIGTRAP) | mask_of(SIGSEGV) | mask_of(SIGBUS) |
+                                 mask_of(SIGFPE) | mask_of(SIGILL) | mask_of(SIGSYS);
+  thread.mask_before = mask_in(context);
+  mask_in(context) = (thread.mask_before | ~kFaults) & ~(mask_of(SIGTRAP) | mask_of(SIGSEGV));
+  context->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+  thread_calls.stepped = 1;
+}
+
+inline void end_steps(ucontext_t* context, WatchedThread& thread) {
+  mask_in(context) = thread.mask_before;
+  context->uc_mcontext.gregs[REG_EFL] &= ~static_cast<int64_t>(kTrapFlag);
+  thread_calls.stepped = 0;
+}
+
+}  // namespace mrclab::held
