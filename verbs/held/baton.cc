@@ -185,8 +185,8 @@ Woken block(Wait& wait) {
   return me.woken == Woken::kSignal ? Woken::kReady : me.woken;
 }
 
-void wake(const void* object, uint32_t count) {
-  while (count-- > 0) {
+uint32_t wake(const void* object, uint32_t count) {
+  for (uint32_t woken = 0; woken < count; ++woken) {
     Thread* first = nullptr;
     for (uint32_t i = 0; i < highest; ++i) {
       Thread& thread = threads[i];
@@ -194,9 +194,10 @@ void wake(const void* object, uint32_t count) {
           (first == nullptr || thread.since < first->since))
         first = &thread;
     }
-    if (first == nullptr) return;
+    if (first == nullptr) return woken;
     make_ready(*first, Woken::kReady);
   }
+  return count;
 }
 
 bool has_other_threads() {

@@ -40,8 +40,9 @@ enum class Woken {
 
 /// Waits. Held programs only, in a thread that `this_thread_number` knows.
 Woken block(Wait& wait);
-/// The threads that wait for `object` can go on: the first `count` of them, in the order in which they began to wait.
-void wake(const void* object, uint32_t count = UINT32_MAX);
+/// The threads that wait for `object` can go on: the first `count` of them, in the order in which they began to wait. How
+/// many there were.
+uint32_t wake(const void* object, uint32_t count = UINT32_MAX);
 /// Others than the running thread exist: what lets time pass must go by block().
 bool has_other_threads();
 /// The calling thread has the baton: false in a signal handler that came while it waited.

@@ -136,7 +136,11 @@ int wait_in_place_of(const RequestHeader& head, const void* request, void* reply
 
 uint64_t growing_ps(uint32_t in_a_row) {
   const uint32_t doublings = in_a_row / 32;
-  return doublings > 14 ? kPollLongestPs : kPollFirstPs << doublings;
+  if (doublings > 14) return kPollLongestPs;
+  const uint64_t base = kPollFirstPs << doublings;
+  const uint64_t ps = base + base * (in_a_row % 32) /
+                                 32;  // straight between two doublings, as the host's side has it
+  return ps < kPollLongestPs ? ps : kPollLongestPs;
 }
 
 int call(const void* request, void* reply, uint32_t reply_room, int* descriptors) {

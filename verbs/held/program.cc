@@ -205,7 +205,9 @@ void leave_held_time() {
   Standing expected = Standing::kHeld;
   program.left_ns = machine_ns();
   program.replied_ns = program.left_ns;
-  if (program.standing.compare_exchange_strong(expected, Standing::kWall)) release_all_threads();
+  if (!program.standing.compare_exchange_strong(expected, Standing::kWall)) return;
+  stop_ticks();
+  release_all_threads();
 }
 
 void become_child() {

@@ -86,6 +86,10 @@ void begin_traps() {
     say("spins cannot be proven here: a program that waits for its memory without a call stands still");
 }
 
+void stop_ticks() {
+  if (proving) mrclab::held::stop_proving();
+}
+
 void trap_thread() {
   using namespace mrclab::held;
   if (program.standing.load() != Standing::kHeld) return;

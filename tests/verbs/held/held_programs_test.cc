@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/verbs/held/program_runs.h"
@@ -102,6 +103,62 @@ TEST_CASE("a shell around a held program is none") {
       {{"/bin/sh", "-c", "date > /dev/null; timeout 60 " + path + "; exit $?"}}, options);
   check_good(wrapped);
   CHECK(wrapped.outputs == bare.outputs);
+}
+
+TEST_CASE("children of a held program are not held, and its time stands while it waits for them") {
+  const ProgramRun run = run_programs({{built("held_odd"), "children"}});
+  check_good(run);
+  CHECK(run.codes == std::vector{0});
+  const std::string& out = run.outputs[0];
+  CHECK(after(out, "forked: ") == "11");
+  CHECK(after(out, "executed: ") == "13");
+  CHECK(after(out, "spawned: ") == "14");
+  CHECK(after(out, "piped: ") == "fifteen");
+  CHECK(after(out, "from a child: ") == "sixteen");
+  CHECK(after(out, "took ").size() < 6);  // nanoseconds: calls alone
+  CHECK(out.ends_with("became echo\n"));
+}
+
+TEST_CASE("futexes by number are held") {
+  const ProgramRun run = run_programs({{built("held_odd"), "futexes"}});
+  check_good(run);
+  CHECK(after(run.outputs[0], "woken after ") == "40120");
+  CHECK(after(run.outputs[0], "futex: ") == "-1 1 after 5000020");
+  CHECK(after(run.outputs[0], "by number: ") == "1");
+}
+
+TEST_CASE("a thread that did not begin by pthread_create ends being held, by name") {
+  const ProgramRun run = run_programs({{built("held_odd"), "c11"}});
+  CHECK(run.served);
+  CHECK(run.not_held ==
+        std::vector<std::string>{"has a thread that did not begin by pthread_create"});
+  CHECK_MESSAGE(after(run.outputs[0], "result ") == "7", run.errors[0]);
+}
+
+TEST_CASE("a program that sends datagrams is not held, by name") {
+  const ProgramRun run = run_programs({{built("held_odd"), "datagram"}});
+  CHECK(run.not_held == std::vector<std::string>{"sends datagrams beside the fabric"});
+  CHECK(after(run.outputs[0], "sent ") == "1");
+}
+
+TEST_CASE("a held program survives its server, and what a server should not send") {
+  using Fault = ReferenceServer::Fault;
+  const Fault faults[] = {Fault::kHangsUp, Fault::kTooShort,     Fault::kTooLong,
+                          Fault::kOtherOp, Fault::kTimeRunsBack, Fault::kHoldsNoLonger};
+  for (const Fault fault : faults) {
+    for (const char* const deed : {"sleeps", "locked"}) {
+      CAPTURE(static_cast<int>(fault));
+      const std::string which = deed;
+      CAPTURE(which);
+      RunOptions options;
+      options.fault = fault;
+      options.fault_from = 20;
+      const ProgramRun run = run_programs({{built("held_odd"), deed}}, options);
+      CHECK(run.codes.at(0) == 0);
+      CHECK(run.errors[0].starts_with("mrclab: the host's side of the lab "));
+      CHECK(std::count(run.errors[0].begin(), run.errors[0].end(), '\n') == 1);
+    }
+  }
 }
 
 TEST_CASE("a program that connects to something outside the lab is not held, and goes on") {

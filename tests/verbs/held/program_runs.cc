@@ -134,6 +134,7 @@ ProgramRun run_programs(const std::vector<std::vector<std::string>>& commands,
   const ManagementNamespace network;
   ReferenceServer server(hosts);
   if (options.count_every_ps > 0) server.count_in_memory(options.count_every_ps);
+  server.fail_from(options.fault_from, options.fault);
   std::vector<pid_t> children;
   std::vector<int> outputs, errors;
   for (size_t i = 0; i < commands.size(); ++i) {
@@ -163,7 +164,7 @@ ProgramRun run_programs(const std::vector<std::vector<std::string>>& commands,
   run.not_held = server.not_held();
   run.requests = server.requests();
   for (size_t i = 0; i < children.size(); ++i) {
-    if (!run.served) kill(children[i], SIGKILL);
+    if (!run.served && options.fault == ReferenceServer::Fault::kNone) kill(children[i], SIGKILL);
     int status = 0;
     waitpid(children[i], &status, 0);
     run.codes.push_back(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));

@@ -51,6 +51,8 @@ struct RunOptions {
   uint64_t count_every_ps = 0;           ///< of registered memory
   int patience_ms = 20'000;
   std::string declared;  ///< MRCLAB_PROGRAM
+  ReferenceServer::Fault fault = ReferenceServer::Fault::kNone;
+  uint64_t fault_from = 0;
 };
 
 /// Runs commands, one for each host from h0 on; program i connects to the server's door i.

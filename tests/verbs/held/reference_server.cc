@@ -126,11 +126,28 @@ void ReferenceServer::reply(size_t index, int32_t status, const void* body, size
   header.size = static_cast<uint32_t>(sizeof header + size);
   header.status = status;
   header.now_ps = now_ps_;
-  iovec parts[2] = {{&header, sizeof header}, {const_cast<void*>(body), size}};
+  std::byte more[4096] = {};
+  switch (requests_ < fault_from_ ? Fault::kNone : fault_) {
+    case Fault::kNone: break;
+    case Fault::kHangsUp:
+      shutdown(program.link, SHUT_RDWR);
+      program.state = State::kGone;
+      return;
+    case Fault::kTooShort: header.size = 8; break;
+    case Fault::kTooLong:
+      body = more;
+      size = sizeof more;
+      break;
+    case Fault::kOtherOp: header.op = Op::kProbePaths; break;
+    case Fault::kTimeRunsBack: header.now_ps = 0; break;
+    case Fault::kHoldsNoLonger: header.rate = 1000; break;
+  }
+  iovec parts[2] = {{&header, header.size == 8 ? 8 : sizeof header},
+                    {const_cast<void*>(body), size}};
   alignas(cmsghdr) char control[CMSG_SPACE(2 * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = parts;
-  message.msg_iovlen = size > 0 ? 2 : 1;
+  message.msg_iovlen = size > 0 && header.size != 8 ? 2 : 1;
   const int descriptors[2] = {descriptor, second};
   const size_t count = descriptor < 0 ? 0 : second < 0 ? 1 : 2;
   if (count > 0) {

@@ -36,6 +36,20 @@ class ReferenceServer {
   uint64_t requests() const { return requests_; }
   /// The region that a program registers counts: its first word grows by 1 each `period_ps`.
   void count_in_memory(uint64_t period_ps) { period_ps_ = period_ps; }
+  /// What the server does wrong from its n-th request on.
+  enum class Fault {
+    kNone,
+    kHangsUp,
+    kTooShort,
+    kTooLong,
+    kOtherOp,
+    kTimeRunsBack,
+    kHoldsNoLonger
+  };
+  void fail_from(uint64_t request, Fault how) {
+    fault_from_ = request;
+    fault_ = how;
+  }
 
  private:
   using Reply = std::vector<std::byte>;
@@ -87,7 +101,8 @@ class ReferenceServer {
   std::map<std::pair<uint64_t, uint64_t>, std::function<void()>>
       queue_;  // (time, source and sequence)
   std::vector<std::string> not_held_;
-  uint64_t now_ps_ = 0, sequence_ = 0, next_id_ = 1, requests_ = 0, period_ps_ = 0;
+  uint64_t now_ps_ = 0, sequence_ = 0, next_id_ = 1, requests_ = 0, period_ps_ = 0, fault_from_ = 0;
+  Fault fault_ = Fault::kNone;
 };
 
 }  // namespace mrclab::test

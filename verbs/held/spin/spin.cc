@@ -28,6 +28,7 @@ SpinUser user;
 SpinOptions options;
 ExtendedLayout layout;
 std::atomic<bool> started{false};
+std::atomic<bool> stopped{false};
 std::atomic<uint64_t> count_of[6];  // as in SpinCounts
 enum Counted { kTicks, kProofs, kSteps, kEvents, kComputing, kNotFollowed };
 void add(Counted what, uint64_t number = 1) {
@@ -150,6 +151,10 @@ bool on_tick(siginfo_t* info, ucontext_t* context) {
   WatchedThread* thread = watched;
   if (info->si_code != SI_TIMER) return false;
   if (thread == nullptr || thread->given_up) return true;  // of a timer that is gone
+  if (stopped.load(std::memory_order_relaxed)) {
+    thread->given_up = true;
+    return true;
+  }
   add(kTicks);
   if (thread_calls.stepped != 0) return true;
   if (thread_calls.inside != 0 || thread_calls.count != thread->seen_calls) {
@@ -255,6 +260,11 @@ int watch_thread() {
   watched = thread;
   arm(*thread, thread->pause_ns);
   return 0;
+}
+
+void stop_proving() {
+  stopped.store(true);
+  if (watched != nullptr) arm(*watched, 0);
 }
 
 void leave_thread() {

@@ -36,6 +36,9 @@ bool can_prove();
 /// Watches this thread from now on, or no longer. Not in a handler. 0 or an errno.
 int watch_thread();
 void leave_thread();
+/// The program is held no longer: no thread is watched any more. In a handler, too. The calling thread gets no tick any
+/// more, another one at most one.
+void stop_proving();
 /// In a forked child, which has no timers: nothing is watched.
 void forget_after_fork();
 
