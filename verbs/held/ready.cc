@@ -124,15 +124,17 @@ short look_at(int fd, short events) {
   }
 }
 
-Outcome await_any(pollfd* files, uint32_t count, uint64_t until_ps) {
-  bool any_held = until_ps != kNever && count == 0;
-  bool outside = false;
+bool are_outside(const pollfd* files, uint32_t count, uint64_t until_ps) {
+  bool any = false;
   for (uint32_t i = 0; i < count; ++i) {
-    if (comes_from_outside(files[i].fd)) outside = true;
-    if (!comes_from_outside(files[i].fd) && files[i].fd >= 0) any_held = true;
+    if (files[i].fd < 0) continue;
+    if (!comes_from_outside(files[i].fd)) return false;
+    any = any || until_ps == kNever || file_of(files[i].fd) != nullptr;
   }
-  // A terminal alone is real: time stands until somebody types.
-  if (!any_held && outside && until_ps > now_ps()) return {0, true};
+  return any;
+}
+
+Outcome await_any(pollfd* files, uint32_t count, uint64_t until_ps) {
   const auto look = [&] {
     int ready = 0;
     for (uint32_t i = 0; i < count; ++i) {

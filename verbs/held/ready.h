@@ -11,8 +11,10 @@ namespace mrclab::verbs::held {
 /// Descriptors that one call waits for.
 inline constexpr uint32_t kMaxLooks = 256;
 
-/// As poll() does: fills in `revents`, waits until one is ready or `until_ps`. Only if one of them is not real, or the
-/// wait takes time: a timeout with no descriptors sleeps. `real`: the program is not held any longer.
+/// All of `files` get what they get from outside the program while fabric time stands: a terminal, the pipe of a child.
+/// To be polled really, at no cost. Whoever waits for a terminal with a timeout waits in fabric time, though.
+bool are_outside(const pollfd* files, uint32_t count, uint64_t until_ps);
+/// As poll() does: fills in `revents`, waits until one is ready or `until_ps`. `real`: the program is not held any longer.
 Outcome await_any(pollfd* files, uint32_t count, uint64_t until_ps);
 /// What is ready of one descriptor now, of POLL bits.
 short look_at(int fd, short events);

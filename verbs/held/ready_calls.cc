@@ -33,11 +33,12 @@ class MaskFor {
 /// False: to be done by the real call.
 bool poll_held(pollfd* files, nfds_t count, uint64_t until_ps, long& result) {
   if (!held()) return false;
-  spend_call();
   if (count > kMaxLooks) {
     not_held(__builtin_return_address(0), "polls more descriptors than can be held");
     return false;
   }
+  if (are_outside(files, static_cast<uint32_t>(count), until_ps)) return false;
+  spend_call();
   const Outcome outcome = await_any(files, static_cast<uint32_t>(count), until_ps);
   result = outcome.value;
   return !outcome.real;
