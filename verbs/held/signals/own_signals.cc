@@ -134,9 +134,8 @@ int own_signal(int signal, OwnHandler handler) {
   for (const int never : {SIGSEGV, SIGTRAP, SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
     sigdelset(&ours.sa_mask, never);
   }
-  ours.sa_flags = SA_SIGINFO | SA_RESTART;
-  // Where the program has an alternate stack, a fault is for it: the ordinary one may be what overflowed.
-  if (signal == SIGSEGV) ours.sa_flags |= SA_ONSTACK | SA_NODEFER;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  if (signal == SIGSEGV) ours.sa_flags |= SA_NODEFER;
   struct sigaction before {};
   if (real_sigaction()(signal, nullptr, &before) != 0) return errno;
   replace_kept(*slot, before);

@@ -73,19 +73,9 @@ bool waits_in_kernel(const ucontext_t* context) {
   return code[0] == 0x0f && code[1] == 0x05 && context->uc_mcontext.gregs[REG_RAX] == -EINTR;
 }
 
-struct Report {
-  uint64_t address;
-  const char* why;
-};
-void report(void* given) {
-  const auto* what = static_cast<const Report*>(given);
-  user.not_held(what->address, what->why);
-}
-
 void give_up(WatchedThread& thread, uint64_t address, const char* why) {
   thread.given_up = true;
-  Report what{address, why};
-  run_on_own_stack(&report, &what);
+  user.not_held(address, why);
 }
 
 /// Whether it was quiet for too long.
@@ -108,12 +98,9 @@ bool bound_passed(WatchedThread& thread, const ucontext_t* context) {
   return true;
 }
 
-void pass_event(void* held) { *static_cast<bool*>(held) = user.pass_event(); }
-
 /// A proven spin: an event passes. True: the proof goes on.
 bool pass_one(WatchedThread& thread, ucontext_t* context, SpinProof::Verdict& verdict) {
-  bool held = false;
-  run_on_own_stack(&pass_event, &held);
+  const bool held = user.pass_event();
   add(kEvents);
   restart(thread);
   if (!held) {

@@ -12,8 +12,8 @@ namespace mrclab::held {
 
 struct SpinUser {
   /// One event of the host passes; the program's memory may be another afterwards. False: this program is not held any
-  /// longer, and nothing more is proven. On the thread's own stack, all signals blocked that can be: a signal that is sent
-  /// to the thread meanwhile is delivered at this very place of its loop.
+  /// longer, and nothing more is proven. In a handler on the alternate stack (signals/own_stack.h), all signals blocked
+  /// that can be: one that is sent to the thread meanwhile is delivered at this very place of its loop.
   bool (*pass_event)();
   /// The thread cannot be held: it goes round at `address` (or stands there), and `why` says what it does, a phrase
   /// without a full stop that lives for ever. Called at most once per thread, then it is not watched any longer.

@@ -7,7 +7,6 @@
 
 #include "verbs/held/signals/guarded_read.h"
 #include "verbs/held/signals/own_signals.h"
-#include "verbs/held/signals/own_stack.h"
 #include "verbs/held/tsc/cpuid_answers.h"
 #include "verbs/held/tsc/faults.h"
 #include "verbs/held/tsc/trapped_instruction.h"
@@ -22,11 +21,6 @@ std::atomic<FaultObserver> observer{nullptr};
 #if defined(__x86_64__)
 constexpr int64_t kGeneralProtection =
     13;  // the trap number of RDTSC and CPUID where they are forbidden
-
-void read_cycles(void* result) {
-  const CycleReader cycles = reader.load(std::memory_order_acquire);
-  *static_cast<uint64_t*>(result) = cycles == nullptr ? 0 : cycles();
-}
 
 /// As many bytes at `address` as can be read, up to the longest instruction.
 unsigned read_code(uint8_t (&bytes)[15], uint64_t address) {
@@ -54,8 +48,8 @@ bool answer(ucontext_t* context) {
     }
     case Trapped::kRdtscp: registers[REG_RCX] = 0; [[fallthrough]];
     case Trapped::kRdtsc: {
-      uint64_t cycles = 0;
-      run_on_own_stack(&read_cycles, &cycles);
+      const CycleReader read = reader.load(std::memory_order_acquire);
+      const uint64_t cycles = read == nullptr ? 0 : read();
       registers[REG_RAX] = static_cast<int64_t>(cycles & 0xffffffff);
       registers[REG_RDX] = static_cast<int64_t>(cycles >> 32);
       break;

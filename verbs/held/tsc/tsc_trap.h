@@ -10,7 +10,7 @@
 
 namespace mrclab::held {
 
-/// Fabric nanoseconds; may ask the host. Called on the thread's own stack (signals/own_stack.h) if it has one.
+/// Fabric nanoseconds; may ask the host. Called in a handler, on the alternate stack (signals/own_stack.h) if there is one.
 using CycleReader = uint64_t (*)();
 
 /// Takes SIGSEGV and traps this thread's reads. Threads made later inherit the trap. 0, or an errno: ENOTSUP elsewhere than
