@@ -1,6 +1,7 @@
 // What the verbs library calls: requests over the link, at the program's fabric time.
 
 #include <linux/futex.h>
+#include <poll.h>
 
 #include <cstring>
 
@@ -194,13 +195,23 @@ uint64_t link_now_ps() {
   }
 }
 
+int link_broken() {
+  if (program.link < 0) return EIO;
+  if (program.standing.load(std::memory_order_acquire) == Standing::kHeld) return 0;
+  pollfd one{program.link, 0, 0};
+  timespec zero{};
+  return raw(SYS_ppoll, word(&one), 1, word(&zero), 0, 8) > 0 ? EIO : 0;
+}
+
 Mode link_mode() {
   return program.standing.load(std::memory_order_acquire) == Standing::kHeld ? Mode::kHeld
                                                                              : Mode::kWall;
 }
 
-constexpr ProgramLink kLink = {
-    kProgramLinkVersion, sizeof(ProgramLink), link_attach, call, link_now_ps, spend, link_mode};
+constexpr ProgramLink kLink = {kProgramLinkVersion, sizeof(ProgramLink),
+                               link_attach,         call,
+                               link_now_ps,         spend,
+                               link_broken,         link_mode};
 
 }  // namespace
 }  // namespace mrclab::verbs::held

@@ -15,6 +15,7 @@ struct link {
   int (*call)(const void*, void*, uint32_t, int*);
   uint64_t (*now_ps)(void);
   void (*spend)(uint64_t);
+  int (*broken)(void);
   int (*mode)(void);
 };
 enum { kRegister = 3, kCreateChannel = 5, kArm = 9, kPollEmpty = 26, kNextEvent = 27 };
