@@ -19,12 +19,13 @@ struct Owned {
   std::atomic<uint32_t> current;
   struct sigaction kept[2];
 };
-constexpr int kOwned[3] = {SIGSEGV, SIGTRAP, kTickSignal};
-Owned owned[3];
+constexpr int kOwned[] = {SIGSEGV, SIGTRAP, SIGBUS, SIGFPE, SIGILL, SIGSYS, kTickSignal};
+constexpr int kMostOwned = sizeof(kOwned) / sizeof(kOwned[0]);
+Owned owned[kMostOwned];
 std::atomic_flag writing = ATOMIC_FLAG_INIT;
 
 Owned* find(int signal) {
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kMostOwned; ++i) {
     if (kOwned[i] == signal) return &owned[i];
   }
   return nullptr;
@@ -47,7 +48,7 @@ void end_by(int signal, const siginfo_t* info) {
   standard.sa_handler = SIG_DFL;
   real_sigaction()(signal, &standard, nullptr);
   // A fault comes again at the same instruction, and the core shows it there.
-  if (signal == SIGSEGV && info->si_code > 0) return;
+  if (signal != SIGTRAP && signal != SIGSYS && info->si_code > 0) return;
   raw_call(SYS_tgkill, static_cast<uint64_t>(raw_call(SYS_getpid)),
            static_cast<uint64_t>(raw_call(SYS_gettid)), static_cast<uint64_t>(signal));
   raw_mask(kMaskUnblock, mask_of(signal));
@@ -105,7 +106,7 @@ SigactionFunction real_sigaction() {
 
 SignalMask owned_mask() {
   SignalMask mask = 0;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kMostOwned; ++i) {
     if (owned[i].handler.load(std::memory_order_acquire) != nullptr) mask |= mask_of(kOwned[i]);
   }
   return mask;

@@ -1,9 +1,10 @@
 #pragma once
 // Signals that the library needs for itself, while the program may still have handlers of its own for the same numbers:
-// SIGSEGV (trapped instructions), SIGTRAP (single steps) and one real-time signal (ticks). What the program installs for
-// these is kept, given back when it asks, and called for every signal that is not the library's.
+// SIGSEGV (trapped instructions), SIGTRAP (single steps), one real-time signal (ticks), and the other faults that may end
+// a step. What the program installs for these is kept, given back when it asks, and called for every signal that is not
+// the library's.
 //
-// The exported sigaction, signal and their elder kin see to that, and sigprocmask and pthread_sigmask take these three
+// The exported sigaction, signal and their elder kin see to that, and sigprocmask and pthread_sigmask take these
 // out of what a program blocks: a trapped instruction under a blocked SIGSEGV would end the program.
 
 #include <signal.h>
@@ -22,7 +23,7 @@ inline constexpr int kInHandlerSignal = 63;
 /// True: it was the library's, and the thread goes on with `context`. Called with all other signals blocked, errno saved.
 using OwnHandler = bool (*)(siginfo_t* info, ucontext_t* context);
 
-/// From now on `signal` (one of the three) comes to `handler` first. 0 or an errno; EALREADY if it is owned.
+/// From now on `signal` (one of these: SIGSEGV, SIGTRAP, SIGBUS, SIGFPE, SIGILL, SIGSYS, kTickSignal) comes to `handler` first. 0 or an errno; EALREADY if it is owned.
 int own_signal(int signal, OwnHandler handler);
 
 /// The mask that `context` returns to; of the kernel's size, as the frame has it.

@@ -98,6 +98,13 @@ bool bound_passed(WatchedThread& thread, const ucontext_t* context) {
   return true;
 }
 
+/// Whether a signal for the program waits until the handler returns to `mask`.
+bool signal_waits(SignalMask mask) {
+  SignalMask waiting = 0;
+  raw_call(SYS_rt_sigpending, raw_address(&waiting), sizeof(waiting));
+  return (waiting & ~mask & ~mask_of(kTickSignal)) != 0;
+}
+
 /// A proven spin: an event passes. True: the proof goes on.
 bool pass_one(WatchedThread& thread, ucontext_t* context, SpinProof::Verdict& verdict) {
   const bool held = user.pass_event();
@@ -107,10 +114,8 @@ bool pass_one(WatchedThread& thread, ucontext_t* context, SpinProof::Verdict& ve
     thread.given_up = true;
     return false;
   }
-  // A signal that waits, an alarm of the program's time above all, is delivered here and not somewhere in the loop.
-  SignalMask waiting = 0;
-  raw_call(SYS_rt_sigpending, raw_address(&waiting), sizeof(waiting));
-  if ((waiting & ~thread.mask_before & ~mask_of(kTickSignal)) != 0) return false;
+  // An alarm of the program's time above all is delivered here and not somewhere in the loop.
+  if (signal_waits(thread.mask_before)) return false;
   verdict = thread.proof.event_passed(*context);
   return verdict == SpinProof::Verdict::kStep;
 }
@@ -153,6 +158,11 @@ bool on_tick(siginfo_t* info, ucontext_t* context) {
     arm(*thread, thread->pause_ns);
     return true;
   }
+  if (signal_waits(mask_in(
+          context))) {  // the kernel delivers a timer's signal before one of the whole process
+    arm(*thread, thread->pause_ns);
+    return true;
+  }
   if (waits_in_kernel(context)) {
     thread->pause_ns = thread->pause_ns < kMostPauseNs / 2 ? 2 * thread->pause_ns : kMostPauseNs;
     arm(*thread, thread->pause_ns);
@@ -176,20 +186,6 @@ void end_proof(WatchedThread& thread, ucontext_t* context) {
   if (!thread.given_up) arm(thread, thread.pause_ns);
 }
 
-bool on_trap(siginfo_t* info, ucontext_t* context) {
-  constexpr int kSingleStep = 2;  // TRAP_TRACE
-  if (info->si_code != kSingleStep || thread_calls.stepped == 0) return false;
-  WatchedThread* thread = watched;
-  if (thread == nullptr) return false;
-  if (thread_calls.inside != 0 || thread_calls.count != thread->seen_calls) {
-    restart(*thread);
-    end_proof(*thread, context);
-    return true;
-  }
-  if (!decide(*thread, context, thread->proof.step(*context))) end_proof(*thread, context);
-  return true;
-}
-
 /// A fault that is the program's: its handler runs without steps, and may never come back.
 void on_foreign_fault(ucontext_t* context) {
   WatchedThread* thread = watched;
@@ -197,6 +193,28 @@ void on_foreign_fault(ucontext_t* context) {
   ++thread_calls.count;
   restart(*thread);
   end_proof(*thread, context);
+}
+
+bool on_other_fault(siginfo_t*, ucontext_t* context) {
+  on_foreign_fault(context);
+  return false;
+}
+
+bool on_trap(siginfo_t* info, ucontext_t* context) {
+  constexpr int kSingleStep = 2;  // TRAP_TRACE
+  WatchedThread* thread = watched;
+  if (thread == nullptr || thread_calls.stepped == 0) return false;
+  if (info->si_code != kSingleStep) {
+    on_foreign_fault(context);
+    return false;
+  }
+  if (thread_calls.inside != 0 || thread_calls.count != thread->seen_calls) {
+    restart(*thread);
+    end_proof(*thread, context);
+    return true;
+  }
+  if (!decide(*thread, context, thread->proof.step(*context))) end_proof(*thread, context);
+  return true;
 }
 
 }  // namespace
@@ -211,6 +229,9 @@ int start_proving(const SpinUser& wanted, const SpinOptions& chosen) {
   layout = ask_extended_layout();
   int status = own_faults(&on_foreign_fault);
   if (status == 0) status = own_signal(SIGTRAP, &on_trap);
+  for (const int fault : {SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
+    if (status == 0) status = own_signal(fault, &on_other_fault);
+  }
   if (status == 0) status = own_signal(kTickSignal, &on_tick);
   return status;
 #else
@@ -272,20 +293,6 @@ void forget_after_fork() {
   // Its memory goes with the child; the parent may have been in the midst of anything.
   watched = nullptr;
   thread_calls.stepped = 0;
-}
-
-void recover_steps() {
-  WatchedThread* thread = watched;
-  uint64_t flags = 0;
-#if defined(__x86_64__)
-  flags = __builtin_ia32_readeflags_u64();
-#endif
-  // Stepped as it should be, the thread is at once interrupted, and sees the call.
-  if (thread == nullptr || (flags & kTrapFlag) != 0 || thread_calls.stepped == 0) return;
-  thread_calls.stepped = 0;
-  restart(*thread);
-  raw_mask(kMaskSet, thread->mask_before);
-  arm(*thread, thread->pause_ns);
 }
 
 SpinCounts spin_counts() {

@@ -46,19 +46,17 @@ void forget_after_fork();
 struct ThreadCalls {
   uint64_t count;    ///< calls so far
   uint32_t inside;   ///< depth: the thread is in the library
-  uint32_t stepped;  ///< of spin.cc: the trap flag should be set
+  uint32_t stepped;  ///< of spin.cc: the trap flag is set
 };
 // Initial-exec: handlers read it, and must not be the first to make it.
 extern __attribute__((tls_model("initial-exec"))) __thread ThreadCalls thread_calls;
 
 /// Around everything that the program calls in the library, also what needs no message: a call that proves that the
 /// thread proceeds.
-void recover_steps();  // the program jumped out of a handler in the midst of a proof
 inline void enter_call() {
   ++thread_calls.count;
   ++thread_calls.inside;
   asm volatile("" ::: "memory");
-  if (thread_calls.stepped != 0) recover_steps();
 }
 inline void leave_call() {
   asm volatile("" ::: "memory");

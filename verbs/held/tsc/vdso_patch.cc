@@ -45,12 +45,31 @@ uint64_t image_bytes(uint64_t base) {
   return guarded_read(&byte, base + end - 1, 1) ? end : 0;
 }
 
-/// movabs $target, %rax; jmp *%rax. No caller of a function expects anything in rax.
-void write_jump(uint8_t* at, uint64_t target) {
-  const uint8_t head[2] = {0x48, 0xb8}, tail[2] = {0xff, 0xe0};
-  std::memcpy(at, head, 2);
-  std::memcpy(at + 2, &target, 8);
-  std::memcpy(at + 10, tail, 2);
+/// By the file of this process's memory, which writes where the pages do not let.
+int write_by_file(uint64_t at, const uint8_t (&code)[kJumpBytes]) {
+  constexpr int kHere = -100;  // AT_FDCWD
+  const char name[] = "/proc/self/mem";
+  const int64_t file = raw_call(SYS_openat, static_cast<uint64_t>(kHere), raw_address(name),
+                                02000002 /* O_RDWR | O_CLOEXEC */);
+  if (file < 0) return static_cast<int>(-file);
+  const int64_t written =
+      raw_call(SYS_pwrite64, static_cast<uint64_t>(file), raw_address(code), kJumpBytes, at);
+  raw_call(SYS_close, static_cast<uint64_t>(file));
+  if (written == static_cast<int64_t>(kJumpBytes)) return 0;
+  return written < 0 ? static_cast<int>(-written) : EIO;
+}
+
+/// The code at `at` becomes: movabs $target, %rax; jmp *%rax. No caller of a function expects anything in rax.
+int overwrite(uint64_t at, uint64_t target) {
+  uint8_t code[kJumpBytes] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0};
+  std::memcpy(code + 2, &target, sizeof(target));
+  const uint64_t begin = at & ~(kPage - 1);
+  const uint64_t end = (at + kJumpBytes + kPage - 1) & ~(kPage - 1);
+  // Never writable and executable at once, which kernels refuse.
+  if (raw_call(SYS_mprotect, begin, end - begin, PROT_READ | PROT_WRITE) < 0)
+    return write_by_file(at, code);
+  std::memcpy(reinterpret_cast<void*>(at), code, kJumpBytes);
+  return static_cast<int>(-raw_call(SYS_mprotect, begin, end - begin, PROT_READ | PROT_EXEC));
 }
 
 }  // namespace
@@ -99,13 +118,8 @@ int patch_vdso(const VdsoAnswers& answers) {
   if (!some) return ENOENT;
   for (int i = 0; i < 3; ++i) {
     if (entries[i].bytes == 0) continue;
-    const uint64_t begin = (base + entries[i].offset) & ~(kPage - 1);
-    const uint64_t end = (base + entries[i].offset + kJumpBytes + kPage - 1) & ~(kPage - 1);
-    const int64_t opened =
-        raw_call(SYS_mprotect, begin, end - begin, PROT_READ | PROT_WRITE | PROT_EXEC);
-    if (opened < 0) return static_cast<int>(-opened);
-    write_jump(image + entries[i].offset, patches[i].target);
-    raw_call(SYS_mprotect, begin, end - begin, PROT_READ | PROT_EXEC);
+    const int status = overwrite(base + entries[i].offset, patches[i].target);
+    if (status != 0) return status;
   }
   return 0;
 #else
