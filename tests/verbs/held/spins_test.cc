@@ -1,0 +1,92 @@
+// Threads that never call, in real programs: what they see does not depend on when ticks fall, nor on what else this
+// machine does; and the program's own signals, faults and clocks beside the library's.
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tests/verbs/held/program_runs.h"
+
+namespace {
+
+using namespace mrclab::test;
+
+struct Shell {
+  std::string output;
+  int code;
+};
+Shell shell(const std::string& command) {
+  Shell result{"", -1};
+  FILE* out = popen(("timeout 240 " + command + " 2>/dev/null").c_str(), "r");
+  REQUIRE(out != nullptr);
+  std::array<char, 4096> bytes;
+  for (size_t n; (n = fread(bytes.data(), 1, bytes.size(), out)) > 0;) {
+    result.output.append(bytes.data(), n);
+  }
+  const int status = pclose(out);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+constexpr std::array<const char*, 2> kSpinners{"held_spinner_plain", "held_spinner_optimized"};
+
+}  // namespace
+
+#ifdef MRCLAB_SPINS_ARE_PROVEN
+TEST_CASE("a spin sees the same whenever ticks fall, whatever the environment and the machine do") {
+  for (const std::string spinner : kSpinners) {
+    const Shell first = shell(built(spinner) + " spins 200 1");
+    CHECK(first.code == 0);
+    CHECK(first.output.find("0 float ") != std::string::npos);
+    CHECK(first.output.find("events left") == std::string::npos);
+    CHECK(shell(built(spinner) + " spins 5000 1").output == first.output);
+    const Load load;
+    CHECK(shell("env UNRELATED=of_another_length " + built(spinner) + " spins 50 1").output ==
+          first.output);
+    CHECK(shell("setarch -R " + built(spinner) + " spins 50 1").output == first.output);
+  }
+}
+
+TEST_CASE("a loop that counts is not held, and where it is, is reported") {
+  for (const std::string spinner : kSpinners) {
+    const Shell run = shell(built(spinner) + " counts 200 300");
+    CHECK(run.code == 0);
+    CHECK(
+        run.output ==
+        "not held in its loop: goes round in a loop that counts or computes, without a call\nwent on: 1\n");
+  }
+}
+
+TEST_CASE("every store of an instruction is foreseen") {
+  const Shell run = shell(built("held_spinner_stores"));
+  CHECK(run.code == 0);
+  CHECK(run.output ==
+        "wrong 0; steps over 150: 1, stores over 100: 1, unmodelled under 12: 1\nthrough fs: 1\n");
+}
+
+TEST_CASE("a watched program's clocks, faults, handlers and masks are its own") {
+  const std::array<std::array<std::string, 2>, 8> expected{{
+      {"clocks",
+       "trapped 1\n1000 1001 core 0\n123456789abcdef\nrandom numbers and a core's number are offered: 0\n"
+       "another program: 0\ntrapped again 1\n"},
+      {"vdso", "patched 0\ntimespec_get 77\ndirect 0 77 1\n"},
+      {"faults", "its own handler: 1\nfaults 500\nnested -11\ndefault -11 ignored -11\n"},
+      {"divisions", "divisions 60\n"},
+      {"overflow", "sigaltstack 0 1\noverflows 5\n"},
+      {"breakpoints", "traps 20 default -5\n"},
+      {"masked", "cycle 1000 spun, blocked 1 0\n"},
+      {"alarms", "alarms 50\n"},
+  }};
+  const Load load;
+  for (const auto& [part, output] : expected) {
+    INFO(part);
+    const Shell run = shell(built("held_spinner_signals") + " " + part);
+    CHECK(run.code == 0);
+    CHECK(run.output == output);
+  }
+}
+#endif
