@@ -104,6 +104,33 @@ void clocks() {
   std::printf("trapped again %d\n", tsc_is_trapped());
 }
 
+void answers() {
+  const CpuidAnswer all{~0u, ~0u, ~0u, ~0u};
+  const CpuidAnswer first = without_chance(1, 0, all), seventh = without_chance(7, 0, all);
+  std::printf("%08x %08x %08x %08x\n", ~first.ebx, ~first.ecx, ~seventh.ebx, ~seventh.ecx);
+  const CpuidAnswer counter = without_chance(0x15, 0, all), other = without_chance(2, 0, all);
+  std::printf("%u %u %u %u %d\n", counter.eax, counter.ebx, counter.ecx,
+              without_chance(0x16, 0, all).eax,
+              other.eax == ~0u && other.ebx == ~0u && other.ecx == ~0u && other.edx == ~0u);
+  // An image that is cut off anywhere, or has been overwritten anywhere, is read no further than it goes.
+  const auto* image = reinterpret_cast<const uint8_t*>(getauxval(AT_SYSINFO_EHDR));
+  Elf64_Ehdr head;
+  std::memcpy(&head, image, sizeof(head));
+  const size_t bytes = head.e_shoff + head.e_shnum * sizeof(Elf64_Shdr);
+  const VdsoEntry whole = find_vdso_entry({image, bytes}, "__vdso_time");
+  unsigned outside = 0;
+  for (size_t cut = 0; cut < bytes; cut += 7) {
+    auto* copy = new uint8_t[cut + 1];
+    std::memcpy(copy, image, cut);
+    if (cut > 64) std::memset(copy + cut / 2, 0xff, 9);
+    const VdsoEntry entry = find_vdso_entry({copy, cut}, "__vdso_time");
+    if (entry.offset + entry.bytes > cut) ++outside;
+    delete[] copy;
+  }
+  std::printf("found %d, outside %u, another %" PRIu64 "\n", whole.bytes > 0, outside,
+              find_vdso_entry({image, bytes}, "__vdso_tim").bytes);
+}
+
 int fixed_clock(int clock, void* to) {
   *static_cast<timespec*>(to) = {77, clock};
   return 0;
@@ -244,9 +271,9 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     void (*run)();
-  } parts[] = {{"clocks", &clocks},       {"vdso", &vdso},         {"faults", &faults},
-               {"divisions", &divisions}, {"overflow", &overflow}, {"breakpoints", &breakpoints},
-               {"masked", &masked},       {"alarms", &alarms}};
+  } parts[] = {{"clocks", &clocks},           {"answers", &answers},     {"vdso", &vdso},
+               {"faults", &faults},           {"divisions", &divisions}, {"overflow", &overflow},
+               {"breakpoints", &breakpoints}, {"masked", &masked},       {"alarms", &alarms}};
   SpinOptions options;
   options.tick_ns = 50'000;
   if (const int status = start_proving({&pass_event, &not_held}, options)) return status;

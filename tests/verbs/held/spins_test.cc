@@ -7,9 +7,11 @@
 #include <array>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/verbs/held/program_runs.h"
+#include "verbs/held/tsc/trapped_instruction.h"
 
 namespace {
 
@@ -35,6 +37,29 @@ Shell shell(const std::string& command) {
 constexpr std::array<const char*, 2> kSpinners{"held_spinner_plain", "held_spinner_optimized"};
 
 }  // namespace
+
+TEST_CASE("the instructions that a thread can be made to fault at are known with any prefix") {
+  using mrclab::held::Trapped;
+  const auto found = [](const uint8_t(&bytes)[15], unsigned known) {
+    const auto result = mrclab::held::trapped_instruction(bytes, known);
+    return std::pair{result.what, static_cast<int>(result.length)};
+  };
+  CHECK(found({0x0f, 0x31}, 2) == std::pair{Trapped::kRdtsc, 2});
+  CHECK(found({0x48, 0x0f, 0x31}, 15) == std::pair{Trapped::kRdtsc, 3});
+  CHECK(found({0x0f, 0x01, 0xf9}, 3) == std::pair{Trapped::kRdtscp, 3});
+  CHECK(found({0x66, 0xf3, 0x0f, 0x01, 0xf9}, 15) == std::pair{Trapped::kRdtscp, 5});
+  CHECK(found({0x0f, 0xa2}, 2) == std::pair{Trapped::kCpuid, 2});
+  // Cut off, others, prefixes without end.
+  CHECK(found({0x0f, 0x31}, 1).first == Trapped::kNone);
+  CHECK(found({0x0f, 0x01, 0xf9}, 2).first == Trapped::kNone);
+  CHECK(found({0x0f, 0x01, 0xd0}, 15).first == Trapped::kNone);
+  CHECK(found({0xf4}, 15).first == Trapped::kNone);
+  CHECK(found({0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+               0x66},
+              15)
+            .first == Trapped::kNone);
+  CHECK(found({}, 0).first == Trapped::kNone);
+}
 
 #ifdef MRCLAB_SPINS_ARE_PROVEN
 TEST_CASE("a spin sees the same whenever ticks fall, whatever the environment and the machine do") {
@@ -69,7 +94,9 @@ TEST_CASE("every store of an instruction is foreseen") {
 }
 
 TEST_CASE("a watched program's clocks, faults, handlers and masks are its own") {
-  const std::array<std::array<std::string, 2>, 8> expected{{
+  const std::array<std::array<std::string, 2>, 9> expected{{
+      {"answers",
+       "ff000000 40000000 00040810 00400020\n1 1 1000000000 1000 1\nfound 1, outside 0, another 0\n"},
       {"clocks",
        "trapped 1\n1000 1001 core 0\n123456789abcdef\nrandom numbers and a core's number are offered: 0\n"
        "another program: 0\ntrapped again 1\n"},
