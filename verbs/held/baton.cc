@@ -181,6 +181,7 @@ Woken block(Wait& wait) {
   }
   me.state = State::kRuns;
   if (!wait.spin) ++progress;
+  if (wait.cancels) pthread_testcancel();
   if (raise_alarm_if_due()) return Woken::kSignal;
   return me.woken == Woken::kSignal ? Woken::kReady : me.woken;
 }
@@ -198,6 +199,10 @@ uint32_t wake(const void* object, uint32_t count) {
     make_ready(*first, Woken::kReady);
   }
   return count;
+}
+
+void wake_thread(uint32_t number) {
+  if (threads[number].state == State::kWaits) make_ready(threads[number], Woken::kReady);
 }
 
 bool has_other_threads() {

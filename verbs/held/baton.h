@@ -23,6 +23,7 @@ struct Wait {
   uint64_t until_ps = kNever;
   bool memory = false;           ///< an inbound write, a completion, an event
   bool spin = false;             ///< as `memory`, and what other threads do
+  bool cancels = false;          ///< a cancelled thread ends here
   const void* object = nullptr;  ///< a lock, a thread: until wake(object)
   pollfd* files =
       nullptr;  ///< descriptors of the process itself, or of channels: until one is ready
@@ -43,6 +44,8 @@ Woken block(Wait& wait);
 /// The threads that wait for `object` can go on: the first `count` of them, in the order in which they began to wait. How
 /// many there were.
 uint32_t wake(const void* object, uint32_t count = UINT32_MAX);
+/// The thread is to be cancelled: if it waits, it goes on, and ends where it may.
+void wake_thread(uint32_t number);
 /// Others than the running thread exist: what lets time pass must go by block().
 bool has_other_threads();
 /// The calling thread has the baton: false in a signal handler that came while it waited.

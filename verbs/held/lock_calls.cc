@@ -25,8 +25,9 @@ bool contends() { return program.standing.load() == Standing::kHeld && has_other
 
 /// Tries `lock` (0, EBUSY, or another error) until it is had. ETIMEDOUT at `until_ps`. False: for the real call.
 template <typename Try>
-bool acquire(const void* object, uint64_t until_ps, Try lock, int& error) {
+bool acquire(const void* object, uint64_t until_ps, Try lock, int& error, bool cancels = false) {
   Wait wait;
+  wait.cancels = cancels;
   wait.object = object;
   wait.until_ps = until_ps;
   while ((error = lock()) == EBUSY) {
@@ -67,6 +68,7 @@ int await_condition(pthread_cond_t* condition, pthread_mutex_t* mutex, uint64_t 
   wait.until_ps = until_ps;
   const Woken woken = block(wait);
   error = lock_mutex(mutex);
+  pthread_testcancel();  // with the mutex, as its cleanup expects
   if (error != 0) return error;
   return woken == Woken::kTime ? ETIMEDOUT : 0;
 }
@@ -151,7 +153,7 @@ MRCLAB_EXPORT int sem_wait(sem_t* semaphore) {
   const Entry entry;
   int error = 0;
   const auto take = [&] { return sem_trywait(semaphore) == 0 ? 0 : EBUSY; };
-  if (held() && acquire(semaphore, kNever, take, error)) return 0;
+  if (held() && acquire(semaphore, kNever, take, error, true)) return 0;
   MRCLAB_NEXT(sem_wait);
   return real(semaphore);
 }
@@ -160,7 +162,7 @@ MRCLAB_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   const Entry entry;
   int error = 0;
   const auto take = [&] { return sem_trywait(semaphore) == 0 ? 0 : EBUSY; };
-  if (held() && acquire(semaphore, until_of_clock(*until), take, error))
+  if (held() && acquire(semaphore, until_of_clock(*until), take, error, true))
     return error == 0 ? 0 : failed(error);
   MRCLAB_NEXT(sem_timedwait);
   return real(semaphore, until);
@@ -170,7 +172,7 @@ MRCLAB_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespe
   const Entry entry;
   int error = 0;
   const auto take = [&] { return sem_trywait(semaphore) == 0 ? 0 : EBUSY; };
-  if (held() && acquire(semaphore, until_of_clock(*until), take, error))
+  if (held() && acquire(semaphore, until_of_clock(*until), take, error, true))
     return error == 0 ? 0 : failed(error);
   MRCLAB_NEXT(sem_clockwait);
   return real(semaphore, clock, until);

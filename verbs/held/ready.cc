@@ -98,6 +98,7 @@ Outcome await(Look look, Add add, uint64_t until_ps) {
     pollfd real[kMaxLooks];
     Wait wait;
     wait.files = real;
+    wait.cancels = true;
     wait.until_ps = only_looks ? now_ps() + growing_ps(vain_looks++) : until_ps;
     if (!add(wait, real)) {
       not_held(__builtin_return_address(0), "waits for more descriptors than can be held");

@@ -40,6 +40,7 @@ bool is_valid(const timespec& time) {
 int sleep_until(uint64_t until_ps, uint64_t* left_ps) {
   Wait wait;
   wait.until_ps = until_ps;
+  wait.cancels = true;
   while (now_ps() < until_ps) {
     const Woken woken = block(wait);
     const uint64_t left = until_ps > now_ps() ? until_ps - now_ps() : 0;
@@ -155,6 +156,7 @@ MRCLAB_EXPORT int pause() {
   const Entry entry;
   if (held()) {
     Wait wait;
+    wait.cancels = true;
     Woken woken;
     do {
       woken = block(wait);

@@ -95,6 +95,7 @@ Outcome receive(int fd, File& file, msghdr& message, int flags) {
   Wait wait;
   wait.socket_count = 1;
   wait.sockets[0] = file.number;
+  wait.cancels = true;
   if (file.read_ps != 0) wait.until_ps = now_ps() + file.read_ps;
   message.msg_controllen = 0;
   message.msg_flags = 0;
@@ -127,6 +128,7 @@ Outcome send(int fd, File& file, const msghdr& message, int flags) {
   Wait wait;
   wait.socket_count = 1;
   wait.sockets[0] = file.number;
+  wait.cancels = true;
   if (file.write_ps != 0) wait.until_ps = now_ps() + file.write_ps;
   uint64_t sent = 0;
   Outcome outcome{0};
@@ -169,6 +171,7 @@ Outcome await_readable(int fd, File& file) {
   timespec zero{};
   Wait wait;
   wait.files = &one;
+  wait.cancels = true;
   wait.file_count = 1;
   Outcome outcome{0, true};
   while (raw(SYS_ppoll, word(&one), 1, word(&zero), 0, 8) == 0) {

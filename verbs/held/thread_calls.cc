@@ -94,6 +94,7 @@ bool await_end(pthread_t thread, uint64_t until_ps, int& error) {
   }
   Wait wait;
   wait.object = end_of(number);
+  wait.cancels = true;
   wait.until_ps = until_ps;
   while (!ended(number)) {
     const Woken woken = block(wait);
@@ -145,6 +146,15 @@ MRCLAB_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const ti
   int error = 0;
   if (held() && await_end(thread, until_of_clock(*until), error) && error != 0) return error;
   return real(thread, result, until);
+}
+
+MRCLAB_EXPORT int pthread_cancel(pthread_t thread) {
+  const Entry entry;
+  MRCLAB_NEXT(pthread_cancel);
+  const int error = real(thread);
+  const uint32_t number = error == 0 && held() ? number_of(thread) : kMaxThreads;
+  if (number != kMaxThreads && number != this_thread_number()) wake_thread(number);
+  return error;
 }
 
 MRCLAB_EXPORT int pthread_detach(pthread_t thread) noexcept {

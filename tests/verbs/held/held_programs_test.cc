@@ -76,6 +76,7 @@ TEST_CASE("threads of a held program run one at a time, in one order") {
   check_good(run);
   CHECK(run.codes == std::vector{0});
   CHECK_MESSAGE(after(run.outputs[0], "joined, ") == "12", run.outputs[0]);
+  CHECK(after(run.outputs[0], "cancelled: ") == "1, cleaned -1");
   check_reruns(run, command);
 }
 

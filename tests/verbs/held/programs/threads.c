@@ -60,6 +60,19 @@ static void* echo(void* unused) {
   return unused;
 }
 
+static void clean(void* of) {
+  pthread_mutex_unlock(of);
+  counter = -1;
+}
+
+static void* forever(void* unused) {
+  pthread_mutex_lock(&mutex);
+  pthread_cleanup_push(clean, &mutex);
+  for (;;) pthread_cond_wait(&condition, &mutex);
+  pthread_cleanup_pop(1);
+  return unused;
+}
+
 int main(void) {
   pthread_t threads[4];
   pthread_barrier_init(&barrier, NULL, 4);
@@ -88,6 +101,13 @@ int main(void) {
   while (!flag) sched_yield();
   SAY("flag seen");
   pthread_join(threads[0], NULL);
+  pthread_create(&threads[0], NULL, forever, NULL);
+  usleep(10);
+  pthread_cancel(threads[0]);
+  void* result;
+  pthread_join(threads[0], &result);
+  SAY("cancelled: %d, cleaned %d", result == PTHREAD_CANCELED, counter);
+  pthread_mutex_lock(&mutex);
   SAY("ends");
   return 0;
 }
