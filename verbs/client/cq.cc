@@ -143,6 +143,7 @@ int ibv_destroy_cq(ibv_cq* cq) {
     --own->channel->base.refcnt;
   }
   munmap(own->ring, own->mapped);
+  free(own->stash);
   drop(own->context);
   delete own;
   return 0;

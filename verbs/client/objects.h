@@ -84,6 +84,9 @@ struct Cq {
   /// Those whose completions come here, by number.
   static constexpr uint32_t kBuckets = 64;
   Qp* queue_pairs[kBuckets];
+  /// Taken from the ring for what the library itself waits for (emulation.h), and not yet seen by the program.
+  CompletionEntry* stash;
+  uint64_t stashed, unstashed;
   // Extended polling: between start_poll and end_poll the mutex is held.
   CompletionEntry current;
 };

@@ -5,11 +5,13 @@
 
 #include <arpa/inet.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "verbs/client/emulation.h"
 #include "verbs/client/operations.h"
 #include "verbs/client/places.h"
 
@@ -80,6 +82,10 @@ void part(Cq& cq, Qp& qp) {
 
 void forget_completions(Cq& cq, uint32_t qpn) {
   const Guard guard(cq.mutex);
+  for (uint64_t at = cq.unstashed; at != cq.stashed; ++at) {
+    CompletionEntry& entry = cq.stash[at % cq.depth];
+    entry.qpn = entry.qpn == qpn ? kNoNumber : entry.qpn;
+  }
   const uint64_t written = cq.ring->written.load(std::memory_order_acquire);
   if (written - cq.taken > cq.depth) {
     return;
@@ -92,7 +98,8 @@ void forget_completions(Cq& cq, uint32_t qpn) {
   }
 }
 
-bool take_completion(Cq& cq, CompletionEntry& entry, int& error) {
+/// From the ring, as the program will see it.
+bool take_from_ring(Cq& cq, CompletionEntry& entry, int& error) {
   error = 0;
   for (;;) {
     const uint64_t written = cq.ring->written.load(std::memory_order_acquire);
@@ -116,8 +123,47 @@ bool take_completion(Cq& cq, CompletionEntry& entry, int& error) {
     if (entry.status != IBV_WC_SUCCESS) {
       qp->state.store(IBV_QPS_ERR);
     }
+    if (qp->emulation != nullptr && !translate(*qp, entry)) {
+      continue;
+    }
     free_by_completion(*qp, entry);
     return true;
+  }
+}
+
+bool take_completion(Cq& cq, CompletionEntry& entry, int& error) {
+  while (cq.unstashed != cq.stashed) {
+    entry = cq.stash[cq.unstashed++ % cq.depth];
+    if (entry.qpn != kNoNumber) {
+      error = 0;
+      return true;
+    }
+  }
+  return take_from_ring(cq, entry, error);
+}
+
+void stash_completions(Cq& cq) {
+  if (!cq.mutex.try_lock()) {
+    return;
+  }
+  if (cq.stash == nullptr) {
+    cq.stash = static_cast<CompletionEntry*>(calloc(cq.depth, sizeof(CompletionEntry)));
+  }
+  int error = 0;
+  CompletionEntry entry;
+  while (cq.stash != nullptr && cq.stashed - cq.unstashed < cq.depth &&
+         take_from_ring(cq, entry, error)) {
+    cq.stash[cq.stashed++ % cq.depth] = entry;
+  }
+  cq.mutex.unlock();
+}
+
+void wait_for_peer(Cq& cq, uint32_t tries) {
+  if (is_held()) {
+    const PollRequest request{cq.entry.handle, tries};
+    tell(Op::kPollEmpty, request);
+  } else if (!server_gone(false)) {
+    sleep_until_completion(cq);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "verbs/client/emulation.h"
 #include "verbs/client/operations.h"
 #include "verbs/client/places.h"
 
@@ -96,6 +97,9 @@ int post_one_receive(Qp& qp, const ibv_recv_wr& wr) {
   if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > qp.max_recv_sge) {
     return EINVAL;
   }
+  if (qp.emulation != nullptr && has_places(qp, qp.receives, 1)) {
+    note_receive(qp, wr);
+  }
   if (!take_place(qp, qp.receives, Places::Place{wr.wr_id, IBV_WC_RECV, true})) {
     return ENOMEM;
   }
@@ -158,6 +162,9 @@ int check_opcode(uint32_t opcode) {
     case IBV_WR_RDMA_WRITE_WITH_IMM: return need(kCanWrite);
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
+      if (sends_are_emulated()) {
+        return 0;
+      }
       if ((can & kCanSend) == 0) {
         report_refused_send();
       }
@@ -201,12 +208,15 @@ int check_state(const Qp& qp, bool receive) {
 }
 
 int write_send(Qp& qp, SendRequest& request) {
+  return write_send_as(qp, request, completion_opcode(request.head.opcode));
+}
+
+int write_send_as(Qp& qp, SendRequest& request, uint32_t completion) {
   WorkRecord& head = request.head;
   if (qp.signal_all) {
     head.flags |= IBV_SEND_SIGNALED;
   }
-  const Places::Place place{head.wr_id, completion_opcode(head.opcode),
-                            (head.flags & IBV_SEND_SIGNALED) != 0};
+  const Places::Place place{head.wr_id, completion, (head.flags & IBV_SEND_SIGNALED) != 0};
   if (!take_place(qp, qp.sends, place)) {
     return ENOMEM;
   }
@@ -217,6 +227,35 @@ int write_send(Qp& qp, SendRequest& request) {
     return_place(qp, qp.sends);
   }
   return error;
+}
+
+int submit_send(Qp& qp, SendRequest& request) {
+  const WorkRecord& head = request.head;
+  const bool sends = head.opcode == IBV_WR_SEND || head.opcode == IBV_WR_SEND_WITH_IMM;
+  if (qp.emulation == nullptr || (!sends && head.opcode != IBV_WR_RDMA_WRITE_WITH_IMM)) {
+    return sends && (link_data().hello->capabilities & kCanSend) == 0 ? EOPNOTSUPP
+                                                                      : write_send(qp, request);
+  }
+  if (!sends) {
+    const int error = write_send(qp, request);
+    if (error == 0) {
+      note_immediate(qp);
+    }
+    return error;
+  }
+  if ((head.flags & IBV_SEND_INLINE) != 0) {
+    return send_emulated(qp, head, request.pieces, request.count);
+  }
+  // The list's data, which the library copies in the place of the device.
+  Piece pieces[kMaxSges];
+  const auto* list =
+      request.count > 0 ? static_cast<const ibv_sge*>(request.pieces[0].data) : nullptr;
+  for (uint32_t i = 0; i < head.sges; ++i) {
+    pieces[i] = Piece{reinterpret_cast<const void*>(list[i].addr), list[i].length};
+  }
+  WorkRecord whole = head;
+  whole.sges = 0;
+  return send_emulated(qp, whole, pieces, head.sges);
 }
 
 int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
@@ -231,7 +270,7 @@ int post_send(ibv_qp* qp, ibv_send_wr* requests, ibv_send_wr** bad) {
     request.head = WorkRecord{};
     request.count = 0;
     const int error = make_send(request, own, wr);
-    return error != 0 ? error : write_send(own, request);
+    return error != 0 ? error : submit_send(own, request);
   });
 }
 

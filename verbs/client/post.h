@@ -22,6 +22,10 @@ uint32_t completion_opcode(uint32_t opcode);
 void set_list(SendRequest& request, const ibv_sge* list, uint32_t count);
 /// Takes a place and writes the record; with the send_mutex held. 0; ENOMEM: the queue is full; EIO.
 int write_send(Qp& qp, SendRequest& request);
+/// With another opcode of its completion than the request's own.
+int write_send_as(Qp& qp, SendRequest& request, uint32_t completion);
+/// The same for a SEND that is emulated, and counting what that has to count: what every post ends with.
+int submit_send(Qp& qp, SendRequest& request);
 /// A request that is to be sent now needs a queue pair in RTS, or in an error (it is flushed).
 int check_state(const Qp& qp, bool receive);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs/client/emulation.h"
 #include "verbs/client/operations.h"
 #include "verbs/client/places.h"
 #include "verbs/client/poll.h"
@@ -20,7 +21,8 @@ constexpr uint64_t kAtomicOps =
 
 uint64_t possible_ops() {
   const uint32_t can = link_data().hello->capabilities;
-  return ((can & kCanWrite) != 0 ? kWriteOps : 0) | ((can & kCanSend) != 0 ? kSendOps : 0) |
+  return ((can & kCanWrite) != 0 ? kWriteOps : 0) |
+         ((can & kCanSend) != 0 || sends_are_emulated() ? kSendOps : 0) |
          ((can & kCanRead) != 0 ? uint64_t{IBV_QP_EX_WITH_RDMA_READ} : 0) |
          ((can & kCanAtomic) != 0 ? kAtomicOps : 0);
 }
@@ -56,7 +58,7 @@ int check_attributes(const ibv_qp_init_attr_ex& at) {
 }
 
 /// What the server grants is at least what was asked for, and within what it said it has.
-bool is_right(const QpReply& reply, const ibv_qp_cap& wanted) {
+bool is_right(const QpReply& reply, const QpRequest& wanted) {
   const HelloReply& hello = *link_data().hello;
   const auto within = [](uint32_t least, uint32_t value, uint32_t most) {
     return least <= value && value <= most;
@@ -65,7 +67,7 @@ bool is_right(const QpReply& reply, const ibv_qp_cap& wanted) {
          within(wanted.max_recv_wr, reply.max_recv_wr, hello.max_wr) &&
          within(wanted.max_send_sge, reply.max_send_sge, kMaxSges) &&
          within(wanted.max_recv_sge, reply.max_recv_sge, kMaxSges) &&
-         within(wanted.max_inline_data, reply.max_inline, kMaxInline) && reply.qpn <= 0xFFFFFF;
+         within(wanted.max_inline, reply.max_inline, kMaxInline) && reply.qpn <= 0xFFFFFF;
 }
 
 int create_in_server(Qp& qp, const ibv_qp_init_attr_ex& at) {
@@ -74,12 +76,21 @@ int create_in_server(Qp& qp, const ibv_qp_init_attr_ex& at) {
   request.recv_cq = qp.recv_cq->entry.handle;
   request.srq = qp.srq != nullptr ? qp.srq->entry.handle : 0;
   request.domain = qp.pd->domain;
-  request.max_send_wr = at.cap.max_send_wr;
-  request.max_recv_wr = at.cap.max_recv_wr;
-  request.max_send_sge = at.cap.max_send_sge;
+  // The emulation's own requests are beside the program's.
+  const bool emulated = sends_are_emulated() && qp.srq == nullptr;
+  const uint32_t most = link_data().hello->max_wr;
+  const uint32_t hidden_sends = emulated ? kHiddenSends : 0;
+  const uint32_t hidden_receives = emulated ? kHiddenReceives : 0;
+  if (at.cap.max_send_wr + hidden_sends > most || at.cap.max_recv_wr + hidden_receives > most) {
+    return EINVAL;
+  }
+  request.max_send_wr = at.cap.max_send_wr + hidden_sends;
+  request.max_recv_wr = at.cap.max_recv_wr + hidden_receives;
+  request.max_send_sge = emulated && at.cap.max_send_sge == 0 ? 1 : at.cap.max_send_sge;
   request.max_recv_sge = at.cap.max_recv_sge;
-  request.max_inline = at.cap.max_inline_data;
-  request.signal_all = qp.signal_all ? 1 : 0;
+  request.max_inline = emulated && at.cap.max_inline_data < 8 ? 8 : at.cap.max_inline_data;
+  // The program's requests carry the flag themselves (write_send); the emulation's own complete silently.
+  request.signal_all = qp.signal_all && !emulated ? 1 : 0;
   request.transport = link_data().hello->transport;
   QpReply reply{};
   const int error = ask(Op::kCreateQp, request, &reply);
@@ -88,20 +99,23 @@ int create_in_server(Qp& qp, const ibv_qp_init_attr_ex& at) {
   }
   qp.entry.handle = reply.handle;
   qp.qpn = reply.qpn;
-  qp.max_send_wr = reply.max_send_wr;
-  qp.max_recv_wr = qp.srq != nullptr ? 0 : reply.max_recv_wr;
+  qp.max_send_wr = reply.max_send_wr - hidden_sends;
+  qp.max_recv_wr = qp.srq != nullptr ? 0 : reply.max_recv_wr - hidden_receives;
   qp.max_send_sge = reply.max_send_sge;
   qp.max_recv_sge = reply.max_recv_sge;
   qp.max_inline = reply.max_inline;
-  const bool right = is_right(reply, at.cap);
-  if (!right || !make_places(qp.sends, qp.max_send_wr) ||
-      !make_places(qp.receives, qp.max_recv_wr) || !fill_builder(qp)) {
+  const bool right = is_right(reply, request);
+  const bool has_memory = right && make_places(qp.sends, qp.max_send_wr) &&
+                          make_places(qp.receives, qp.max_recv_wr) && fill_builder(qp);
+  const int refused = !right ? EPROTO : !has_memory ? ENOMEM : emulated ? start_emulation(qp) : 0;
+  if (refused != 0) {
     const HandleRequest undo{reply.handle, 0};
     tell(Op::kDestroyQp, undo);
+    end_emulation(qp);
     drop_builder(qp);
     free_places(qp.sends);
     free_places(qp.receives);
-    return right ? ENOMEM : EPROTO;
+    return refused;
   }
   return 0;
 }
@@ -136,7 +150,9 @@ int modify_in_server(Qp& qp, const ibv_qp_attr& at, int mask, const QpAttributes
   request.mask = static_cast<uint32_t>(mask);
   QpAttributesWire& wire = request.attributes;
   wire.state = (mask & IBV_QP_STATE) != 0 ? static_cast<uint32_t>(at.qp_state) : qp.state.load();
-  wire.access = at.qp_access_flags & 0xF;
+  // The peer writes the ring of emulated SENDs, whatever the program allows it for its own regions.
+  wire.access =
+      (at.qp_access_flags & 0xF) | (qp.emulation != nullptr ? uint32_t{kRemoteWrite} : 0u);
   memcpy(wire.remote_gid, at.ah_attr.grh.dgid.raw, sizeof(wire.remote_gid));
   wire.remote_qpn = at.dest_qp_num;
   wire.rq_psn = at.rq_psn;
@@ -206,6 +222,9 @@ int change_qp(Qp& qp, const ibv_qp_attr& at, int mask, const QpAttributesWire* m
       forget_completions(*qp.send_cq, qp.qpn);
       forget_completions(*qp.recv_cq, qp.qpn);
       clear_places(qp);
+    }
+    if (qp.emulation != nullptr) {
+      follow_state(qp, at.qp_state);
     }
   }
   return 0;
@@ -320,6 +339,7 @@ int ibv_destroy_qp(ibv_qp* qp) {
   if (own->srq != nullptr) {
     --own->srq->users;
   }
+  end_emulation(*own);
   drop_builder(*own);
   free_places(own->sends);
   free_places(own->receives);

@@ -200,7 +200,7 @@ int wr_complete(ibv_qp_ex* qp) {
     error = check_opcode(batch.entries[i].request.head.opcode);
   }
   for (uint32_t i = 0; i < batch.count && error == 0; ++i) {
-    error = write_send(own, batch.entries[i].request);
+    error = submit_send(own, batch.entries[i].request);
   }
   own.send_mutex.unlock();
   return result(error);
