@@ -154,6 +154,9 @@ int modify_in_server(Qp& qp, const ibv_qp_attr& at, int mask, const QpAttributes
   wire.access =
       (at.qp_access_flags & 0xF) | (qp.emulation != nullptr ? uint32_t{kRemoteWrite} : 0u);
   memcpy(wire.remote_gid, at.ah_attr.grh.dgid.raw, sizeof(wire.remote_gid));
+  if ((mask & IBV_QP_AV) != 0 && at.ah_attr.is_global == 0) {
+    memcpy(wire.remote_gid, link_data().hello->gid, 2);  // fd00::, the first host (qp_rules.cc)
+  }
   wire.remote_qpn = at.dest_qp_num;
   wire.rq_psn = at.rq_psn;
   wire.sq_psn = at.sq_psn;

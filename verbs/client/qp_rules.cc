@@ -35,6 +35,15 @@ constexpr Rule kRules[] = {
     {IBV_QPS_SQE, IBV_QPS_RTS, 0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER},
 };
 
+/// On Ethernet an address is a GID. The first host's, fd00::, ends with 64 zero bits, which rdma-core's examples take for
+/// no GID at all: they leave out the address of a peer there, and it is the only one that can be meant.
+bool is_right_address(const ibv_ah_attr& at) {
+  const ibv_gid& gid = at.grh.dgid;
+  const bool is_left_out =
+      at.dlid == 0 && gid.global.subnet_prefix == 0 && gid.global.interface_id == 0;
+  return at.port_num == 1 && at.grh.sgid_index < kGidTable && (at.is_global != 0 || is_left_out);
+}
+
 }  // namespace
 
 bool is_allowed(ibv_qp_state current, ibv_qp_state next, int mask) {
@@ -54,8 +63,7 @@ bool has_right_values(const ibv_qp_attr& at, int mask) {
   const auto has = [mask](int bit) { return (mask & bit) != 0; };
   return !(
       (has(IBV_QP_PORT) && at.port_num != 1) || (has(IBV_QP_PKEY_INDEX) && at.pkey_index != 0) ||
-      (has(IBV_QP_AV) && (at.ah_attr.is_global == 0 || at.ah_attr.port_num != 1 ||
-                          at.ah_attr.grh.sgid_index >= kGidTable)) ||
+      (has(IBV_QP_AV) && !is_right_address(at.ah_attr)) ||
       (has(IBV_QP_PATH_MTU) && (at.path_mtu < IBV_MTU_256 || at.path_mtu > IBV_MTU_4096)) ||
       (has(IBV_QP_TIMEOUT) && at.timeout > 31) || (has(IBV_QP_RETRY_CNT) && at.retry_cnt > 7) ||
       (has(IBV_QP_RNR_RETRY) && at.rnr_retry > 7) ||
