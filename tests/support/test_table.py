@@ -215,8 +215,10 @@ class Table:
         yield Test("endpoints of other implementations",
                    [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
                    "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
-        yield Test("rdma-core's tests", [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build], "others", when,
-                   "lines", ("rdma",), ("loopback_host",), cost=30, timeout=self.timeout())
+        for name, words, target in (("rdma-core's tests", [], "loopback_host"),
+                                    ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host")):
+            yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others", when, "lines",
+                       ("rdma",), (target,), cost=30, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
                    when, "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
