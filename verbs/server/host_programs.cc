@@ -7,7 +7,8 @@
 namespace mrclab::verbs {
 namespace {
 
-void set_owner(std::map<uint32_t, VerbsSession*>& of, uint32_t number, VerbsSession* session) {
+template <class Number>
+void set_owner(std::map<Number, VerbsSession*>& of, Number number, VerbsSession* session) {
   if (session == nullptr) {
     of.erase(number);
   } else {
@@ -15,7 +16,8 @@ void set_owner(std::map<uint32_t, VerbsSession*>& of, uint32_t number, VerbsSess
   }
 }
 
-VerbsSession* find_owner(const std::map<uint32_t, VerbsSession*>& of, uint32_t number) {
+template <class Number>
+VerbsSession* find_owner(const std::map<Number, VerbsSession*>& of, Number number) {
   const auto found = of.find(number);
   return found != of.end() ? found->second : nullptr;
 }
@@ -40,6 +42,10 @@ void HostPrograms::own(endpoint::SrqHandle srq, VerbsSession* session) {
   set_owner(srqs_, srq.value, session);
 }
 
+void HostPrograms::own_probe(uint64_t request, VerbsSession* session) {
+  set_owner(probes_, request, session);
+}
+
 bool HostPrograms::deliver() {
   bool some = false;
   for (VerbsSession* const session : sessions_) some = session->deliver() || some;
@@ -49,6 +55,9 @@ bool HostPrograms::deliver() {
 bool HostPrograms::hand_out_events() {
   if (!events_) return false;
   events_ = false;
+  while (const std::optional<endpoint::PathProbe> probe = device_.next_path_probe()) {
+    if (VerbsSession* const owner = find_owner(probes_, probe->request)) owner->note_probe(*probe);
+  }
   while (const std::optional<endpoint::AsyncEvent> event = device_.next_async_event()) {
     using Kind = endpoint::AsyncEvent::Kind;
     const bool everyone = event->kind == Kind::kPortActive || event->kind == Kind::kPortError ||
@@ -79,6 +88,8 @@ void HostPrograms::on_async_event() {
   for (VerbsSession* const session : sessions_) session->note_memory_written();
 }
 
+void HostPrograms::on_path_probe() { on_async_event(); }
+
 void HostPrograms::on_memory_written() {
   for (VerbsSession* const session : sessions_) session->note_memory_written();
 }
@@ -91,6 +102,9 @@ void HostPrograms::on_wake() {
   }
 }
 
-void HostPrograms::on_power_lost() { events_ = true; }
+/// Programs of a host that lost its power are gone with it.
+void HostPrograms::on_power_lost() {
+  for (VerbsSession* const session : sessions_) session->note_power_lost();
+}
 
 }  // namespace mrclab::verbs

@@ -36,10 +36,12 @@ class HostPrograms : public endpoint::DeviceUser {
   void own(endpoint::CqHandle cq, VerbsSession* session);
   void own(Qpn qpn, VerbsSession* session);
   void own(endpoint::SrqHandle srq, VerbsSession* session);
+  void own_probe(uint64_t request, VerbsSession* session);
 
   // DeviceUser.
   void on_completion(endpoint::CqHandle cq) override;
   void on_async_event() override;
+  void on_path_probe() override;
   void on_memory_written() override;
   void on_wake() override;
   void on_power_lost() override;
@@ -51,6 +53,7 @@ class HostPrograms : public endpoint::DeviceUser {
   HostFacts facts_;
   std::vector<VerbsSession*> sessions_;  ///< in the order in which they came
   std::map<uint32_t, VerbsSession*> cqs_, qps_, srqs_;
+  std::map<uint64_t, VerbsSession*> probes_;
   uint32_t domains_ = 0;
   bool events_ = false;
 };

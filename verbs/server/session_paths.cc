@@ -92,4 +92,38 @@ int VerbsSession::poll_path_event(Reply& reply) {
   return 0;
 }
 
+int VerbsSession::probe_paths(const RequestHeader& header, const ProbeRequest& request) {
+  if (request.count == 0 || request.count > std::size(request.values) || request.timeout_ns == 0) {
+    return EINVAL;
+  }
+  if (probing_) return EBUSY;
+  Ipv6Address to{};
+  std::copy_n(request.gid, to.size(), to.begin());
+  std::vector<EntropyValue> evs;
+  for (uint32_t i = 0; i < request.count; ++i) evs.push_back(EntropyValue{request.values[i]});
+  auto probing = std::make_unique<Probing>(Probing{0, header, request.count, {}});
+  probing->request = device_.probe_paths(to, evs, FabricTime::from_ns(request.timeout_ns));
+  programs_.own_probe(probing->request, this);
+  probing_ = std::move(probing);
+  return 0;
+}
+
+void VerbsSession::note_probe(const endpoint::PathProbe& probe) {
+  if (!probing_ || probing_->request != probe.request) return;
+  ProbeReply& reply = probing_->reply;
+  if (reply.count == probing_->wanted) return;
+  auto& path = reply.paths[reply.count++];
+  path.ev = probe.ev.value;
+  path.answered = probe.rtt ? 1 : 0;
+  path.rtt_ns = probe.rtt ? static_cast<uint64_t>(probe.rtt->ps() / 1000) : 0;
+}
+
+std::optional<VerbsSession::Answer> VerbsSession::take_late_answer() {
+  if (!probing_ || probing_->reply.count < probing_->wanted) return std::nullopt;
+  const std::unique_ptr<Probing> done = std::move(probing_);
+  programs_.own_probe(done->request, nullptr);
+  return answer(done->header, 0,
+                {reinterpret_cast<const uint8_t*>(&done->reply), sizeof done->reply});
+}
+
 }  // namespace mrclab::verbs

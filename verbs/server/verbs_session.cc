@@ -93,6 +93,11 @@ VerbsSession::Answer VerbsSession::handle(std::span<const uint8_t> request,
     status = ENOMEM;
   }
   if (status != 0) return answer(header, status);
+  if (header.op == Op::kProbePaths) {
+    Answer later;
+    later.later = true;
+    return later;
+  }
   Answer good = answer(header, 0, reply.body);
   good.descriptors = std::move(reply.descriptors);
   return good;
@@ -146,6 +151,8 @@ int VerbsSession::dispatch(const RequestHeader& header, std::span<const uint8_t>
     case Op::kDenyPath:
       return with([&](const DenyRequest& r) { return deny_path(r); }, DenyRequest{});
     case Op::kPollPathEvent: return poll_path_event(reply);
+    case Op::kProbePaths:
+      return with([&](const ProbeRequest& r) { return probe_paths(header, r); }, ProbeRequest{});
     default: return ENOTSUP;
   }
 }

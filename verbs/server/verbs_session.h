@@ -96,9 +96,12 @@ class VerbsSession {
     std::vector<uint8_t> message;
     std::vector<netio::FileDescriptor> descriptors;
     bool broken = false;  ///< no answer: the connection is to be ended
+    bool later = false;   ///< no answer yet: take_late_answer() has it when it is there
   };
   /// Any bytes at all. Ops of kHeld alone are ENOTSUP here: who holds the program answers them.
   Answer handle(std::span<const uint8_t> request, std::vector<netio::FileDescriptor> descriptors);
+  /// The answer to the request that was answered `later`, once it is there; after deliver().
+  std::optional<Answer> take_late_answer();
   /// The answer to a request that somebody else has handled: `body` behind a header with the time of now.
   Answer answer(const RequestHeader& request, int status, std::span<const uint8_t> body = {}) const;
 
@@ -109,7 +112,7 @@ class VerbsSession {
   /// Puts completions and events of the device where the program finds them. False: there were none.
   bool deliver();
 
-  /// The program has written what cannot be to its work ring.
+  /// The program has written what cannot be to its work ring, or its host has lost its power.
   bool broken() const { return broken_; }
   bool greeted() const { return greeted_; }
   /// Of the hello; empty before.
@@ -134,6 +137,8 @@ class VerbsSession {
   void note_memory_written();
   void note_event(const endpoint::AsyncEvent& event);
   void note_path_event(const endpoint::AsyncEvent& event);
+  void note_probe(const endpoint::PathProbe& probe);
+  void note_power_lost() { broken_ = true; }
 
   int dispatch(const RequestHeader& header, std::span<const uint8_t> request,
                std::vector<netio::FileDescriptor>& in, Reply& reply);
@@ -159,6 +164,7 @@ class VerbsSession {
   int modify_profile(const ProfileRequest& request);
   int deny_path(const DenyRequest& request);
   int poll_path_event(Reply& reply);
+  int probe_paths(const RequestHeader& header, const ProbeRequest& request);
 
   bool fetch_record();
   void drop_record();
@@ -226,6 +232,14 @@ class VerbsSession {
   std::vector<uint32_t> dirty_cqs_;  ///< handles
   std::deque<PathEventReply> path_events_;
   uint32_t path_events_lost_ = 0;
+  /// A request for probes that waits for its answers; a program has one under way.
+  struct Probing {
+    uint64_t request = 0;  ///< the device's number
+    RequestHeader header;
+    uint32_t wanted = 0;
+    ProbeReply reply;
+  };
+  std::unique_ptr<Probing> probing_;
 };
 
 }  // namespace mrclab::verbs

@@ -22,6 +22,8 @@ class WallProgram {
   bool take_work() { return session_.take_work(FabricTime::never()); }
   /// Handles and answers the messages that are there; `rate` goes with the answers. False: there were none.
   bool receive(uint64_t rate);
+  /// Sends the answer that its program has been waiting for since an earlier call. False: none is there.
+  bool answer_late();
   /// Its connection is at its end: it is to be destroyed.
   bool gone() const { return gone_ || session_.broken(); }
   bool greeted() const { return session_.greeted(); }
@@ -30,6 +32,7 @@ class WallProgram {
 
  private:
   bool answer(std::span<const uint8_t> message, std::vector<netio::FileDescriptor> descriptors);
+  bool send(const VerbsSession::Answer& answer);
 
   netio::MessageSocket connection_;
   VerbsSession session_;

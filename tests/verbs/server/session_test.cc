@@ -177,3 +177,90 @@ TEST_CASE("a program that ends at any step leaves its host as it was") {
                    verbs::RegionRequest{reinterpret_cast<uint64_t>(memory.data()), 4096, 0, 1, 1})
             .status == ENOMEM);
 }
+
+namespace {
+
+/// Every port of a host.
+void set_ports(VerbsWorld& world, uint32_t host, bool up) {
+  const NodeSite& site = world.fabric.topology.node(world.fabric.topology.host(host));
+  for (uint32_t port = 0; port < site.ports.size(); ++port) {
+    world.fabric.set_link(world.fabric.now() + FabricTime::from_us(1),
+                          world.fabric.topology.port({site.id, PortId{port}}).link, up);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a program hears of its one port when all planes are dark, and when one is back") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  guest->greet();
+  const auto port = [&] { return guest->call(Op::kQueryPort).as<verbs::PortReply>(); };
+  CHECK(port().active == 1);
+  CHECK(port().live_ports == 3);
+  set_ports(world, 0, false);
+  world.run(FabricTime::from_us(50), {guest.session.get()});
+  CHECK(port().active == 0);
+  const auto down = read_event<verbs::AsyncEventWire>(guest->events);
+  REQUIRE(down);
+  CHECK(down->event == 10);
+  CHECK_FALSE(read_event<verbs::AsyncEventWire>(guest->events));
+  set_ports(world, 0, true);
+  world.run(FabricTime::from_us(50), {guest.session.get()});
+  CHECK(port().active == 1);
+  const auto up = read_event<verbs::AsyncEventWire>(guest->events);
+  REQUIRE(up);
+  CHECK(up->event == 9);
+}
+
+TEST_CASE("by RC programs send, read and swap") {
+  VerbsWorld world(two_rows(), endpoint::TransportKind::kRoce);
+  ConnectedPair pair(world);
+  REQUIRE(pair.status_a == 0);
+  REQUIRE(pair.status_b == 0);
+  CHECK((pair.a.guest->hello.capabilities & verbs::kCanRead) != 0);
+  pair.a.memory[0] = 42;
+  REQUIRE(pair.b.guest->receive(pair.b.qp.handle, 3, std::span(pair.b.memory).subspan(100, 64),
+                                pair.b.region.lkey));
+  REQUIRE(pair.write(1, 0, 64, kWrSignaled, kWrSend));
+  pair.run(FabricTime::from_us(50));
+  const auto got = pair.b.guest->poll(pair.b.cq);
+  REQUIRE(got);
+  CHECK(got->wr_id == 3);
+  CHECK(got->opcode == 128);
+  CHECK(got->bytes == 64);
+  CHECK(pair.b.memory[100] == 42);
+  CHECK(pair.a.guest->poll(pair.a.cq)->opcode == 0);
+
+  std::fill(pair.b.memory.begin(), pair.b.memory.begin() + 10'000, uint8_t{9});
+  REQUIRE(pair.write(2, 0, 10'000, kWrSignaled, kWrRead));
+  pair.run(FabricTime::from_us(50));
+  const auto read = pair.a.guest->poll(pair.a.cq);
+  REQUIRE(read);
+  CHECK(read->opcode == 2);
+  CHECK(read->status == 0);
+  CHECK(pair.a.memory[9999] == 9);
+
+  uint64_t value = 7;
+  std::memcpy(pair.b.memory.data(), &value, sizeof value);
+  verbs::WorkRecord record{};
+  record.handle = pair.a.qp.handle;
+  record.wr_id = 4;
+  record.opcode = kWrSwap;
+  record.flags = kWrSignaled;
+  record.remote_address = reinterpret_cast<uint64_t>(pair.b.memory.data());
+  record.rkey = pair.b.region.rkey;
+  record.compare_add = 7;
+  record.swap = 99;
+  const verbs::WorkSge sge{reinterpret_cast<uint64_t>(pair.a.memory.data()), 8, pair.a.region.lkey};
+  REQUIRE(pair.a.guest->post(record, {&sge, 1}));
+  pair.run(FabricTime::from_us(50));
+  const auto swapped = pair.a.guest->poll(pair.a.cq);
+  REQUIRE(swapped);
+  CHECK(swapped->opcode == 3);
+  CHECK(swapped->status == 0);
+  std::memcpy(&value, pair.a.memory.data(), sizeof value);
+  CHECK(value == 7);
+  std::memcpy(&value, pair.b.memory.data(), sizeof value);
+  CHECK(value == 99);
+}
