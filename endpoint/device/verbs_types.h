@@ -110,28 +110,28 @@ struct WorkRequest {
   enum class Opcode : uint8_t { kWrite, kSend, kRead, kFetchAdd, kCompareSwap };
   uint64_t id = 0;
   Opcode opcode = Opcode::kWrite;
-  std::optional<uint32_t> immediate;  ///< of WRITEs and SENDs
-  bool signaled = true;               ///< false: only a failure completes
+  std::optional<uint32_t> immediate = {};  ///< of WRITEs and SENDs
+  bool signaled = true;                    ///< false: only a failure completes
   bool solicited = false;
   bool fence = false;  ///< starts after the READs and atomics before it
   /// What a WRITE or SEND sends, 0 to 2^32 - 1 bytes. It stays valid until the completion, or is held by `storage`.
-  ConstMemory local;
-  std::unique_ptr<uint8_t[]> storage;
+  ConstMemory local = {};
+  std::unique_ptr<uint8_t[]> storage = {};
   /// Where a READ, or the 8 bytes of an atomic's old value in host order, goes.
-  std::vector<MemoryPiece> into;
+  std::vector<MemoryPiece> into = {};
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   uint64_t compare_add = 0, swap = 0;  ///< atomics
   /// It cannot be executed here: it completes so, in its turn, and ends the queue pair.
-  std::optional<WorkStatus> local_error;
+  std::optional<WorkStatus> local_error = {};
 };
 
 /// ibv_recv_wr.
 struct ReceiveRequest {
   uint64_t id = 0;
-  std::vector<MemoryPiece> pieces;  ///< none: for immediates, and SENDs of no bytes
+  std::vector<MemoryPiece> pieces = {};  ///< none: for immediates, and SENDs of no bytes
   /// A message that uses it up fails so.
-  std::optional<WorkStatus> local_error;
+  std::optional<WorkStatus> local_error = {};
 };
 
 struct SrqAttributes {
@@ -152,8 +152,8 @@ struct QpInitAttributes {
   uint32_t max_recv_wr = 1024;
   uint32_t protocol_version = 0;  ///< 0: the device's; 1
   TransportKind transport = TransportKind::kMrc;
-  uint32_t domain = 0;           ///< protection domain: reaches only regions of the same one
-  std::optional<SrqHandle> srq;  ///< its receives come from there
+  uint32_t domain = 0;                ///< protection domain: reaches only regions of the same one
+  std::optional<SrqHandle> srq = {};  ///< its receives come from there
 };
 inline constexpr uint32_t kMaxWorkRequests = 2048;
 inline constexpr uint8_t kMaxReads = 16;  ///< READs and atomics of a queue pair under way
@@ -170,7 +170,7 @@ struct QpHint {
 struct InitAttributes {
   AccessFlags access =
       AccessFlags::all();  ///< what the peer may do, where a region allows it as well
-  QpHint hint;
+  QpHint hint = {};
   uint64_t ev_profile_id =
       0;  ///< 0: AUTO, the host's own choice of entropy values; modify_ev_profile()
   uint64_t cc_profile_id = 0;  ///< 0: the host's
@@ -253,8 +253,8 @@ std::string_view name_of(AsyncEvent::Kind kind);
 struct EvProfileAttributes {
   enum class State : uint8_t { kInit, kOffline, kOnline } state = State::kInit;
   EvProfile::Mode mode = EvProfile::Mode::kAuto;
-  std::vector<EntropyValue> values;  ///< kExplicit: 1 to EvProfile::kMaxValues
-  uint32_t users = 0;                ///< queue pairs
+  std::vector<EntropyValue> values = {};  ///< kExplicit: 1 to EvProfile::kMaxValues
+  uint32_t users = 0;                     ///< queue pairs
 };
 struct CcProfileAttributes {
   std::string_view algorithm;  ///< "uet-1.0-nscc"; empty: nobody's standard

@@ -241,7 +241,11 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
   std::optional<RcReply> reply;
   const std::optional<RcPacket> packet = qp.next_packet(host_.now, reply);
   queue_pairs_.touch(qp);  // its timer may have to be set
-  if (reply) send_control(qp, Opcode::kRcAcknowledge, reply->psn, reply->aeth);
+  if (reply) {
+    send_control(qp, Opcode::kRcAcknowledge, reply->psn, reply->aeth);
+    // The turn of control is over in this event.
+    host_.events.push(host_.now, EventClass::kApplication, 0, {HostEventKind::kDoorbell, 0, 0});
+  }
   if (!packet) return false;
   Frame frame = host_.maker.rc_data(*packet, qp.id.ev, {qp.id.peer, qp.id.remote});
   if (!frame) {

@@ -41,7 +41,9 @@ struct RcReceiver : RcResponderEvents {
   void message_received(const ReceiveCompletion& completion) override {
     received.push_back(completion);
   }
+  void receive_failed(uint64_t, std::string_view) override { ++receives_failed; }
   void request_refused(std::string_view reason) override { failure = reason; }
+  uint32_t receives_failed = 0;
 
   MrcPacket packet(Opcode opcode, uint32_t psn, size_t length = RcPair::kPmtu, uint32_t whole = 0,
                    bool ask = false) {
