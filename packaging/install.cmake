@@ -7,6 +7,13 @@ install(TARGETS ${programs} RUNTIME DESTINATION lib/mrclab)
 if(TARGET mrclab-mpi)
   install(TARGETS mrclab-mpi LIBRARY DESTINATION lib/mrclab)
 endif()
+# What programs in hosts load in place of the system's libraries of these names: in a folder where nothing else looks.
+get_property(rdma_libraries GLOBAL PROPERTY MRCLAB_RDMA_LIBRARIES)
+if(rdma_libraries)
+  install(TARGETS ${rdma_libraries} LIBRARY DESTINATION lib/mrclab/rdma)
+  # Other names of libmrc.so.
+  install(DIRECTORY ${CMAKE_BINARY_DIR}/rdma/ DESTINATION lib/mrclab/rdma FILES_MATCHING PATTERN "lib*_mrc.so")
+endif()
 
 # share/mrclab is laid out as the source tree is, so that a program finds a file by one path in both.
 install(DIRECTORY topologies DESTINATION share/mrclab PATTERN README.md EXCLUDE)

@@ -84,20 +84,24 @@ Pipe make_pipe() {
 
 class NodeCommands {
  public:
-  NodeCommands(const LabRecord& record, const std::vector<std::string>& command)
-      : record_(record), command_(command) {}
+  NodeCommands(const LabRecord& record, const std::vector<std::string>& command,
+               const RdmaHosts& rdma)
+      : record_(record), command_(command), rdma_(rdma) {}
 
   void start(const std::string& node) {
     Pipe out = make_pipe(), error = make_pipe();
     const auto ns = netio::NetworkNamespace::open(namespace_name(record_.lab, node));
-    const netio::NodeContainer container =
-        node_container(LabPaths{}.lab_directory(record_.lab), node);
+    netio::NodeContainer container = node_container(LabPaths{}.lab_directory(record_.lab), node);
+    const NodeSurroundings surroundings = rdma_.at(node);
+    container.class_directory = surroundings.class_directory;
     netio::ChildOptions options;
     options.argv = command_;
     options.stdout_fd = out.write.get();
+    options.environment = surroundings.environment;
     options.before_exec = [&, to = error.write.get()] {
       check_system_call("dup2", ::dup2(to, 2));
       netio::enter_node(container, ns);
+      if (surroundings.fixed_addresses) fix_addresses();
     };
     try {
       running_.push_back({node, netio::ChildProcess::spawn(options),
@@ -157,6 +161,7 @@ class NodeCommands {
 
   const LabRecord& record_;
   const std::vector<std::string>& command_;
+  const RdmaHosts& rdma_;
   std::list<Running> running_;
   std::vector<std::pair<std::string, int>> failures_;
 };
@@ -184,9 +189,9 @@ std::vector<std::string> nodes_named(const LabRecord& record, const std::string&
 }
 
 int run_in_nodes(const LabRecord& record, const std::vector<std::string>& nodes,
-                 const std::vector<std::string>& command, size_t jobs) {
+                 const std::vector<std::string>& command, size_t jobs, const RdmaHosts& rdma) {
   InterruptGuard guard;
-  NodeCommands commands(record, command);
+  NodeCommands commands(record, command, rdma);
   size_t next = 0;
   while (!guard.interrupted() && (next < nodes.size() || commands.running() > 0)) {
     while (next < nodes.size() && commands.running() < jobs) commands.start(nodes[next++]);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/persistent/rdma_hosts.h"
 #include "live/bringup/lab_record.h"
 
 namespace mrclab::lab {
@@ -16,6 +17,6 @@ std::vector<std::string> nodes_named(const LabRecord& record, const std::string&
 /// The command in each of the nodes, `jobs` at a time, without a terminal to read from. Returns 0, or the highest of
 /// their exit codes, which are those of netio::exec_in_node(); those that are not 0 are listed on stderr.
 int run_in_nodes(const LabRecord& record, const std::vector<std::string>& nodes,
-                 const std::vector<std::string>& command, size_t jobs);
+                 const std::vector<std::string>& command, size_t jobs, const RdmaHosts& rdma);
 
 }  // namespace mrclab::lab

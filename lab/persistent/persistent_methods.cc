@@ -12,6 +12,7 @@
 #include "scenario/judging/world_outcome.h"
 #include "scenario/spec/queue_pairs.h"
 #include "session/session_export.h"
+#include "verbs/protocol/management_address.h"
 
 namespace mrclab::lab {
 namespace {
@@ -163,6 +164,15 @@ netio::Json heal(const PersistentLab& lab, const netio::Json& params, spdlog::lo
   });
 }
 
+/// What programs in hosts need besides their libraries; made when the first of them asks.
+netio::Json rdma(const PersistentLab& lab) {
+  if (lab.topology.host_count() > verbs::kMaxManagedHosts) {
+    throw netio::RpcError(netio::kRpcRefused, "this lab has more hosts than management addresses");
+  }
+  lab.live.make_management_network();
+  return {{"rc", lab.scenario && lab.scenario->transport.profile == "roce"}};
+}
+
 netio::Json session(const PersistentLab& lab) {
   return refuse_bad_input([&] {
     if (!lab.scenario) throw InputError("this lab runs neither a scenario nor a workload");
@@ -200,6 +210,7 @@ void add_persistent_methods(netio::RpcServer& server, PersistentLab& lab, spdlog
   server.method("session", [&lab](const netio::Json&) { return session(lab); });
   server.method("history", [&lab](const netio::Json&) { return history(lab); });
   server.method("pauses", [&lab](const netio::Json&) { return pauses(lab); });
+  server.method("rdma", [&lab](const netio::Json&) { return rdma(lab); });
   server.method("down", [&lab](const netio::Json&) {
     lab.end = true;
     return netio::Json{{"down", true}};

@@ -12,6 +12,7 @@
 //   heal {"what"}                   heals; {"healed": [...], "outside": [...]}
 //   faults                          {"fabric_ps", ...LabFaults::list(), "outside_faults": as status}
 //   session                         {"yaml": a scenario that repeats the lab, "changed": bool}
+//   rdma                            {"rc": bool}: the management network is there, for a program in a host
 //   down                            takes the lab down after the answer
 
 #include <optional>

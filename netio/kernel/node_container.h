@@ -18,10 +18,16 @@ struct NodeContainer {
   std::filesystem::path hosts_file;     ///< becomes /etc/hosts
   /// Becomes /run/openvswitch, where its tools look; empty: none.
   std::filesystem::path ovs_directory = {};
+  /// Is joined to /sys/class, whose own entries stay; empty: nothing. A kernel that cannot lay one folder over another
+  /// (overlayfs) shows /sys/class as it is.
+  std::filesystem::path class_directory = {};
 };
 
 /// Moves the calling process into the node for good: call it in a child. Throws SystemError.
 void enter_node(const NodeContainer& node, const NetworkNamespace& ns);
+
+/// Can folders be joined to /sys/class here? Asks in a process of its own; `folder` is one to try with.
+bool can_join_class(const std::filesystem::path& folder);
 
 /// Runs `argv` in the node with this process's terminal and waits for it. Returns its exit code,
 /// 128 + n when a signal n ended it, 127 when there is no such command, 126 when it cannot be run.

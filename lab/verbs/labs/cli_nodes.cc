@@ -13,6 +13,8 @@
 #include "fabric/topology/fabric_file.h"
 #include "lab/persistent/lab_choice.h"
 #include "lab/persistent/node_commands.h"
+#include "lab/persistent/rdma_hosts.h"
+#include "lab/rdma/program_surroundings.h"
 #include "lab/verbs/cli.h"
 #include "live/bringup/node_container_files.h"
 #include "live/inspect/ordinary_trace.h"
@@ -27,6 +29,7 @@ struct NodeOptions {
   std::optional<std::string> lab;
   std::vector<std::string> command;
   size_t jobs = 16;  ///< nodes at a time
+  RdmaWish rdma;
 };
 
 bool is_node(const LabRecord& record, const std::string& name) {
@@ -70,6 +73,25 @@ std::vector<std::string> shell_in(const netio::NodeContainer& node) {
   return {shell, "--rcfile", "/run/bashrc"};
 }
 
+/// For what this process starts in the node.
+void surround(netio::NodeContainer& node, const NodeSurroundings& surroundings) {
+  node.class_directory = surroundings.class_directory;
+  for (const auto& [name, value] : surroundings.environment) {
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+  if (surroundings.fixed_addresses) fix_addresses();
+}
+
+void add_rdma_options(CLI::App& verb, NodeOptions& options) {
+  verb.add_flag_function(
+      "--rdma,!--no-rdma", [&options](int64_t count) { options.rdma.rdma = count > 0; },
+      "RDMA programs use the host's emulated NIC (default: wherever they can)");
+  verb.add_option_function<std::string>(
+          "--send", [&options](const std::string&) { options.rdma.send_emulated = true; },
+          "'emulated': SENDs on MRC by Write-with-Immediate into a hidden ring")
+      ->check(CLI::IsMember({"emulated"}));
+}
+
 /// Runs the command in a node, or a shell if there is none.
 int run_in_node(const NodeOptions& options, const std::string& verb) {
   require_root(verb);
@@ -80,12 +102,14 @@ int run_in_node(const NodeOptions& options, const std::string& verb) {
   const std::string variable = instance_variable(record.instance);
   const size_t equals = variable.find('=');
   ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  const RdmaHosts rdma(record, options.rdma, options.command);
   if (several) {
-    return run_in_nodes(record, nodes_named(record, options.node), options.command, options.jobs);
+    return run_in_nodes(record, nodes_named(record, options.node), options.command, options.jobs,
+                        rdma);
   }
   const auto ns = netio::NetworkNamespace::open(namespace_name(record.lab, options.node));
-  const netio::NodeContainer node =
-      node_container(LabPaths{}.lab_directory(record.lab), options.node);
+  netio::NodeContainer node = node_container(LabPaths{}.lab_directory(record.lab), options.node);
+  surround(node, rdma.at(options.node));
   print_ways(record, options);
   return netio::exec_in_node(node, ns, options.command.empty() ? shell_in(node) : options.command);
 }
@@ -103,19 +127,30 @@ void add_node_verbs(CLI::App& app, CliResult& result) {
   exec->add_option("--jobs", run->jobs, "of several nodes so many at a time")
       ->check(CLI::Range(size_t{1}, size_t{256}))
       ->capture_default_str();
+  add_rdma_options(*exec, *run);
+  exec->add_flag(
+      "--held", run->rdma.held,
+      "the program runs at fabric time: it stands still between what it asks of its host");
+  exec->add_option(
+      "--program", run->rdma.program,
+      "with --held: the file name of the program that is held (default: the command's, behind sh -c, env, "
+      "timeout)");
   exec->footer(
       "The exit code is the command's; of several nodes the highest, each line of output begins "
       "with its node, and those that failed are listed.\n"
       "Ordinary traffic of two hosts uses all planes, a flow one of them; which: mrclab trace h0 "
       "h5.\n"
+      "An RDMA program needs no words of its own; h0 to h7 are names for its own connections, too.\n"
       "Example: sudo mrclab exec h0 -- ping -c 3 h5\n"
-      "         sudo mrclab exec 'h[0-3]' -- ip -br link");
+      "         sudo mrclab exec 'h[0-3]' -- ip -br link\n"
+      "         sudo mrclab exec h0 -- ib_write_bw & sudo mrclab exec h1 -- ib_write_bw h0");
   exec->callback([run, &result] { result.code = run_in_node(*run, "exec"); });
 
   auto shell = std::make_shared<NodeOptions>();
   CLI::App* sub = add_verb(app, "shell");
   sub->add_option("NODE", shell->node, "a node: h0, p2.t0-1")->required();
   sub->add_option("--lab", shell->lab, "which lab (default: the only one)");
+  add_rdma_options(*sub, *shell);
   sub->footer("Example: sudo mrclab shell p0.t0-0");
   sub->callback([shell, &result] { result.code = run_in_node(*shell, "shell"); });
 }
