@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include "fabric/text/counted_noun.h"
+#include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
+#include "lab/rdma/device_files.h"
+#include "lab/rdma/program_surroundings.h"
 #include "live/bringup/bring_up.h"
 #include "live/bringup/node_container_files.h"
 #include "netio/system/system_error.h"
@@ -24,15 +27,25 @@ ExecPrograms::ExecPrograms(const LiveFabric& fabric, const std::vector<ExecSpec>
                            ExecRun run)
     : fabric_(fabric),
       specs_(specs),
+      libraries_(rdma_libraries()),
       run_(std::move(run)),
       programs_(specs.size()),
       not_started_(specs.size(), "its time did not come before the run's end") {
+  const auto held = [this](const ExecSpec& spec) { return is_held(spec); };
+  if (!libraries_ && std::any_of(specs.begin(), specs.end(), held)) {
+    throw InputError(kNoRdmaLibraries);
+  }
   constexpr uint32_t kMostAddresses = 1024;  // an environment has a limit; /etc/hosts has them all
   const Topology& topology = fabric.topology();
   for (uint32_t host = 0; host < std::min(topology.host_count(), kMostAddresses); ++host) {
     addresses_.emplace_back("MRCLAB_ADDRESS_" + topology.node(topology.host(host)).name,
                             to_string(host_address(topology, host)));
   }
+}
+
+bool ExecPrograms::is_held(const ExecSpec& spec) const {
+  return spec.time.value_or(run_.held ? ProgramTime::kHeld : ProgramTime::kWall) ==
+         ProgramTime::kHeld;
 }
 
 ExecPrograms::~ExecPrograms() {
@@ -60,9 +73,22 @@ void ExecPrograms::start(size_t index) {
   options.environment.push_back({"MRCLAB_DILATION", fmt::format("{}", run_.dilation)});
   // Clean-up finds a lab's processes by this, wherever they went.
   options.environment.push_back(split_variable(instance_variable(fabric_.instance())));
-  const netio::NodeContainer container = node_container(fabric_.run_directory(), host);
+  netio::NodeContainer container = node_container(fabric_.run_directory(), host);
+  const bool held = is_held(spec);
+  if (spec.rdma && libraries_) {
+    const RdmaProgram program{
+        spec.host, held, program_of_line(spec.command), spec.send_emulated, {}};
+    for (auto& variable : rdma_environment(topology, program, *libraries_)) {
+      options.environment.push_back(std::move(variable));
+    }
+    container.class_directory =
+        write_device_files(topology, spec.host, run_.has_rc, fabric_.run_directory());
+  }
   const netio::NetworkNamespace& ns = fabric_.network_namespace(node);
-  options.before_exec = [&] { netio::enter_node(container, ns); };
+  options.before_exec = [&] {
+    netio::enter_node(container, ns);
+    if (held) fix_addresses();
+  };
   try {
     programs_[index] = std::make_unique<UserProgram>(options);
   } catch (const netio::SystemError& error) {

@@ -271,7 +271,8 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   lab.start();
   ExecPrograms programs(lab.fabric(), scenario.programs,
                         {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
-                         std::filesystem::absolute(folder.path)});
+                         std::filesystem::absolute(folder.path),
+                         scenario.transport.profile == "roce", scenario.programs_held});
   LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
   const std::optional<std::string> broken = follow_to_end(scenario, options, lab, faults, programs);
   if (faults.changed()) {

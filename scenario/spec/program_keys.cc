@@ -63,6 +63,17 @@ auto wall_time_kind() {
                    [](Time in) { return in ? fmt::format("{}ms", in->count()) : ""; }};
 }
 
+auto program_time_kind() {
+  using Time = std::optional<ProgramTime>;
+  return ValueKind{Form::word({"wall", "held"}),
+                   [](const YamlValue& value) -> Time {
+                     return static_cast<ProgramTime>(value.as_word({"wall", "held"}));
+                   },
+                   [](Time in) { return !in                         ? ""
+                                        : *in == ProgramTime::kHeld ? "held"
+                                                                    : "wall"; }};
+}
+
 std::string read_check_name(const YamlValue& value) {
   const std::string name = value.as_string();
   const bool plain = name.find_first_of("\n\t\"\\") == std::string::npos;
@@ -70,6 +81,27 @@ std::string read_check_name(const YamlValue& value) {
     value.fail_expecting("a name of at most 64 characters on one line");
   }
   return name;
+}
+
+/// What a program at fabric time needs, and what one beside it must not do.
+void check_time(const YamlValue& body, const ExecSpec& spec, const Scenario& scenario) {
+  const bool held = is_held(scenario, spec);
+  if (scenario.programs_held && !held) {
+    body.require("time").fail("a program in this machine's time, beside \"timing: held\"",
+                              "held, or \"timing: wall\" for the scenario");
+  }
+  if (held && !spec.rdma) {
+    body.require("rdma").fail("a held program without the host's NIC",
+                              "true: what holds it is its link to the host");
+  }
+  if (held && scenario.payload_elided) {
+    body.fail("a held program, beside \"payload: elided\"",
+              "\"payload: real\": programs look at their bytes");
+  }
+  if (spec.send_emulated && scenario.transport.profile == "roce") {
+    body.require("send").fail("SENDs to be emulated, beside \"profile: roce\"",
+                              "no such key: RC has SENDs of its own");
+  }
 }
 
 /// The name of a check that was given none: its command, as far as it fits on a line.
@@ -105,7 +137,17 @@ const KeyTable<ExecSpec, Base>& exec_keys() {
        R::of("may_fail", &S::may_fail,
              ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
                        [](bool in) { return in ? "true" : ""; }},
-             "its exit code does not matter")});
+             "its exit code does not matter"),
+       R::of("rdma", &S::rdma,
+             ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
+                       [](bool in) { return in ? "" : "false"; }},
+             "its verbs are those of the host's emulated NIC"),
+       R::of("time", &S::time, program_time_kind(),
+             "held: it runs at fabric time; absent: as the scenario's `timing`"),
+       R::of("send", &S::send_emulated,
+             ValueKind{Form::word({"emulated"}), [](const YamlValue&) { return true; },
+                       [](bool in) { return in ? "emulated" : ""; }},
+             "SENDs on MRC, by Write-with-Immediate into a hidden ring")});
   return kKeys;
 }
 
@@ -134,6 +176,26 @@ std::vector<ExecSpec> parse_exec(const YamlValue& body, NameResolver& names,
     specs.push_back(spec);
   }
   return specs;
+}
+
+void add_programs(const YamlValue& entry, const YamlValue& body, NameResolver& names, Base& base,
+                  Scenario& out) {
+  if (out.timing != TimingMode::kWall && !out.programs_held) {
+    entry.fail(
+        "exec, beside timing that packets carry",
+        "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time; or "
+        "\"timing: held\", for RDMA programs at fabric time");
+  }
+  for (ExecSpec& spec : parse_exec(body, names, base)) {
+    if (spec.at >= out.end) {
+      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
+    }
+    check_time(body, spec, out);
+    out.programs.push_back(std::move(spec));
+  }
+  if (out.programs.size() > kMaxExecPrograms) {
+    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
+  }
 }
 
 std::string to_yaml(const ExecSpec& spec) { return "exec: " + exec_keys().written(spec); }

@@ -17,6 +17,12 @@ namespace mrclab::lab {
 
 inline constexpr size_t kMaxExecPrograms = 256;
 
+/// Whose time a program lives in.
+enum class ProgramTime : uint8_t {
+  kWall,  ///< this machine's
+  kHeld,  ///< the fabric's: it stands still between two requests to its host (verbs/held)
+};
+
 /// One `exec:` entry of a workload, for one host.
 struct ExecSpec {
   uint32_t host = 0;  ///< its number
@@ -26,6 +32,9 @@ struct ExecSpec {
   bool until_end = false;
   bool may_fail = false;
   std::optional<std::chrono::milliseconds> timeout;
+  bool rdma = true;                 ///< its verbs are those of the host's NIC
+  std::optional<ProgramTime> time;  ///< empty: as the scenario's `timing` has it
+  bool send_emulated = false;       ///< SENDs on MRC by Write-with-Immediate
   bool operator==(const ExecSpec&) const = default;
 };
 

@@ -86,7 +86,7 @@ void settle_timing(const YamlValue& document, const ScenarioOverrides& overrides
   const auto timing = document.get("timing");
   const bool exchanged = overrides.forwarding && !carried;
   if (exchanged || (!timing && !carried)) out.timing = TimingMode::kWall;
-  if (!carried && out.timing != TimingMode::kWall) {
+  if (!carried && (out.timing != TimingMode::kWall || out.programs_held)) {
     timing->fail_expecting(
         "wall: in this fabric others than our switches forward, and they carry no time");
   }

@@ -57,7 +57,8 @@ Form changed_fabric_form() {
 
 Form workload_form() {
   std::vector<Form::Key> kinds = endpoint::workload_kinds();
-  kinds.push_back({"exec", exec_keys().form(), "a program of yours on a host; `timing: wall`"});
+  kinds.push_back(
+      {"exec", exec_keys().form(), "a program of yours on a host; `timing: wall` or `held`"});
   for (Form::Key& kind : kinds) kind.need = Form::Key::kOneOf;
   return Form::list(Form::map(std::move(kinds)), 1).elsewhere();
 }
@@ -124,24 +125,10 @@ void read_twin(const YamlValue& value, S&, Reading& reading) {
   reading.on_fat_twin = value.as_word({"none", "fat"}) == 1;
 }
 
-void read_exec(const YamlValue& entry, const YamlValue& body, Reading& reading, Scenario& out) {
-  if (out.timing != TimingMode::kWall) {
-    entry.fail("exec, beside timing that packets carry",
-               "\"timing: wall\" and a \"dilation: 2000\": programs live in this machine's time");
-  }
-  for (ExecSpec& spec : parse_exec(body, *reading.names, reading.base)) {
-    if (spec.at >= out.end) {
-      body.require("at").fail_expecting("an instant before the end at " + exact(out.end));
-    }
-    out.programs.push_back(std::move(spec));
-  }
-  if (out.programs.size() > kMaxExecPrograms) {
-    entry.fail("more programs", "at most " + std::to_string(kMaxExecPrograms));
-  }
-}
-
 void read_workload_entry(const YamlValue& entry, S& out, Reading& reading) {
-  if (const auto body = only_member(entry, "exec")) return read_exec(entry, *body, reading, out);
+  if (const auto body = only_member(entry, "exec")) {
+    return add_programs(entry, *body, *reading.names, reading.base, out);
+  }
   for (endpoint::WorkloadSpec& spec : endpoint::parse_workload(entry, *reading.names)) {
     if (out.workload.size() == endpoint::kMaxWorkloads) {
       entry.fail("more workloads", "at most " + std::to_string(endpoint::kMaxWorkloads));
@@ -255,6 +242,11 @@ void check_routing(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                "srv6: those switches get routes for carriers only");
 }
 
+std::string timing_text(const S& scenario) {
+  if (scenario.programs_held) return "held";
+  return scenario.timing == TimingMode::kWall ? "wall" : "carried";
+}
+
 /// Hosts of two tenants have no work with one another; who reaches for another tenant is an attack, which is a fault.
 void check_tenants(const YamlValue& entry, const endpoint::WorkloadSpec& spec, const S& scenario) {
   const Topology& topology = scenario.topology;
@@ -353,8 +345,16 @@ const ScenarioKeys& scenario_keys() {
             "each of them alone makes an expectation fail", kFirst),
       R::of("dilation", &S::dilation, dilation_kind(), "lab seconds per fabric second",
             {.write_pass = 2}),
-      R::of("timing", &S::timing, word_kind<TimingMode>({"carried", "wall"}),
-            "wall: by this machine's clock, where others forward or run", {.write_pass = 2}),
+      {"timing",
+       Form::word({"carried", "wall", "held"}),
+       "wall: by this machine's clock, where others forward or run; held: programs run at fabric time",
+       [](const YamlValue& value, S& out, Reading&) {
+         const size_t word = value.as_word({"carried", "wall", "held"});
+         out.timing = word == 1 ? TimingMode::kWall : TimingMode::kCarried;
+         out.programs_held = word == 2;
+       },
+       timing_text,
+       {.write_pass = 2}},
       {"workload",
        workload_form(),
        "what hosts do",

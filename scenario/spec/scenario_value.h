@@ -58,11 +58,13 @@ struct Scenario {
   endpoint::TransportChoice transport;
   std::optional<uint32_t> dilation;  ///< lab seconds per fabric second; empty: auto
   TimingMode timing = TimingMode::kCarried;
+  /// `timing: held`: packets carry the time, and so do programs, which are held at it.
+  bool programs_held = false;
   CaptureScope captures = CaptureScope::kHosts;
   CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
   bool payload_elided = false;              ///< frames are headers of the modelled length
   std::vector<endpoint::WorkloadSpec> workload;
-  std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; live and `wall` only
+  std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; `wall` or `held`
   std::vector<faults::Fault> faults;
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
   FabricTime end;                         ///< never(): of a lab that stays and works until `down`
@@ -75,5 +77,11 @@ struct Scenario {
   /// the whole run.
   FabricTime stop() const { return until.value_or(end); }
 };
+
+/// Does the program run at fabric time?
+inline bool is_held(const Scenario& scenario, const ExecSpec& program) {
+  return program.time.value_or(scenario.programs_held ? ProgramTime::kHeld : ProgramTime::kWall) ==
+         ProgramTime::kHeld;
+}
 
 }  // namespace mrclab::lab
