@@ -25,7 +25,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 struct RdmaProgram {
   uint32_t host = 0;
   bool held = false;
-  std::string program;         ///< MRCLAB_PROGRAM; empty: whichever of the command's comes first
+  std::string program = {};    ///< MRCLAB_PROGRAM; empty: whichever of the command's comes first
   bool send_emulated = false;  ///< SEND by Write-with-Immediate, on MRC
   /// MRCLAB_VERBS; empty: as in every host of a live lab.
   std::filesystem::path socket = {};

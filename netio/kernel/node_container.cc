@@ -32,12 +32,6 @@ void remount_sys(const std::string& name) {
   check_system_call("mount /sys", ::mount(name.c_str(), "/sys", "sysfs", flags, nullptr));
 }
 
-/// Lays `folder` over /sys/class. False where the kernel refuses.
-bool join_class(const std::filesystem::path& folder) {
-  const std::string layers = "lowerdir=" + folder.string() + ":/sys/class";
-  return ::mount("overlay", "/sys/class", "overlay", MS_RDONLY, layers.c_str()) == 0;
-}
-
 /// Leaves the terminal's signals to the command, as system(3) does.
 class IgnoreTerminalSignals {
  public:
@@ -80,6 +74,12 @@ class IgnoreTerminalSignals {
 
 }  // namespace
 
+void join_class(const std::filesystem::path& folder) {
+  const std::string layers = "lowerdir=" + folder.string() + ":/sys/class";
+  check_system_call("lay " + folder.string() + " over /sys/class",
+                    ::mount("overlay", "/sys/class", "overlay", MS_RDONLY, layers.c_str()));
+}
+
 void enter_node(const NodeContainer& node, const NetworkNamespace& ns) {
   ns.enter();
   check_system_call("make a mount and UTS namespace", ::unshare(CLONE_NEWNS | CLONE_NEWUTS));
@@ -89,27 +89,18 @@ void enter_node(const NodeContainer& node, const NetworkNamespace& ns) {
   check_system_call("separate the mount namespace",
                     ::mount("", "/", "none", MS_SLAVE | MS_REC, nullptr));
   remount_sys(ns.name());
-  if (!node.class_directory.empty()) join_class(node.class_directory);
+  if (!node.class_directory.empty()) {
+    try {
+      join_class(node.class_directory);
+    } catch (const SystemError&) {  // a kernel without overlayfs: `doctor` reports it
+    }
+  }
   // Hosts first: its source may itself be below /run.
   bind_mount(node.hosts_file, "/etc/hosts");
   if (!node.ovs_directory.empty()) {
     bind_mount(node.ovs_directory, node.run_directory / "openvswitch");
   }
   bind_mount(node.run_directory, "/run");
-}
-
-bool can_join_class(const std::filesystem::path& folder) {
-  const pid_t pid = check_system_call("fork", ::fork());
-  if (pid == 0) {
-    const bool joined = ::unshare(CLONE_NEWNS) == 0 &&
-                        ::mount("", "/", "none", MS_PRIVATE | MS_REC, nullptr) == 0 &&
-                        join_class(folder);
-    ::_exit(joined ? 0 : 1);
-  }
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int exec_in_node(const NodeContainer& node, const NetworkNamespace& ns,

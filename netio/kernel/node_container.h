@@ -26,8 +26,8 @@ struct NodeContainer {
 /// Moves the calling process into the node for good: call it in a child. Throws SystemError.
 void enter_node(const NodeContainer& node, const NetworkNamespace& ns);
 
-/// Can folders be joined to /sys/class here? Asks in a process of its own; `folder` is one to try with.
-bool can_join_class(const std::filesystem::path& folder);
+/// Lays `folder` over /sys/class of the calling process's mount namespace, whose own entries stay. Throws SystemError.
+void join_class(const std::filesystem::path& folder);
 
 /// Runs `argv` in the node with this process's terminal and waits for it. Returns its exit code,
 /// 128 + n when a signal n ended it, 127 when there is no such command, 126 when it cannot be run.

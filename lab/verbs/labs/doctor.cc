@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,10 +19,12 @@
 
 #include "console/json_print.h"
 #include "console/terminal.h"
+#include "lab/rdma/program_surroundings.h"
 #include "live/bringup/bring_up.h"
 #include "live/speakers/speaker_process.h"
 #include "netio/kernel/bpf_program.h"
 #include "netio/kernel/link.h"
+#include "netio/kernel/node_container.h"
 #include "netio/kernel/open_vswitch.h"
 #include "netio/kernel/packet_filter.h"
 #include "netio/kernel/route.h"
@@ -137,6 +140,32 @@ Diagnosis bpf_switches() {
                  only + "; it takes CONFIG_NET_CLS_BPF and CONFIG_NET_SCH_INGRESS");
 }
 
+Diagnosis rdma_programs() {
+  const std::string what = "RDMA programs";
+  if (const auto libraries = rdma_libraries()) {
+    return {what, Finding::kOk, libraries->string(), ""};
+  }
+  return {
+      what, Finding::kLimited, "rdma/libibverbs.so.1 is not beside this program",
+      "only RDMA programs in hosts need it: apt-get install libibverbs-dev, then ninja mrclab-rdma"};
+}
+
+/// As for a program in a host; any folder will do.
+void try_device_files() {
+  netio::enter_private_namespaces();
+  netio::join_class("/run");
+}
+
+/// What makes a program's reads of the processor's clock the fabric's.
+void try_held_clock() {
+#ifdef PR_SET_TSC
+  check_system_call("have reads of the TSC trapped", ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
+  ::prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+#else
+  throw netio::SystemError("have reads of the TSC trapped", ENOSYS);
+#endif
+}
+
 Diagnosis prom_tool() {
   const std::string what = "drill: promtool";
   if (const auto program = netio::find_program("promtool")) {
@@ -207,6 +236,13 @@ std::vector<Diagnosis> examine_machine() {
       bpf_switches(),
       open_vswitch(),
       prom_tool(),
+      rdma_programs(),
+      attempt("RDMA: /sys/class", try_device_files, Finding::kLimited,
+              "programs that look for the NIC in /sys find none; it takes CONFIG_OVERLAY_FS"),
+      attempt("RDMA: held clock", try_held_clock, Finding::kLimited,
+              "a held program that reads the TSC by itself is not exact; it takes an x86-64"),
+      attempt("RDMA: held addresses", fix_addresses, Finding::kLimited,
+              "what a held program prints of its addresses changes from run to run"),
       bgp_speaker(SpeakerProgram::kFrr),
       bgp_speaker(SpeakerProgram::kBird),
       bgp_speaker(SpeakerProgram::kExabgp),
