@@ -54,8 +54,10 @@ std::filesystem::path find_fabric(std::string_view name, const std::filesystem::
 }
 
 std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
-  const bool uncompressed = name.ends_with("-production");
-  return find_file(name, base, uncompressed ? "production" : "incidents", "incident");
+  const char* folder = name.ends_with("-production") ? "production"
+                       : name.starts_with("verbs-")  ? "programs"
+                                                     : "incidents";
+  return find_file(name, base, folder, "incident");
 }
 
 std::filesystem::path data_directory() {

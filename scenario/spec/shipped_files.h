@@ -14,14 +14,15 @@ namespace mrclab::lab {
 std::filesystem::path find_fabric(std::string_view name, const std::filesystem::path& base = {});
 
 /// "optic-glitch" is topologies/incidents/optic-glitch.yaml, and "optic-glitch-production", the same in its own time,
-/// topologies/production/optic-glitch-production.yaml; paths as above.
+/// topologies/production/optic-glitch-production.yaml; "verbs-optic-glitch", one under RDMA programs, is in topologies/programs;
+/// paths as above.
 std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base = {});
 
 /// Where topologies/ lies: of an installed program <prefix>/share/mrclab and nowhere else, so that no
 /// folder in which somebody once built it is trusted; otherwise the source tree it was built from.
 std::filesystem::path data_directory();
 
-/// The names that the files of topologies/<folder> go by ("fabrics", "incidents", "production"), sorted.
+/// The names that the files of topologies/<folder> go by ("fabrics", "incidents", "production", "programs"), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);
 
 }  // namespace mrclab::lab

@@ -29,6 +29,7 @@ ENGINE_SEEDS, ENGINE_SEEDS_NIGHTLY = "48", "2000"
 PRODUCTION_INCIDENTS = ["half-nic-flap-production"]  # in the ordinary test; nightly runs all of them
 NIGHTLY_INCIDENTS = ["denylist-gray-loss", "denylist-flap", "denylist-lies"]  # not in the ordinary test
 LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly runs all of them live
+PROGRAM_INCIDENTS = ["verbs-port-flap"]  # in the ordinary test
 
 PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "telemetry"]
 # Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
@@ -167,6 +168,11 @@ class Table:
             when = (EVERYDAY, NIGHTLY) if path.stem in PRODUCTION_INCIDENTS else (NIGHTLY,)
             yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
                        "incidents", when, targets=RUN_TARGETS, cost=310)
+        for path in sorted((ROOT / "topologies/programs").glob("*.yaml")):  # perftest and others, over the verbs
+            yield Test(f"incident {path.stem} (live)", [cli, "run", path.stem, "--world", "live", "--out", "{tmp}"],
+                       "live incidents", (EVERYDAY, NIGHTLY) if path.stem in PROGRAM_INCIDENTS else (NIGHTLY,),
+                       packages=("rdma",), targets=(*LIVE_TARGETS, "mrclab-rdma"), lane="lab", root=True, sandbox=True,
+                       cost=900)
         for path in sorted((ROOT / "tests/scenarios").glob("mark-*.yaml")):
             yield Test(path.stem, [cli, "run", path, "--world", "sim", "--out", "{tmp}"], "incidents",
                        (EVERYDAY, NIGHTLY), targets=RUN_TARGETS, cost=290)

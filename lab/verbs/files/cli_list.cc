@@ -59,7 +59,9 @@ ListEntries fabric_entries() {
 ListEntries incident_entries() {
   ListEntries entries;
   std::vector<std::string> all = shipped_names("incidents");
-  for (std::string& name : shipped_names("production")) all.push_back(std::move(name));
+  for (const char* folder : {"production", "programs"}) {
+    for (std::string& name : shipped_names(folder)) all.push_back(std::move(name));
+  }
   for (const std::string& name : all) {
     const YamlValue file = read_yaml_file(find_incident(name));
     const auto id = file.get("id"), about = file.get("about");

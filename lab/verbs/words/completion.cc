@@ -112,7 +112,10 @@ std::string words_of(const std::string& verb) {
   if (verb == "perf" || verb == "draw" || verb == "plan" || verb == "conform") {
     return shipped("fabrics");
   }
-  if (verb == "run" || verb == "compare") return shipped("incidents") + " " + shipped("production");
+  if (verb == "compare") return shipped("incidents") + " " + shipped("production");
+  if (verb == "run") {
+    return shipped("incidents") + " " + shipped("production") + " " + shipped("programs");
+  }
   if (verb == "lesson") return lesson_names();
   if (verb == "list") {
     return "fabrics incidents production faults checks workloads lessons transports mechanisms metrics";
