@@ -103,6 +103,7 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
       continue;
     }
     const Placement& p = history.placement(packet);
+    if (p.nowhere) continue;
     const auto region = regions.find({history.flows()[packet.flow].destination, p.rkey});
     const bool inside =
         region != regions.end() &&

@@ -12,7 +12,8 @@ void for_each_misplaced(const PacketHistory& history, uint32_t flow,
   uint64_t begin = 0;
   bool begin_known = false;
   for (const uint32_t number : history.in_order(flow)) {
-    if (number == Attempt::kNone || history.packets()[number].placement == Attempt::kNone) {
+    if (number == Attempt::kNone || history.packets()[number].placement == Attempt::kNone ||
+        history.placement(history.packets()[number]).nowhere) {
       before = nullptr;
       begin_known = false;
       continue;
@@ -39,8 +40,11 @@ void for_each_misplaced(const PacketHistory& history, uint32_t flow,
 
 uint64_t whole_messages(const PacketHistory& history, uint32_t flow) {
   uint64_t whole = 0;
+  uint32_t before = Attempt::kNone;
   for (const uint32_t number : history.in_order(flow)) {
     if (number == Attempt::kNone) break;
+    if (number == before) continue;  // one packet of a READ has several PSNs
+    before = number;
     const Packet& packet = history.packets()[number];
     if (packet.delivered == FabricTime::never() || packet.placement == Attempt::kNone) break;
     whole += history.placement(packet).last ? 1 : 0;

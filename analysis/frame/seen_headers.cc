@@ -59,6 +59,11 @@ SeenAnswer answer_in(const FrameView& packet) {
       answer.ev = packet.entropy();  // the way back has the source port of the data's
       answer.trigger = answer.cumulative;
     }
+  } else if (std::holds_alternative<RcResponse>(extension)) {
+    // What answers a request with data shows that it arrived.
+    answer.kind = AnswerKind::kRcAck;
+    answer.cumulative = answer.trigger = packet.psn();
+    answer.ev = packet.entropy();
   } else if (const auto* peth = std::get_if<Peth>(&extension)) {
     answer.probe = true;
     answer.probe_id = peth->probe_id;

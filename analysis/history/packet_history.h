@@ -76,6 +76,9 @@ struct Placement {
   uint32_t sample = 0;  ///< hash of the first kPayloadSample bytes of payload; 0: not captured
   uint16_t msn = 0;
   bool first = false, last = false;  ///< first or last packet of its message
+  /// A SEND, READ or atomic: it names no place that it writes to, so the four members before `sample` mean nothing.
+  bool nowhere = false;
+  uint32_t psns = 1;  ///< that it takes: a READ as many as its answer has packets
   bool operator==(const Placement&) const = default;
 };
 /// What a capture of 160 bytes holds of the payload of the longest headers, rounded down.

@@ -38,11 +38,11 @@ void skip_refused_answers(const Topology& topology, std::vector<Sighting>& frame
   for (const Sighting& s : frames) {
     const bool here =
         s.kind == Sighting::Kind::kDropIn && s.where.node == topology.host(s.destination);
-    if (here && !carries_data(s.opcode)) refused.insert(refused_as(s, s.t - topology.host_latency));
+    if (here && !is_request(s.opcode)) refused.insert(refused_as(s, s.t - topology.host_latency));
   }
   if (refused.empty()) return;
   for (Sighting& s : frames) {
-    if (s.kind != Sighting::Kind::kIngress || carries_data(s.opcode)) continue;
+    if (s.kind != Sighting::Kind::kIngress || is_request(s.opcode)) continue;
     // Each instant was rounded down to a nanosecond on its own.
     const FabricTime tick = FabricTime::from_ns(1);
     for (const FabricTime t : {s.t - tick, s.t, s.t + tick}) {

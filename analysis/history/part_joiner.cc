@@ -21,7 +21,7 @@ void PartJoiner::join_all(const SightingPart& part, FabricTime last, bool alone)
     }
     if (i + kAhead / 2 < turns.size()) {  // is fetched by now
       const Sighting& next = seen_.frames[turns[i + kAhead / 2].sighting];
-      if (carries_data(next.opcode) && next.detail != kNone) {
+      if (is_request(next.opcode) && next.detail != kNone) {
         fetch_line(&seen_.placements[next.detail]);
       }
     }
@@ -84,7 +84,7 @@ void PartJoiner::count_fates() {
 }
 
 void PartJoiner::join(const Sighting& s) {
-  const bool data = carries_data(s.opcode);
+  const bool data = is_request(s.opcode);
   switch (s.kind) {
     case Kind::kEgress: leaves(s); break;
     case Kind::kTrimmedHere:
@@ -104,7 +104,7 @@ void PartJoiner::join(const Sighting& s) {
 
 /// The packet of a sighting, made if it is new; kNone (counted) beyond the limits.
 uint32_t PartJoiner::packet_of(const Sighting& s) {
-  const uint32_t flow = flows_.find_or_add(s.source, s.destination, s.qp, is_rc_request(s.opcode));
+  const uint32_t flow = flows_.find_or_add(s.source, s.destination, s.qp, is_rc(s.opcode));
   uint32_t* slot = flows_.slot_of(flow, s.psn, true);
   if (slot == nullptr) {
     ++tables_.counters.over_limit;
@@ -119,7 +119,20 @@ uint32_t PartJoiner::packet_of(const Sighting& s) {
     packet.payload = s.payload;
     tables_.packets.push_back(packet);
   }
-  return *slot;
+  const uint32_t found = *slot;
+  if (is_rc_fetch(s.opcode) && s.detail != kNone) take_psns_of_answer(flow, s, found);
+  return found;
+}
+
+/// A READ takes as many PSNs as its answer has packets: all of them are this packet's.
+void PartJoiner::take_psns_of_answer(uint32_t flow, const Sighting& s, uint32_t packet) {
+  const auto psns =
+      static_cast<int32_t>(std::min(seen_.placements[s.detail].psns, kMostPsnsOfRead));
+  for (int32_t i = 1; i < psns; ++i) {
+    uint32_t* const slot = flows_.slot_of(flow, s.psn + i, true);
+    if (slot == nullptr) return;
+    if (*slot == kNone) *slot = packet;
+  }
 }
 
 uint32_t PartJoiner::add_attempt(const Sighting& s, uint32_t packet) {
@@ -155,7 +168,7 @@ AttemptChoice<uint32_t> PartJoiner::attempts_of(const Sighting& s, uint32_t pack
 bool PartJoiner::is_copy(const Sighting& s, uint32_t packet) const {
   if (tables_.packets[packet].last == kNone) return false;
   // RC may go back to the same packet once more at once, by its timer and by a NAK; not while it is new.
-  if (is_rc_request(s.opcode) && tables_.packets[packet].attempts > 1) return false;
+  if (is_rc(s.opcode) && tables_.packets[packet].attempts > 1) return false;
   const Attempt& before = tables_.attempts[tables_.packets[packet].last];
   const FabricTime length = s.t - s.start;
   return s.mark().copies(before.mark(), s.start - before.start, length * 2);
@@ -184,6 +197,7 @@ void PartJoiner::compare_placement(const Sighting& s, Packet& packet, Attempt& t
   }
   Placement then = seen_.placements[packet.placement];
   const Placement& now = seen_.placements[s.detail];
+  if (then.nowhere || now.nowhere) return;  // a READ goes on where its answer ended
   if (then.sample == 0 || now.sample == 0) then.sample = now.sample;
   t.differs = t.differs || then != now;
 }

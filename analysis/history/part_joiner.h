@@ -28,6 +28,7 @@ class PartJoiner {
   JoinedPart take();
 
  private:
+  static constexpr uint32_t kMostPsnsOfRead = 1 << 20;  ///< of 4 GiB, in packets of 4 KiB
   static constexpr uint32_t kNone = Attempt::kNone;
   static constexpr size_t kAhead = 8;  // prefetch distance, in sightings
   using Kind = Sighting::Kind;
@@ -52,6 +53,7 @@ class PartJoiner {
   void undo_arrival(uint32_t attempt);
   void keep_spare(const Sighting& s, uint32_t packet);
   std::optional<uint32_t> take_spare(uint32_t packet, FabricTime from, FabricTime until);
+  void take_psns_of_answer(uint32_t flow, const Sighting& s, uint32_t packet);
   void compare_placement(const Sighting& s, Packet& packet, Attempt& attempt) const;
   uint32_t packet_of(const Sighting& s);
   uint32_t add_attempt(const Sighting& s, uint32_t packet);

@@ -30,7 +30,22 @@ uint32_t sample_of(std::span<const uint8_t> bytes) {
 uint32_t SightingReader::keep_placement(const CutFrame& kept, const Sighting& s) {
   const FrameView& packet = kept.view();
   Placement placement;
-  if (is_rc_request(packet.opcode())) {
+  if (is_rc_fetch(packet.opcode())) {
+    Extension extension;
+    packet.read_extension(extension);
+    placement.nowhere = placement.first = placement.last = true;
+    if (const auto* const read = std::get_if<RcHeaders>(&extension)) {
+      const uint64_t pmtu = topology_.pmtu, length = read->reth->dma_length;
+      placement.psns = static_cast<uint32_t>(std::max<uint64_t>(1, (length + pmtu - 1) / pmtu));
+    }
+    seen_.placements.push_back(placement);
+    return static_cast<uint32_t>(seen_.placements.size() - 1);
+  }
+  if (is_rc_request(packet.opcode()) && is_send(packet.opcode())) {
+    placement.nowhere = true;
+    placement.first = is_first(packet.opcode());
+    placement.last = is_last(packet.opcode());
+  } else if (is_rc_request(packet.opcode())) {
     MrcPacket whole;
     kept.decode(whole);
     const auto known = rc_messages_.placement_of(flow_key(s.source, s.destination, s.qp), whole);

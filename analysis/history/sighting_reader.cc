@@ -148,11 +148,11 @@ std::optional<uint32_t> SightingReader::host_of(const Ipv6Address& address) {
 void SightingReader::keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame) {
   if (!topology_.routing.is_fare() && !topology_.lossless.adaptive) return;
   CutFrame kept;
-  if (kept.open(frame) != ParseError::kNone || !carries_data(kept.view().opcode())) return;
+  if (kept.open(frame) != ParseError::kNone || !is_request(kept.view().opcode())) return;
   const std::optional<Hosts> hosts = hosts_of(kept.view());
   if (!hosts) return;
   const FrameView& packet = kept.view();
-  if (!topology_.routing.is_fare() && !is_rc_request(packet.opcode())) return;
+  if (!topology_.routing.is_fare() && !is_rc(packet.opcode())) return;
   if (seen_.crossings.size() >= kMaxCrossings) {
     seen_.crossings_until = std::min(seen_.crossings_until, t);
     return;
@@ -240,7 +240,7 @@ void SightingReader::add(Sightings&& more) {
   };
   for (Sighting& sighting : more.frames) {
     if (sighting.detail == Attempt::kNone) continue;
-    sighting.detail += carries_data(sighting.opcode) ? placements : answers;
+    sighting.detail += is_request(sighting.opcode) ? placements : answers;
   }
   join(seen_.frames, more.frames, kMaxSightings, [](const Sighting& s) { return s.t; });
   join(seen_.pauses, more.pauses, kMaxPauses, [](const PauseSeen& pause) { return pause.t; });
@@ -318,7 +318,7 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
     return;
   }
   // SACKs and data of one host leave it and arrive: only the arrivals of control frames are needed.
-  const bool data = carries_data(packet.opcode());
+  const bool data = is_request(packet.opcode());
   if (!data && s.kind == Kind::kEgress) return;
   if (seen_.frames.size() >= kMaxSightings) return note_no_room(s.t);
   s.start = s.t;

@@ -23,7 +23,8 @@ std::vector<MessageTime> messages_of(const PacketHistory& history, uint32_t flow
   FabricTime latest;
   for (const uint32_t number : history.in_order(flow)) {
     const Packet* const packet = number == Attempt::kNone ? nullptr : &history.packets()[number];
-    const bool placed = packet != nullptr && packet->placement != Attempt::kNone;
+    const bool placed = packet != nullptr && packet->placement != Attempt::kNone &&
+                        !history.placement(*packet).nowhere;
     if (placed && history.placement(*packet).first) {
       const Bytes size{history.placement(*packet).message_bytes};
       messages.push_back({flow, size, first_start(history, *packet)});

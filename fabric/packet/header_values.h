@@ -131,6 +131,8 @@ inline bool is_rc(Opcode opcode) {
 }
 /// A packet with payload of its sender's, of either transport.
 inline bool carries_data(Opcode opcode) { return is_write(opcode) || is_rc_request(opcode); }
+/// A packet of a queue pair's requests, which has a PSN of its own: it is lost, retransmitted and acknowledged.
+inline bool is_request(Opcode opcode) { return carries_data(opcode) || is_rc_fetch(opcode); }
 // The next four are to be asked only of a packet that carries data.
 bool is_send(Opcode opcode);
 bool has_immediate(Opcode opcode);
