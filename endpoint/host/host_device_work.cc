@@ -50,6 +50,11 @@ std::string_view reason_of(WorkStatus local) {
   }
 }
 
+/// Nobody knows what would have used it up.
+WorkOpcode flushed_receive(const DeviceQueuePair& qp) {
+  return qp.is_rc() ? WorkOpcode::kReceive : WorkOpcode::kReceiveRdmaWithImmediate;
+}
+
 constexpr uint64_t kAtomicBytes = 8;
 constexpr uint64_t kLongest = 0xFFFF'FFFFu;
 
@@ -133,7 +138,7 @@ PostResult HostDevice::post_receive(Qpn qpn, ReceiveRequest request) {
   const QpState state = record->attributes.state;
   if (state == QpState::kReset) return PostResult::kWrongState;
   if (state == QpState::kError) {
-    flush(*record, request.id, WorkOpcode::kReceive);
+    flush(*record, request.id, flushed_receive(*record));
     return PostResult::kOk;
   }
   if (record->receives.size() >= record->attributes.init_attributes.max_recv_wr) {
@@ -179,7 +184,7 @@ void HostDevice::flush(const Record& record, uint64_t wr_id, WorkOpcode opcode) 
 void HostDevice::flush_waiting(Record& record) {
   while (!record.sends.empty()) finish_send(record, WorkStatus::kFlushError);
   while (!record.receives.empty()) {
-    flush(record, record.receives.front().id, WorkOpcode::kReceive);
+    flush(record, record.receives.front().id, flushed_receive(record));
     record.receives.pop_front();
   }
 }
@@ -283,7 +288,7 @@ void HostDevice::on_receive_failed(Verbs&, QpHandle qp, uint64_t id, std::string
   Record* const record = record_of(qp);
   if (record == nullptr) return;
   WorkCompletion completion;
-  completion.opcode = WorkOpcode::kReceive;
+  completion.opcode = flushed_receive(*record);
   completion.status = status_of(status);
   record->blamed = record->blamed || completion.status != WorkStatus::kFlushError;
   finish_receive(*record, id, std::move(completion));

@@ -208,7 +208,9 @@ Refusal Responder::on_trimmed(const MrcPacket& packet, Sequence s, Replies& repl
 
 bool Responder::length_fits(const MrcPacket& packet, const Reth& reth) const {
   const size_t length = packet.payload_length;
-  if ((length == 0 && reth.dma_length != 0) || length > profile_.pmtu) return false;
+  const bool only =
+      packet.bth.opcode == Opcode::kWriteOnly || packet.bth.opcode == Opcode::kWriteOnlyImm;
+  if ((length == 0 && !only) || length > profile_.pmtu) return false;
   if (packet.payload.size() != length && !packet.cut) return false;
   if (length > reth.dma_length) return false;
   switch (packet.bth.opcode) {

@@ -107,7 +107,7 @@ TEST_CASE("a write that does not fit its message, its PMTU or the peer's memory 
                   1,
                   Refusal::kBadLength,
                   {Opcode::kAcknowledge},
-                  next_with([](MrcFrameSpec&) {}, 0),
+                  next_with([](MrcFrameSpec& s) { write_of(s).reth->dma_length = 64; }, 0),
                   is_invalid_request},
                  {"more than the PMTU",
                   1,

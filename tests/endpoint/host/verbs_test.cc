@@ -171,7 +171,7 @@ TEST_CASE("attributes out of range and peers that nobody knows are refused and c
   const CqHandle cq = device.create_completion_queue(8);
   CHECK_THROWS_AS(device.create_completion_queue(0), std::invalid_argument);
   CHECK_THROWS_AS(device.create_queue_pair({cq, CqHandle{9}}), std::invalid_argument);
-  CHECK_THROWS_AS(device.create_queue_pair({cq, cq, 0}), std::invalid_argument);
+  CHECK_THROWS_AS(device.create_queue_pair({cq, cq, kMaxWorkRequests + 1}), std::invalid_argument);
   const Qpn qpn = device.create_queue_pair({cq, cq});
   InitAttributes profile;
   profile.ev_profile_id = 99;
@@ -185,7 +185,7 @@ TEST_CASE("attributes out of range and peers that nobody knows are refused and c
   receive.mpr_dest = 0;
   CHECK_THROWS_AS(device.modify(qpn, receive), std::invalid_argument);
   receive.mpr_dest = 8;
-  receive.remote_address = pair.address(0);  // ourselves
+  receive.remote_address.back() ^= 0x40;
   CHECK_THROWS_AS(device.modify(qpn, receive), std::invalid_argument);
   CHECK(device.query_queue_pair(qpn).state == QpState::kInit);
   receive.remote_address = pair.address(1);

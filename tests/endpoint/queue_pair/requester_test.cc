@@ -46,7 +46,11 @@ TEST_CASE("one-packet writes are ONLY, plain writes do not count RQMSN") {
   CHECK(second->opcode == Opcode::kWriteOnlyImm);
   CHECK(second->meth.msn == 2);
   CHECK(second->meth.rqmsn == 1);
-  CHECK(!b.post(0));
+  CHECK(b.post(0));  // no bytes are one packet, too
+  const auto empty = b.send(0);
+  CHECK(empty->opcode == Opcode::kWriteOnly);
+  CHECK(empty->payload.empty());
+  CHECK(empty->reth.dma_length == 0);
 }
 
 TEST_CASE("a write completes on the transport ACK that covers its last packet, not on SACK") {

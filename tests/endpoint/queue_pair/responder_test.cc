@@ -160,7 +160,10 @@ TEST_CASE("a bad rkey, address or length never reaches memory or the bitmap") {
   std::get<WriteHeaders>(below.extension).reth->va = b.region.va - 1;
   CHECK(b.deliver(below) == Refusal::kOutOfBounds);
   CHECK(b.stats.memory_faults == 3);
-  for (const auto& [opcode, length, total] : {std::tuple{Opcode::kWriteOnly, size_t{0}, 0u},
+  for (const auto& [opcode, length, total] : {std::tuple{Opcode::kWriteOnly, size_t{0}, 1u},
+                                              {Opcode::kWriteLast, size_t{0}, 4096u},
+                                              {Opcode::kWriteLast, size_t{0}, 0u},
+                                              {Opcode::kWriteFirst, size_t{0}, 0u},
                                               {Opcode::kWriteOnly, size_t{8}, 9u},
                                               {Opcode::kWriteFirst, size_t{4095}, 8192u},
                                               {Opcode::kWriteLast, size_t{8}, 7u}}) {

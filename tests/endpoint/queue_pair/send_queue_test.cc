@@ -101,9 +101,8 @@ TEST_CASE("as many immediates are in flight as were agreed, and one more when on
   CHECK(sender.queue.has_packet(2));
 }
 
-TEST_CASE("a full send queue, and a write without a byte, are refused") {
+TEST_CASE("a full send queue is refused") {
   Sender sender;
-  CHECK_FALSE(sender.post(1, 0));
   for (uint64_t id = 0; id < SendQueue::kLimit; ++id) REQUIRE(sender.post(id, 1));
   CHECK_FALSE(sender.post(9999, 1));
   sender.cut();

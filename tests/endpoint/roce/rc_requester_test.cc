@@ -79,9 +79,8 @@ TEST_CASE("a message is cut into packets whose opcodes say where they stand in i
   }
 }
 
-TEST_CASE("work that is empty, or one too many, is refused") {
+TEST_CASE("one piece of work too many is refused") {
   RcSender bench;
-  CHECK_FALSE(bench.post(1, 0));
   for (size_t i = 0; i < RcMessages::kLimit; ++i) REQUIRE(bench.post(i, 1));
   CHECK_FALSE(bench.post(9, 1));
 }

@@ -166,7 +166,8 @@ TEST_CASE("what breaks a message or does not fit is an invalid request, and chan
       {"an only that is too long", {p(kRcWriteOnly, 100, 100, 99)}},
       {"an only that is too short", {p(kRcWriteOnly, 100, 98, 99)}},
       {"more than the PMTU", {p(kRcWriteOnly, 100, RcPair::kPmtu + 1)}},
-      {"nothing", {p(kRcWriteOnly, 100, 0)}},
+      {"nothing of something", {p(kRcWriteOnly, 100, 0, 8)}},
+      {"a last of nothing", {p(kRcWriteFirst, 100, RcPair::kPmtu, 2048), p(kRcWriteLast, 101, 0)}},
       {"less than its length says", {short_of_words}},
   };
   for (const Case& c : cases) {
@@ -247,7 +248,8 @@ TEST_CASE("a SEND longer than its buffer is an invalid request, and never writes
     CHECK(std::all_of(memory.begin() + static_cast<int64_t>(c.room), memory.end(),
                       [](uint8_t b) { return b == 0; }));
     CHECK(bench.received.empty());
-    CHECK(bench.responder.receives().has_posted());
+    CHECK(bench.receives_failed == 1);
+    CHECK_FALSE(bench.responder.receives().has_posted());
   }
 }
 
