@@ -39,8 +39,7 @@ struct DeviceAttributes {
 struct PortAttributes {
   bool active = false;      ///< a port has light
   uint32_t live_ports = 0;  ///< bit map
-  /// Bit map of the entries of the GID table that hold the host's address. It moves after all ports were dark if the
-  /// fabric says so (`gid_after_flap`).
+  /// Bit map of the entries of the GID table that hold the host's address (Device::set_gid_moves).
   uint32_t gids = 0xF;
 };
 

@@ -176,6 +176,10 @@ void HostDevice::port_changed(PortId port, bool up) {
   event.port = port.value;
   event.whole_nic = up ? live == 1u << port.value : live == 0;
   report(event);
+  if (!up || !event.whole_nic || !gid_moves_) return;
+  gids_ = gids_ == kGids ? kMovedGids : kGids;
+  event.kind = AsyncEvent::Kind::kGidChange;
+  report(event);
 }
 
 CcProfileAttributes HostDevice::query_cc_profile(uint64_t id) const {

@@ -34,6 +34,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   void wake_at(FabricTime at) override;
   FabricTime now() const override { return node_.host_.now; }
   PortAttributes query_port() const override;
+  void set_gid_moves(bool moves) override { gid_moves_ = moves; }
   MemoryRegion register_memory(std::span<uint8_t> memory, AccessFlags access,
                                uint32_t domain) override;
   MemoryRegion register_memory(RegionAccess& memory, uint64_t va, Bytes length, AccessFlags access,
@@ -98,6 +99,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   static constexpr uint32_t kMaxDepth = 1 << 16;
   static constexpr uint32_t kMaxQueues = 4096;  ///< completion queues, and shared receive queues
   static constexpr size_t kMaxWakes = 1 << 16;
+  static constexpr uint32_t kGids = 0xF, kMovedGids = 0xF0;  ///< entries with the host's address
   using Record = DeviceQueuePair;
 
   Record* find(Qpn qpn);
@@ -145,7 +147,8 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   PathProbes probes_;
   DeviceUser* user_ = nullptr;
   std::set<FabricTime> wakes_;  ///< that the host's events have, and that the user has not had
-  uint32_t gids_ = 0xF;
+  uint32_t gids_ = kGids;
+  bool gid_moves_ = false;
 };
 
 }  // namespace mrclab::endpoint

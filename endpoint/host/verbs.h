@@ -71,6 +71,10 @@ class Device {
   virtual FabricTime now() const = 0;
 
   virtual PortAttributes query_port() const = 0;
+  /// After all ports were dark, does the host's address come back at other entries of the table of GIDs, with
+  /// kGidChange behind kPortActive? So Linux does where an interface's IPv4 address is there only after its link is
+  /// (seen in NCCL's issue 2157). At first it does not.
+  virtual void set_gid_moves(bool moves) = 0;
 
   /// Lets peers that have the rkey access `memory`, which must stay until it is deregistered.
   virtual MemoryRegion register_memory(std::span<uint8_t> memory,

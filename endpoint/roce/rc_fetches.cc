@@ -36,7 +36,11 @@ Refusal RcResponder::on_read(const Reth& reth, std::optional<RcReply>& reply) {
   const uint64_t packets = (uint64_t{reth.dma_length} + parameters_.pmtu - 1) / parameters_.pmtu;
   const Sequence last = expected_ + std::max<Sequence>(1, static_cast<Sequence>(packets)) - 1;
   answers_.push({expected_, last, expected_, reth, {}});
-  ahead(expected_).turned_away = false;
+  // Nothing of the peer has a PSN of the answer: what claimed one is forgotten.
+  for (Sequence s = expected_; s <= std::min(last, expected_ + most_ahead() - 1); ++s) {
+    if (ahead(s).present && ahead(s).held > 0) --held_;
+    ahead(s) = {};
+  }
   expected_ = last + 1;
   ++messages_;
   return Refusal::kNone;

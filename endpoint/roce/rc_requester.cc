@@ -166,7 +166,8 @@ Refusal RcRequester::on_acknowledge(const Aeth& aeth, Psn psn, FabricTime now) {
   if (is_not_ready(aeth.syndrome)) return on_not_ready(aeth.syndrome, s, now);
   if (failed_) return Refusal::kNone;
   if (aeth.syndrome != kNakSequence) {
-    if (acknowledged_ < s) {
+    const bool timed = parameters_.times.first() != FabricTime::never();
+    if (acknowledged_ < s && timed) {
       doom_ = Doom{s, failure_of(aeth.syndrome)};
     } else {
       fail_because(failure_of(aeth.syndrome), s);

@@ -95,7 +95,11 @@ Refusal RcResponder::on_request(const MrcPacket& packet, std::optional<RcReply>&
 Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>& reply,
                                  uint64_t& placed) {
   const Opcode opcode = packet.bth.opcode;
-  if (is_rc_fetch(opcode)) return on_fetch(packet, reply);
+  if (is_rc_fetch(opcode)) {
+    const Refusal refusal = on_fetch(packet, reply);
+    if (refusal == Refusal::kNone) take_what_waits(reply);
+    return refusal;
+  }
   Message message = current_;
   const Refusal wrong = check_expected(packet, message);
   if (wrong == Refusal::kBadLength && is_send(opcode)) {

@@ -118,6 +118,7 @@ TEST_CASE("a packet that comes in before RTS establishes communication") {
 TEST_CASE(
     "only the last port that goes dark, and the first that is back, is the whole NIC's event") {
   VerbsLab lab(TransportKind::kMrc);
+  lab.near.device->set_gid_moves(true);
   const auto flap = [&](FabricTime at, const char* port, bool up) {
     lab.fabric.set_link(at, lab.fabric.link_of(port), up);
   };
@@ -130,12 +131,16 @@ TEST_CASE(
   lab.run_for(us(75));
   CHECK(lab.near.device->query_port().live_ports == 3);
   std::vector<bool> whole;
+  uint32_t moved = 0;
   for (const AsyncEvent& event : lab.near.events()) {
     if (event.kind == AsyncEvent::Kind::kPortActive || event.kind == AsyncEvent::Kind::kPortError) {
       whole.push_back(event.whole_nic);
     }
+    if (event.kind == AsyncEvent::Kind::kGidChange) ++moved;
   }
   CHECK(whole == std::vector{false, true, true, false});
+  CHECK(lab.near.device->query_port().gids == 0xF0);
+  CHECK(moved == 1);
 }
 
 TEST_CASE(
