@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "verbs/client/emulation.h"
+#include "verbs/client/work/emulation.h"
 #include "verbs/client/operations.h"
-#include "verbs/client/places.h"
+#include "verbs/client/work/places.h"
 
 namespace mrclab::verbs {
 namespace {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/client/emulation.h"
+#include "verbs/client/work/emulation.h"
 #include "verbs/client/operations.h"
-#include "verbs/client/places.h"
+#include "verbs/client/work/places.h"
 #include "verbs/client/poll.h"
 #include "verbs/client/qp_change.h"
 #include "verbs/client/qp_rules.h"

@@ -15,9 +15,43 @@
 //   has to reach RTS as well, or its peer gets neither key nor credit (ib_send_bw without -b stops at RTR).
 
 #include "verbs/client/objects.h"
-#include "verbs/client/post.h"
 
 namespace mrclab::verbs {
+
+inline constexpr uint32_t kSlots = 64;
+inline constexpr uint32_t kPayload = 64 * 1024;
+
+struct SlotHead {
+  uint64_t order;  ///< of this message among all with an immediate, from 1
+  uint32_t bytes;
+  uint32_t immediate;
+  uint32_t has_immediate, reserved[3];
+};
+struct Slot {
+  SlotHead head;
+  uint8_t data[kPayload];
+};
+struct Ring {
+  /// How many slots of its own ring the peer has emptied; the peer writes it.
+  alignas(64) volatile uint64_t credit;
+  alignas(64) Slot slots[kSlots];
+};
+/// Of a queue pair; the ring is what the peer writes, at offset 0 of the region.
+struct Memory {
+  Ring ring;
+  Slot staging[kSlots];
+};
+
+struct Emulation {
+  Mutex mutex;  ///< after those of queues, before the work ring's
+  Memory* memory;
+  uint32_t region, key;
+  std::atomic<uint32_t> peer_key;
+  uint64_t sent, consumed, told;        ///< slots
+  uint64_t order_sent, order_received;  ///< messages with an immediate
+  ibv_sge* lists;                       ///< of receives, by their places
+  uint32_t* list_lengths;
+};
 
 /// Whether the program asked for it and the device needs it.
 bool sends_are_emulated();
@@ -31,10 +65,6 @@ void end_emulation(Qp& qp);
 /// After the queue pair was modified to this state: keys are exchanged.
 void follow_state(Qp& qp, ibv_qp_state next);
 
-/// A SEND in place of the record; with the send_mutex held. `pieces` is its data. As write_send; EINVAL: too long.
-int send_emulated(Qp& qp, const WorkRecord& head, const Piece* pieces, uint32_t count);
-/// The program's own immediates are counted: after a Write with Immediate was written, with the send_mutex held.
-void note_immediate(Qp& qp);
 /// Before a receive takes its place, with the recv_mutex held: where its message will go.
 void note_receive(Qp& qp, const ibv_recv_wr& wr);
 

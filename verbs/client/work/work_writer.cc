@@ -1,4 +1,4 @@
-#include "verbs/client/work_writer.h"
+#include "verbs/client/work/work_writer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,33 +1,18 @@
-#include "verbs/client/post.h"
+#include "verbs/client/work/post.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "verbs/client/emulation.h"
 #include "verbs/client/operations.h"
-#include "verbs/client/places.h"
+#include "verbs/client/work/emulated_send.h"
+#include "verbs/client/work/emulation.h"
+#include "verbs/client/work/places.h"
 
 namespace mrclab::verbs {
 namespace {
 
-static_assert(sizeof(ibv_sge) == sizeof(WorkSge) &&
-              offsetof(ibv_sge, length) == offsetof(WorkSge, length) &&
-              offsetof(ibv_sge, lkey) == offsetof(WorkSge, lkey));
-
 constexpr unsigned kSendFlags =
     IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED | IBV_SEND_INLINE;
-
-void report_refused_send() {
-  static std::atomic<bool> reported{false};
-  if (!reported.exchange(true)) {
-    fprintf(
-        stderr,
-        "%s: no SEND: MRC has RDMA WRITE and WRITE WITH IMMEDIATE alone; 'transport: rc' in the topology has SENDs, and "
-        "MRCLAB_VERBS_SEND=emulated (at both ends) sends them as writes into a hidden ring\n",
-        link_data().hello->device);
-  }
-}
 
 /// The list as it is, or the data that it names, copied now.
 int set_data(SendRequest& request, const Qp& qp, const ibv_send_wr& wr) {
@@ -154,90 +139,16 @@ int post_chain(Request* first, Request** bad, PostOne post_one) {
 
 }  // namespace
 
-int check_opcode(uint32_t opcode) {
-  const uint32_t can = link_data().hello->capabilities;
-  const auto need = [can](uint32_t capability) { return (can & capability) != 0 ? 0 : EOPNOTSUPP; };
-  switch (opcode) {
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM: return need(kCanWrite);
-    case IBV_WR_SEND:
-    case IBV_WR_SEND_WITH_IMM:
-      if (sends_are_emulated()) {
-        return 0;
-      }
-      if ((can & kCanSend) == 0) {
-        report_refused_send();
-      }
-      return need(kCanSend);
-    case IBV_WR_RDMA_READ: return need(kCanRead);
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD: return need(kCanAtomic);
-    case IBV_WR_LOCAL_INV:
-    case IBV_WR_BIND_MW:
-    case IBV_WR_SEND_WITH_INV:
-    case IBV_WR_TSO:
-    case IBV_WR_ATOMIC_WRITE: return EOPNOTSUPP;
-    default: return EINVAL;
-  }
-}
-
-uint32_t completion_opcode(uint32_t opcode) {
-  switch (opcode) {
-    case IBV_WR_SEND:
-    case IBV_WR_SEND_WITH_IMM: return IBV_WC_SEND;
-    case IBV_WR_RDMA_READ: return IBV_WC_RDMA_READ;
-    case IBV_WR_ATOMIC_CMP_AND_SWP: return IBV_WC_COMP_SWAP;
-    case IBV_WR_ATOMIC_FETCH_AND_ADD: return IBV_WC_FETCH_ADD;
-    default: return IBV_WC_RDMA_WRITE;
-  }
-}
-
-void set_list(SendRequest& request, const ibv_sge* list, uint32_t count) {
-  request.head.sges = static_cast<uint16_t>(count);
-  request.pieces[0] = Piece{list, count * static_cast<uint32_t>(sizeof(WorkSge))};
-  request.count = 1;
-}
-
-int check_state(const Qp& qp, bool receive) {
-  switch (qp.state.load()) {
-    case IBV_QPS_RESET: return EINVAL;
-    case IBV_QPS_INIT:
-    case IBV_QPS_RTR: return receive ? 0 : EINVAL;
-    default: return 0;
-  }
-}
-
-int write_send(Qp& qp, SendRequest& request) {
-  return write_send_as(qp, request, completion_opcode(request.head.opcode));
-}
-
-int write_send_as(Qp& qp, SendRequest& request, uint32_t completion) {
-  WorkRecord& head = request.head;
-  if (qp.signal_all) {
-    head.flags |= IBV_SEND_SIGNALED;
-  }
-  const Places::Place place{head.wr_id, completion, (head.flags & IBV_SEND_SIGNALED) != 0};
-  if (!take_place(qp, qp.sends, place)) {
-    return ENOMEM;
-  }
-  head.kind = static_cast<uint16_t>(WorkKind::kSend);
-  head.handle = qp.entry.handle;
-  const int error = write_work(head, request.pieces, request.count);
-  if (error != 0) {
-    return_place(qp, qp.sends);
-  }
-  return error;
-}
-
 int submit_send(Qp& qp, SendRequest& request) {
   const WorkRecord& head = request.head;
   const bool sends = head.opcode == IBV_WR_SEND || head.opcode == IBV_WR_SEND_WITH_IMM;
   if (qp.emulation == nullptr || (!sends && head.opcode != IBV_WR_RDMA_WRITE_WITH_IMM)) {
-    return sends && (link_data().hello->capabilities & kCanSend) == 0 ? EOPNOTSUPP
-                                                                      : write_send(qp, request);
+    return sends && (link_data().hello->capabilities & kCanSend) == 0
+               ? EOPNOTSUPP
+               : write_send(qp, request, completion_opcode(request.head.opcode));
   }
   if (!sends) {
-    const int error = write_send(qp, request);
+    const int error = write_send(qp, request, completion_opcode(request.head.opcode));
     if (error == 0) {
       note_immediate(qp);
     }

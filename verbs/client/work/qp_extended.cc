@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "verbs/client/operations.h"
-#include "verbs/client/places.h"
-#include "verbs/client/post.h"
+#include "verbs/client/work/places.h"
+#include "verbs/client/work/post.h"
 
 namespace mrclab::verbs {
 

@@ -1,61 +1,17 @@
-#include "verbs/client/emulation.h"
+#include "verbs/client/work/emulation.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "verbs/client/places.h"
-#include "verbs/client/poll.h"
+#include "verbs/client/work/places.h"
+#include "verbs/client/work/work_writer.h"
 
 namespace mrclab::verbs {
-
 namespace {
-
-constexpr uint32_t kSlots = 64;
-constexpr uint32_t kPayload = 64 * 1024;
-
-struct SlotHead {
-  uint64_t order;  ///< of this message among all with an immediate, from 1
-  uint32_t bytes;
-  uint32_t immediate;
-  uint32_t has_immediate, reserved[3];
-};
-struct Slot {
-  SlotHead head;
-  uint8_t data[kPayload];
-};
-struct Ring {
-  alignas(64) volatile uint64_t
-      credit;  ///< slots of the peer's ring that it has emptied; the peer writes it
-  alignas(64) Slot slots[kSlots];
-};
-/// Of a queue pair; the ring is what the peer writes, at offset 0 of the region.
-struct Memory {
-  Ring ring;
-  Slot staging[kSlots];
-};
 
 /// Number of the library's own requests; drawn once.
 constexpr uint64_t kHidden = 0x9A3C'71E5'5EED'B06Bu;
-
-/// How long a SEND waits for the peer's key and for free slots: looks, each of at most 250 us in wall time.
-constexpr uint32_t kPatience = 40'000;
-
-}  // namespace
-
-struct Emulation {
-  Mutex mutex;  ///< after those of queues, before the work ring's
-  Memory* memory;
-  uint32_t region, key;
-  std::atomic<uint32_t> peer_key;
-  uint64_t sent, consumed, told;        ///< slots
-  uint64_t order_sent, order_received;  ///< messages with an immediate
-  ibv_sge* lists;                       ///< of receives, by their places
-  uint32_t* list_lengths;
-};
-
-namespace {
 
 int post_hidden(Qp& qp, WorkKind kind, WorkRecord head, const Piece* pieces, uint32_t count) {
   head.kind = static_cast<uint16_t>(kind);
@@ -123,34 +79,6 @@ void receive(Qp& qp, CompletionEntry& entry) {
   if (own.consumed - own.told >= kSlots / 2) {
     tell_credit(qp);
   }
-}
-
-bool is_ready(const Emulation& own) {
-  return own.peer_key.load() != 0 && own.sent - own.memory->ring.credit < kSlots;
-}
-
-/// Until the peer's key and a slot are there. What completes meanwhile is kept for the program.
-int wait_until_ready(Qp& qp) {
-  Emulation& own = *qp.emulation;
-  for (uint32_t tries = 0; !is_ready(own); ++tries) {
-    if (server_gone(tries % 64 == 63)) {
-      return EIO;
-    }
-    if (tries == kPatience || qp.state.load() != IBV_QPS_RTS) {
-      if (own.peer_key.load() == 0) {
-        fprintf(stderr,
-                "%s: the peer's queue pair has sent no key for emulated SENDs: it needs "
-                "MRCLAB_VERBS_SEND=emulated as well, and has to reach RTS\n",
-                link_data().hello->device);
-      }
-      return ENOMEM;  // as a full queue: what has no peer does not drain
-    }
-    stash_completions(*qp.recv_cq);
-    if (!is_ready(own)) {
-      wait_for_peer(*qp.recv_cq, tries);
-    }
-  }
-  return 0;
 }
 
 }  // namespace
@@ -224,62 +152,6 @@ void follow_state(Qp& qp, ibv_qp_state next) {
   } else if (next == IBV_QPS_RTS) {
     post_key(qp);
   }
-}
-
-int send_emulated(Qp& qp, const WorkRecord& head, const Piece* pieces, uint32_t count) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    bytes += pieces[i].bytes;
-  }
-  if (bytes > kPayload) {
-    fprintf(stderr, "%s: an emulated SEND has at most %u bytes, not %llu\n",
-            link_data().hello->device, kPayload, static_cast<unsigned long long>(bytes));
-    return EINVAL;
-  }
-  if (!has_places(qp, qp.sends, 1)) {
-    return ENOMEM;
-  }
-  Emulation& own = *qp.emulation;
-  if (qp.state.load() == IBV_QPS_RTS) {
-    const int error = wait_until_ready(qp);
-    if (error != 0) {
-      return error;
-    }
-  }
-  const Guard guard(own.mutex);
-  const uint64_t number = own.sent % kSlots;
-  Slot& slot = own.memory->staging[number];
-  slot.head = SlotHead{own.order_sent + 1,
-                       static_cast<uint32_t>(bytes),
-                       head.immediate,
-                       head.opcode == IBV_WR_SEND_WITH_IMM ? 1u : 0u,
-                       {}};
-  uint8_t* at = slot.data;
-  for (uint32_t i = 0; i < count; ++i) {
-    memcpy(at, pieces[i].data, pieces[i].bytes);
-    at += pieces[i].bytes;
-  }
-  const ibv_sge list{offsetof(Memory, staging) + number * sizeof(Slot),
-                     static_cast<uint32_t>(sizeof(SlotHead) + bytes), own.key};
-  SendRequest request;
-  request.head = head;
-  request.head.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  request.head.flags &= ~static_cast<uint32_t>(IBV_SEND_INLINE);
-  request.head.inline_bytes = 0;
-  request.head.rkey = own.peer_key.load();
-  request.head.remote_address = offsetof(Ring, slots) + number * sizeof(Slot);
-  set_list(request, &list, 1);
-  const int error = write_send_as(qp, request, IBV_WC_SEND);
-  if (error == 0) {
-    ++own.sent;
-    ++own.order_sent;
-  }
-  return error;
-}
-
-void note_immediate(Qp& qp) {
-  const Guard guard(qp.emulation->mutex);
-  ++qp.emulation->order_sent;
 }
 
 void note_receive(Qp& qp, const ibv_recv_wr& wr) {

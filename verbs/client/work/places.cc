@@ -1,4 +1,4 @@
-#include "verbs/client/places.h"
+#include "verbs/client/work/places.h"
 
 #include <stdlib.h>
 #include <string.h>
