@@ -32,7 +32,7 @@ struct WorkRecord {
   uint16_t opcode;  ///< ibv_wr_opcode
   uint16_t inline_bytes;
   uint32_t flags;  ///< ibv_send_flags
-  uint32_t immediate;
+  uint32_t immediate;  ///< in network order, as the program gave it
   uint64_t remote_address;
   uint64_t compare_add, swap;
   uint32_t rkey;
@@ -54,7 +54,7 @@ struct CompletionEntry {
   uint32_t status;  ///< ibv_wc_status
   uint32_t opcode;  ///< ibv_wc_opcode
   uint32_t vendor_error, bytes;
-  uint32_t immediate;
+  uint32_t immediate;  ///< in network order, as the program will see it
   uint32_t qpn, source_qpn;
   uint32_t flags;  ///< ibv_wc_flags
   uint64_t at_ps;  ///< fabric time of the completion
