@@ -1,8 +1,6 @@
 // Extended completion queues: one completion at a time, whose fields are read by calls. Between a start_poll that found one
 // and end_poll the queue's mutex is held.
 
-#include <arpa/inet.h>
-
 #include "verbs/client/operations.h"
 
 namespace mrclab::verbs {
@@ -56,7 +54,7 @@ ibv_wc_opcode read_opcode(ibv_cq_ex* cq) {
 }
 uint32_t read_vendor_error(ibv_cq_ex* cq) { return object_of(cq)->current.vendor_error; }
 uint32_t read_bytes(ibv_cq_ex* cq) { return object_of(cq)->current.bytes; }
-__be32 read_immediate(ibv_cq_ex* cq) { return htonl(object_of(cq)->current.immediate); }
+__be32 read_immediate(ibv_cq_ex* cq) { return object_of(cq)->current.immediate; }
 uint32_t read_qp_number(ibv_cq_ex* cq) { return object_of(cq)->current.qpn; }
 uint32_t read_source_qp(ibv_cq_ex* cq) { return object_of(cq)->current.source_qpn; }
 unsigned int read_flags(ibv_cq_ex* cq) { return object_of(cq)->current.flags; }

@@ -3,7 +3,6 @@
 
 #include "verbs/client/poll.h"
 
-#include <arpa/inet.h>
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "verbs/client/work/emulation.h"
 #include "verbs/client/operations.h"
+#include "verbs/client/work/emulation.h"
 #include "verbs/client/work/places.h"
 
 namespace mrclab::verbs {
@@ -223,7 +222,7 @@ void to_work_completion(const CompletionEntry& entry, ibv_wc& wc) {
   wc.opcode = static_cast<ibv_wc_opcode>(entry.opcode);
   wc.vendor_err = entry.vendor_error;
   wc.byte_len = entry.bytes;
-  wc.imm_data = htonl(entry.immediate);
+  wc.imm_data = entry.immediate;
   wc.qp_num = entry.qpn;
   wc.src_qp = entry.source_qpn;
   wc.wc_flags = entry.flags;

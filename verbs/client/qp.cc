@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verbs/client/work/emulation.h"
 #include "verbs/client/operations.h"
-#include "verbs/client/work/places.h"
 #include "verbs/client/poll.h"
 #include "verbs/client/qp_change.h"
 #include "verbs/client/qp_rules.h"
 #include "verbs/client/registry.h"
+#include "verbs/client/work/emulation.h"
+#include "verbs/client/work/places.h"
 
 namespace mrclab::verbs {
 namespace {

@@ -1,6 +1,5 @@
 #include "verbs/client/work/post.h"
 
-#include <arpa/inet.h>
 #include <string.h>
 
 #include "verbs/client/operations.h"
@@ -73,7 +72,7 @@ int make_send(SendRequest& request, const Qp& qp, const ibv_send_wr& wr) {
     default: break;
   }
   if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM || wr.opcode == IBV_WR_SEND_WITH_IMM) {
-    head.immediate = ntohl(wr.imm_data);
+    head.immediate = wr.imm_data;
   }
   return set_data(request, qp, wr);
 }

@@ -1,7 +1,6 @@
 // ibv_wr_*: requests that are built by calls, between wr_start and wr_complete, and posted together or not at all. In
 // between the queue pair's send_mutex is held, as with the providers of rdma-core.
 
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +86,7 @@ void wr_rdma_write_imm(ibv_qp_ex* qp, uint32_t rkey, uint64_t address, __be32 im
   WorkRecord* head = begin(qp, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM);
   to_remote(head, rkey, address);
   if (head != nullptr) {
-    head->immediate = ntohl(immediate);
+    head->immediate = immediate;
   }
 }
 void wr_rdma_read(ibv_qp_ex* qp, uint32_t rkey, uint64_t address) {
@@ -97,7 +96,7 @@ void wr_send(ibv_qp_ex* qp) { begin(qp, IBV_WR_SEND, IBV_QP_EX_WITH_SEND); }
 void wr_send_imm(ibv_qp_ex* qp, __be32 immediate) {
   WorkRecord* head = begin(qp, IBV_WR_SEND_WITH_IMM, IBV_QP_EX_WITH_SEND_WITH_IMM);
   if (head != nullptr) {
-    head->immediate = ntohl(immediate);
+    head->immediate = immediate;
   }
 }
 void wr_atomic_cmp_swp(ibv_qp_ex* qp, uint32_t rkey, uint64_t address, uint64_t compare,
