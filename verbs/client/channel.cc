@@ -12,9 +12,9 @@ namespace mrclab::verbs {
 namespace {
 
 // By number: the held library interposes the functions of these names for the program's own descriptors, and these two are
-// the library's.
+// the library's. In wall time read() itself, at which a thread that waits for an event can be cancelled.
 ssize_t read_descriptor(int fd, void* into, size_t bytes) {
-  return syscall(SYS_read, fd, into, bytes);
+  return is_held() ? syscall(SYS_read, fd, into, bytes) : read(fd, into, bytes);
 }
 bool is_readable(int fd) {
   pollfd item{fd, POLLIN, 0};

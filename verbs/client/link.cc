@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +14,9 @@ namespace {
 
 std::atomic<bool> gone{false};
 LinkData data;  // written once, under the lock of open_link()
+
+/// In the child of a fork the server is the parent's: nothing may wait for a lock that a thread of the parent held.
+void lose_server() { gone.store(true); }
 
 const ProgramLink* find_link() {
   void* symbol = dlsym(RTLD_DEFAULT, kProgramLinkSymbol);
@@ -43,6 +47,10 @@ int open_link() {
   const int error = program_link().attach(&now.hello, &now.work, &now.events);
   if (error == 0) {
     data = now;  // attach() gives the same at every call
+    static std::atomic<bool> watches_forks{false};
+    if (!watches_forks.exchange(true)) {
+      pthread_atfork(nullptr, nullptr, lose_server);
+    }
   }
   return error;
 }

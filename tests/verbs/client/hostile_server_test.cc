@@ -176,7 +176,9 @@ TEST_CASE(
           if (child == 0) {
             const bool detached =
                 verbs.create_cq(pair.context, 8, nullptr, nullptr, 0) == nullptr && errno == EIO;
-            _exit(detached ? 0 : 1);
+            ibv_sge sge;
+            ibv_send_wr wr = pair.write(sge, 1, 8, 0);
+            _exit(detached && pair.post(wr) == EIO ? 0 : 1);
           }
           int status = 0;
           waitpid(child, &status, 0);

@@ -38,6 +38,8 @@ class LoopbackServer {
   void send_event(AsyncEventWire event);
   /// Whether a program has queue pairs.
   bool has_pairs() const { return !connections_.empty() && !connections_.front()->pairs.empty(); }
+  /// Of the last message that had one, as it stood in its record.
+  uint32_t last_immediate() const { return last_immediate_; }
   /// Closes every connection.
   void hang_up();
 
@@ -116,6 +118,7 @@ class LoopbackServer {
   uint32_t next_qpn_ = 0x100;
   uint32_t next_key_ = 0x1000;
   uint64_t ticks_ = 0;
+  uint32_t last_immediate_ = 0;
 };
 
 }  // namespace mrclab::verbs::test

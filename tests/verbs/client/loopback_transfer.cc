@@ -215,7 +215,7 @@ uint32_t LoopbackServer::deliver(Connection& to, Pair& peer, const std::vector<u
   entry.wr_id = receive.head.wr_id;
   entry.opcode = with_data ? kReceived : kReceivedWrite;
   entry.bytes = static_cast<uint32_t>(work.data.size());
-  entry.immediate = work.head.immediate;
+  entry.immediate = last_immediate_ = work.head.immediate;
   entry.flags = work.head.opcode == kSend ? 0 : 2;
   entry.qpn = peer.qpn;
   if (with_data) {

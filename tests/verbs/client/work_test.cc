@@ -93,32 +93,37 @@ TEST_CASE(
 }
 
 TEST_CASE("a receive takes what was written with an immediate, and its place is free again") {
-  CHECK(run_program({}, [](const Verbs& verbs) {
-          ConnectedPair pair(verbs, 4, nullptr);
-          for (uint32_t i = 0; i < 100; ++i) {
-            ibv_recv_wr receive{};
-            receive.wr_id = 1000 + i;
-            ibv_recv_wr* bad = nullptr;
-            expect(ibv_post_recv(pair.qp[1], &receive, &bad) == 0, "post_recv");
-            ibv_sge sge;
-            ibv_send_wr wr = pair.write(sge, i, 16, 0);
-            wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-            wr.imm_data = htobe32(0xCAFE0000 + i);
-            wr.send_flags = i % 4 == 3 ? unsigned{IBV_SEND_SIGNALED} : 0u;
-            expect(pair.post(wr) == 0, "post");
-            ibv_wc wc = pair.next();
-            if (wc.opcode == IBV_WC_RDMA_WRITE) {
-              wc = pair.next();
-            } else if (i % 4 == 3) {
-              pair.next();
-            }
-            expect(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.wr_id == 1000 + i &&
-                       wc.byte_len == 16 && wc.wc_flags == IBV_WC_WITH_IMM &&
-                       wc.imm_data == htobe32(0xCAFE0000 + i),
-                   "the receive's completion");
-          }
-          pair.destroy();
-        }) == "");
+  uint32_t in_record = 0;
+  CHECK(run_program(
+            {},
+            [](const Verbs& verbs) {
+              ConnectedPair pair(verbs, 4, nullptr);
+              for (uint32_t i = 0; i < 100; ++i) {
+                ibv_recv_wr receive{};
+                receive.wr_id = 1000 + i;
+                ibv_recv_wr* bad = nullptr;
+                expect(ibv_post_recv(pair.qp[1], &receive, &bad) == 0, "post_recv");
+                ibv_sge sge;
+                ibv_send_wr wr = pair.write(sge, i, 16, 0);
+                wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+                wr.imm_data = htobe32(0xCAFE0000 + i);
+                wr.send_flags = i % 4 == 3 ? unsigned{IBV_SEND_SIGNALED} : 0u;
+                expect(pair.post(wr) == 0, "post");
+                ibv_wc wc = pair.next();
+                if (wc.opcode == IBV_WC_RDMA_WRITE) {
+                  wc = pair.next();
+                } else if (i % 4 == 3) {
+                  pair.next();
+                }
+                expect(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.wr_id == 1000 + i &&
+                           wc.byte_len == 16 && wc.wc_flags == IBV_WC_WITH_IMM &&
+                           wc.imm_data == htobe32(0xCAFE0000 + i),
+                       "the receive's completion");
+              }
+              pair.destroy();
+            },
+            [&in_record](LoopbackServer& server) { in_record = server.last_immediate(); }) == "");
+  CHECK(in_record == htobe32(0xCAFE0000 + 99));
 }
 
 TEST_CASE(

@@ -40,6 +40,9 @@ int write_work(WorkRecord& head, const Piece* pieces, uint32_t count) {
     bytes += pieces[i].bytes;
   }
   head.bytes = (bytes + 7) & ~7u;
+  if (server_gone(false)) {
+    return EIO;  // before the mutex, which in a forked child may be nobody's
+  }
   const Guard guard(mutex);
   if (broken || server_gone(false)) {
     return EIO;
