@@ -8,35 +8,34 @@
 
 #include "endpoint/host/verbs.h"
 #include "verbs/server/host_facts.h"
+#include "verbs/server/program_share.h"
 
 namespace mrclab::verbs {
-
-class VerbsSession;
 
 class HostPrograms : public endpoint::DeviceUser {
  public:
   /// `device` outlives it.
   HostPrograms(endpoint::Device& device, HostFacts facts);
-  /// All sessions are gone before.
+  /// All programs are gone before.
   ~HostPrograms() override;
   HostPrograms(const HostPrograms&) = delete;
   HostPrograms& operator=(const HostPrograms&) = delete;
 
   endpoint::Device& device() { return device_; }
   const HostFacts& facts() const { return facts_; }
-  /// Delivers to every session (VerbsSession::deliver). False: there was nothing.
+  /// Delivers to every program (ProgramShare::deliver). False: there was nothing.
   bool deliver();
   /// What the device reports beside completions goes to whom it concerns.
   bool hand_out_events();
   uint32_t next_domain() { return ++domains_; }
 
-  // From sessions.
-  void add(VerbsSession& session);
-  void remove(VerbsSession& session);
-  void own(endpoint::CqHandle cq, VerbsSession* session);
-  void own(Qpn qpn, VerbsSession* session);
-  void own(endpoint::SrqHandle srq, VerbsSession* session);
-  void own_probe(uint64_t request, VerbsSession* session);
+  // From sessions; null: nobody's any more.
+  void add(ProgramShare& program);
+  void remove(ProgramShare& program);
+  void own(endpoint::CqHandle cq, ProgramShare* program);
+  void own(Qpn qpn, ProgramShare* program);
+  void own(endpoint::SrqHandle srq, ProgramShare* program);
+  void own_probe(uint64_t request, ProgramShare* program);
 
   // DeviceUser.
   void on_completion(endpoint::CqHandle cq) override;
@@ -47,13 +46,13 @@ class HostPrograms : public endpoint::DeviceUser {
   void on_power_lost() override;
 
  private:
-  VerbsSession* owner_of(const endpoint::AsyncEvent& event) const;
+  ProgramShare* owner_of(const endpoint::AsyncEvent& event) const;
 
   endpoint::Device& device_;
   HostFacts facts_;
-  std::vector<VerbsSession*> sessions_;  ///< in the order in which they came
-  std::map<uint32_t, VerbsSession*> cqs_, qps_, srqs_;
-  std::map<uint64_t, VerbsSession*> probes_;
+  std::vector<ProgramShare*> programs_;  ///< in the order in which they came
+  std::map<uint32_t, ProgramShare*> cqs_, qps_, srqs_;
+  std::map<uint64_t, ProgramShare*> probes_;
   uint32_t domains_ = 0;
   bool events_ = false;
 };

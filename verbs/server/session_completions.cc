@@ -9,6 +9,7 @@
 
 #include "verbs/server/host_programs.h"
 #include "verbs/server/session_reply.h"
+#include "verbs/server/verbs_session.h"
 #include "verbs/server/work_codes.h"
 
 namespace mrclab::verbs {
@@ -26,8 +27,12 @@ void VerbsSession::note_completion(endpoint::CqHandle cq) {
   if (++object.undelivered % (kMaxCqEntries / 2) == 0) device_.wake_at(device_.now());
 }
 
-void VerbsSession::note_memory_written() {
+void VerbsSession::note_something() {
   if (user_ != nullptr) user_->on_something();
+}
+
+void VerbsSession::wake() {
+  if (user_ != nullptr) user_->on_wake();
 }
 
 bool VerbsSession::deliver() {

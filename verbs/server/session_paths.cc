@@ -2,6 +2,7 @@
 
 #include "verbs/server/host_programs.h"
 #include "verbs/server/session_reply.h"
+#include "verbs/server/verbs_session.h"
 
 namespace mrclab::verbs {
 namespace {

@@ -3,6 +3,7 @@
 #include "verbs/server/host_programs.h"
 #include "verbs/server/queue_pair_rules.h"
 #include "verbs/server/session_reply.h"
+#include "verbs/server/verbs_session.h"
 
 namespace mrclab::verbs {
 

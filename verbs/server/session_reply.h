@@ -1,15 +1,16 @@
 #pragma once
 // What a request gets back while it is handled. Only session_*.cc and verbs_session.cc include this.
 
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 #include <vector>
 
-#include "verbs/server/verbs_session.h"
+#include "netio/system/file_descriptor.h"
 
 namespace mrclab::verbs {
 
-struct VerbsSession::Reply {
+struct SessionReply {
   std::vector<uint8_t> body;
   std::vector<netio::FileDescriptor> descriptors;
 

@@ -6,6 +6,7 @@
 
 #include "verbs/server/host_programs.h"
 #include "verbs/server/session_reply.h"
+#include "verbs/server/verbs_session.h"
 #include "verbs/server/work_codes.h"
 
 namespace mrclab::verbs {

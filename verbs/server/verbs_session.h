@@ -43,12 +43,14 @@
 #include "verbs/protocol/ring.h"
 #include "verbs/server/object_table.h"
 #include "verbs/server/program_memory.h"
-#include "verbs/server/session_objects.h"
+#include "verbs/server/program_objects.h"
+#include "verbs/server/program_share.h"
 #include "verbs/server/work_slots.h"
 
 namespace mrclab::verbs {
 
 class HostPrograms;
+struct SessionReply;
 
 /// Bytes of the longest record of the work ring.
 inline constexpr size_t kMaxRecord =
@@ -70,7 +72,7 @@ class SessionUser {
   virtual void on_async_event() {}
 };
 
-class VerbsSession {
+class VerbsSession : public ProgramShare {
  public:
   static constexpr uint32_t kMaxCqs = 1024;
   static constexpr uint32_t kMaxCqEntries = 1 << 16;
@@ -88,7 +90,7 @@ class VerbsSession {
 
   /// Both outlive it. `user` may be null.
   explicit VerbsSession(HostPrograms& programs, SessionUser* user = nullptr);
-  ~VerbsSession();
+  ~VerbsSession() override;
   VerbsSession(const VerbsSession&) = delete;
   VerbsSession& operator=(const VerbsSession&) = delete;
 
@@ -110,7 +112,7 @@ class VerbsSession {
   /// The at_ps of the first record that is still there; never(): none.
   FabricTime next_work();
   /// Puts completions and events of the device where the program finds them. False: there were none.
-  bool deliver();
+  bool deliver() override;
 
   /// The program has written what cannot be to its work ring, or its host has lost its power.
   bool broken() const { return broken_; }
@@ -129,17 +131,17 @@ class VerbsSession {
   uint64_t completions_waiting(uint32_t cq);
 
  private:
-  friend class HostPrograms;
-  struct Reply;
+  using Reply = SessionReply;
 
-  // From HostPrograms, within the host's events.
-  void note_completion(endpoint::CqHandle cq);
-  void note_memory_written();
-  void note_event(const endpoint::AsyncEvent& event);
+  // ProgramShare.
+  void note_completion(endpoint::CqHandle cq) override;
+  void note_something() override;
+  void note_event(const endpoint::AsyncEvent& event) override;
+  void note_probe(const endpoint::PathProbe& probe) override;
+  void note_power_lost() override { broken_ = true; }
+  void wake() override;
+
   void note_path_event(const endpoint::AsyncEvent& event);
-  void note_probe(const endpoint::PathProbe& probe);
-  void note_power_lost() { broken_ = true; }
-
   int dispatch(const RequestHeader& header, std::span<const uint8_t> request,
                std::vector<netio::FileDescriptor>& in, Reply& reply);
   int hello(const HelloRequest& request, std::vector<netio::FileDescriptor>& in, Reply& reply);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "verbs/server/session_objects.h"
+#include "verbs/server/program_objects.h"
 
 namespace mrclab::verbs {
 
