@@ -71,6 +71,8 @@ int VerbsSession::modify_qp(const ModifyRequest& request) {
   merge(wanted, request);
   const uint32_t masks = qp->masks | request.mask, mrc_masks = qp->mrc_masks | request.mrc_mask;
   if (to == IbvState::kReset) {
+    // What was complete before is the program's to poll, and no place of it may be given away before it is handed over.
+    deliver();
     device_.modify_to_reset(qp->qpn);
     release_work_of(*qp);
     qp->attributes = {};
@@ -112,8 +114,7 @@ int VerbsSession::query_qp(uint32_t handle, Reply& reply) {
 int VerbsSession::destroy_qp(uint32_t handle) {
   QpObject* const qp = qps_.find(handle);
   if (qp == nullptr) return ENOENT;
-  // What is complete is the program's to poll, also of a queue pair that is gone.
-  deliver();
+  deliver();  // as above
   programs_.own(qp->qpn, nullptr);
   device_.destroy_queue_pair(qp->qpn);
   release_work_of(*qp);
