@@ -1,5 +1,6 @@
 #include "netio/system/message_socket.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <cstring>
+#include <string>
 
 namespace mrclab::netio {
 namespace {
@@ -19,14 +21,26 @@ FileDescriptor make_socket() {
                                           ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
 }
 
-sockaddr_un address_of(const std::filesystem::path& path, std::string_view what) {
+/// Where a socket is. A path that is too long for an address is named by a descriptor of its folder, which must live as
+/// long as the address is used.
+struct Place {
   sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.native().size() >= sizeof address.sun_path) {
+  FileDescriptor folder;
+};
+
+Place place_of(const std::filesystem::path& path, std::string_view what) {
+  Place place;
+  place.address.sun_family = AF_UNIX;
+  std::string name = path;
+  if (name.size() >= sizeof place.address.sun_path) {
+    place.folder = FileDescriptor::open(path.parent_path(), O_PATH | O_DIRECTORY);
+    name = "/proc/self/fd/" + std::to_string(place.folder.get()) + "/" + path.filename().string();
+  }
+  if (name.size() >= sizeof place.address.sun_path) {
     throw SystemError(std::string(what) + " " + path.string(), ENAMETOOLONG);
   }
-  std::memcpy(address.sun_path, path.c_str(), path.native().size() + 1);
-  return address;
+  std::memcpy(place.address.sun_path, name.c_str(), name.size() + 1);
+  return place;
 }
 
 int connect_to(const FileDescriptor& fd, const sockaddr_un& address) {
@@ -68,9 +82,9 @@ std::pair<MessageSocket, MessageSocket> MessageSocket::pair() {
 }
 
 MessageSocket MessageSocket::connect(const std::filesystem::path& path) {
-  const sockaddr_un address = address_of(path, "connect to");
+  const Place place = place_of(path, "connect to");
   FileDescriptor fd = make_socket();
-  check_system_call("connect to " + path.string(), connect_to(fd, address));
+  check_system_call("connect to " + path.string(), connect_to(fd, place.address));
   return MessageSocket(std::move(fd));
 }
 
@@ -141,7 +155,8 @@ MessageSocket::Peer MessageSocket::peer() const {
 
 MessageListener::MessageListener(const std::filesystem::path& path)
     : path_(path), fd_(make_socket()) {
-  const sockaddr_un address = address_of(path, "listen at");
+  const Place place = place_of(path, "listen at");
+  const sockaddr_un& address = place.address;
   make_way(path, address);
   const std::string what = "listen at " + path.string();
   // The file has these rights from its first instant on.

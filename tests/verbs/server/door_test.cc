@@ -130,6 +130,15 @@ TEST_CASE("a door has the mode 0600 and goes with its lab, and what a dead one l
   CHECK_NOTHROW(netio::MessageListener{path});
 }
 
+TEST_CASE("a door opens however long its path is") {
+  Folder folder;
+  const auto path = folder.path / std::string(100, 'x') / std::string(100, 'y') / "door";
+  std::filesystem::create_directories(path.parent_path());
+  netio::MessageListener listener(path);
+  MessageSocket guest = MessageSocket::connect(path);
+  CHECK(listener.accept());
+}
+
 TEST_CASE("who says nothing makes room for others, and no more than the bound come in") {
   Lab lab;
   std::vector<MessageSocket> silent;

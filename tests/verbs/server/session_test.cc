@@ -264,3 +264,82 @@ TEST_CASE("by RC programs send, read and swap") {
   std::memcpy(&value, pair.b.memory.data(), sizeof value);
   CHECK(value == 99);
 }
+
+TEST_CASE("a host that loses its power ends its programs, and others can come when it is back") {
+  VerbsWorld world;
+  ConnectedPair pair(world);
+  const NodeId host = world.fabric.topology.host(0);
+  const FabricTime at = world.fabric.now() + FabricTime::from_us(5);
+  REQUIRE(pair.write(1, 0, 64 * 1024));
+  pair.run(FabricTime::from_us(1));
+  world.fabric.apply(at, HostState{host, HostWork::kDown});
+  world.fabric.apply(at + FabricTime::from_us(5), HostState{host, HostWork::kRunning});
+  pair.run(FabricTime::from_us(20));
+  CHECK(pair.a.guest.session->broken());
+  CHECK(pair.a.guest->call(Op::kQueryPort).status == -1);
+  CHECK_FALSE(pair.b.guest.session->broken());
+  pair.a.guest.session.reset();
+  CHECK(world.fabric.host(0).queues().empty());
+  auto next = world.enter(0);
+  CHECK(next->greet().max_qp > 0);
+  const uint32_t cq = next->cq(4);
+  CHECK(next->connect(next->qp(cq, cq), pair.b.guest->hello.gid, pair.b.qp.qpn) == 0);
+}
+
+TEST_CASE("a queue pair that is reset forgets its work, and what it did next is its own") {
+  VerbsWorld world;
+  ConnectedPair pair(world);
+  for (uint64_t id = 0; id < 10; ++id) REQUIRE(pair.write(id, 0, 4096));
+  pair.run(FabricTime::from_us(2));
+  verbs::ModifyRequest reset{};
+  reset.handle = pair.a.qp.handle;
+  reset.mask = 1;
+  REQUIRE(pair.a.guest->call(Op::kModifyQp, reset).status == 0);
+  uint64_t before = 0;
+  while (pair.a.guest->poll(pair.a.cq)) ++before;
+  pair.run(FabricTime::from_us(50));
+  CHECK_FALSE(pair.a.guest->poll(pair.a.cq));
+  CHECK(before < 10);
+  reset.handle = pair.b.qp.handle;
+  REQUIRE(pair.b.guest->call(Op::kModifyQp, reset).status == 0);
+  REQUIRE(pair.a.guest->connect(pair.a.qp, pair.b.guest->hello.gid, pair.b.qp.qpn, 5, 6) == 0);
+  REQUIRE(pair.b.guest->connect(pair.b.qp, pair.a.guest->hello.gid, pair.a.qp.qpn, 6, 5) == 0);
+  REQUIRE(pair.write(77, 0, 4096));
+  pair.run(FabricTime::from_us(50));
+  const auto done = pair.a.guest->poll(pair.a.cq);
+  REQUIRE(done);
+  CHECK(done->wr_id == 77);
+  CHECK(done->status == 0);
+}
+
+TEST_CASE("probes of paths are answered when their answers are there, or their time is over") {
+  VerbsWorld world;
+  ConnectedPair pair(world);
+  verbs::ProbeRequest request{};
+  std::copy_n(pair.b.guest->hello.gid, 16, request.gid);
+  request.count = 2;
+  request.timeout_ns = 40'000;
+  request.values[0] = ev_of(Path{0, 0}).value;
+  request.values[1] = ev_of(Path{7, 0}).value;  // there is no such plane
+  verbs::RequestHeader header{};
+  header.op = Op::kProbePaths;
+  header.size = sizeof header + sizeof request;
+  std::vector<uint8_t> message(header.size);
+  std::memcpy(message.data(), &header, sizeof header);
+  std::memcpy(&message[sizeof header], &request, sizeof request);
+  verbs::VerbsSession& session = *pair.a.guest.session;
+  REQUIRE(session.handle(message, {}).later);
+  CHECK_FALSE(session.take_late_answer());
+  CHECK(pair.a.guest->call(Op::kProbePaths, request).status == EBUSY);
+  pair.run(FabricTime::from_us(60));
+  const auto answer = session.take_late_answer();
+  REQUIRE(answer);
+  verbs::ProbeReply reply;
+  REQUIRE(answer->message.size() == sizeof(verbs::ReplyHeader) + sizeof reply);
+  std::memcpy(&reply, &answer->message[sizeof(verbs::ReplyHeader)], sizeof reply);
+  CHECK(reply.count == 2);
+  CHECK(reply.paths[0].answered == 1);
+  CHECK(reply.paths[0].rtt_ns > 1000);
+  CHECK(reply.paths[1].answered == 0);
+  CHECK_FALSE(session.take_late_answer());
+}
