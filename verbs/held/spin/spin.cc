@@ -17,11 +17,11 @@ __attribute__((tls_model("initial-exec"))) __thread ThreadCalls thread_calls;
 namespace {
 
 // The first attempt is short, since most threads that do not call compute: a loop that waits comes round within tens of
-// instructions. Each that failed doubles the steps of the next, and is followed by five times what it took (a step takes
-// about 2 us), so that a thread that computes loses a sixth of its time at most.
-constexpr uint32_t kFirstSteps = 512;
-constexpr uint64_t kPausePerStepNs = 10'000;
-constexpr uint64_t kMostPauseNs = 200'000'000;
+// instructions. Each that failed doubles the steps of the next, and is followed by four times what it took, so that a
+// thread that computes loses a fifth of its time. (A step takes 2 us on an idle machine, and 18 us under a busy hypervisor.)
+constexpr uint32_t kFirstSteps = 128;
+constexpr uint64_t kPauseTimes = 4;
+constexpr uint64_t kMostPauseNs = 500'000'000;
 constexpr uint64_t kMostPauseInsideNs = 3'000'000;
 
 SpinUser user;
@@ -54,7 +54,7 @@ void restart(WatchedThread& thread) {
 
 /// After an attempt without a proof: the next is later and longer.
 void back_off(WatchedThread& thread) {
-  const uint64_t pause = uint64_t{thread.proof.steps()} * kPausePerStepNs;
+  const uint64_t pause = (raw_thread_ns() - thread.began_ns) * kPauseTimes;
   thread.pause_ns = pause < options.tick_ns ? options.tick_ns : pause;
   if (thread.pause_ns > kMostPauseNs) thread.pause_ns = kMostPauseNs;
   thread.budget =
@@ -116,6 +116,7 @@ bool pass_one(WatchedThread& thread, ucontext_t* context, SpinProof::Verdict& ve
   }
   // An alarm of the program's time above all is delivered here and not somewhere in the loop.
   if (signal_waits(thread.mask_before)) return false;
+  thread.began_ns = raw_thread_ns();
   verdict = thread.proof.event_passed(*context);
   return verdict == SpinProof::Verdict::kStep;
 }
@@ -170,6 +171,7 @@ bool on_tick(siginfo_t* info, ucontext_t* context) {
   }
   if (bound_passed(*thread, context)) return true;
   if (decoder_present()) {
+    thread->began_ns = raw_thread_ns();
     thread->proof.begin(thread->budget, layout);
     if (decide(*thread, context, thread->proof.step(*context))) {
       begin_steps(context, *thread);

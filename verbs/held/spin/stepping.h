@@ -16,6 +16,7 @@ struct WatchedThread {
   SpinProof proof;
   uint64_t seen_calls;      ///< at the last tick
   uint64_t quiet_since_ns;  ///< of its processor time
+  uint64_t began_ns;        ///< this proof, of its processor time
   uint64_t pause_ns;        ///< until the next tick
   uint32_t budget;          ///< steps of the next proof
   int32_t timer;
