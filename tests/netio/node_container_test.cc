@@ -76,6 +76,20 @@ TEST_SUITE("root: node containers") {
     CHECK_FALSE(fs::remove("/run/note"));
   }
 
+  TEST_CASE("what is joined to /sys/class is seen beside the kernel's own, where it can be") {
+    TestNode node;
+    const auto before = own_mounts();
+    fs::create_directories(node.directory / "class" / "infiniband" / "x0");
+    node.node.class_directory = node.directory / "class";
+    CHECK(node.run("ls /sys/class/infiniband /sys/class/net") == 0);
+    CHECK(node.output() == "/sys/class/infiniband:\nx0\n\n/sys/class/net:\nlo\np0\n");
+    CHECK(node.run("mkdir /sys/class/infiniband/x1") != 0);
+    node.node.class_directory = "/no/such/folder";
+    CHECK(node.run("ls /sys/class/net") == 0);
+    CHECK(node.output() == "lo\np0\n");
+    CHECK(added_to(before, own_mounts()) == "");
+  }
+
   TEST_CASE("nothing is left mounted when the command ends") {
     TestNode node;
     const auto before = own_mounts();
