@@ -143,7 +143,8 @@ void add_node_verbs(CLI::App& app, CliResult& result) {
       "An RDMA program needs no words of its own; h0 to h7 are names for its own connections, too.\n"
       "Example: sudo mrclab exec h0 -- ping -c 3 h5\n"
       "         sudo mrclab exec 'h[0-3]' -- ip -br link\n"
-      "         sudo mrclab exec h0 -- ib_write_bw & sudo mrclab exec h1 -- ib_write_bw h0");
+      "         sudo mrclab exec h0 -- ib_write_bw &\n"
+      "         sudo mrclab exec h1 -- ib_write_bw h0");
   exec->callback([run, &result] { result.code = run_in_node(*run, "exec"); });
 
   auto shell = std::make_shared<NodeOptions>();
