@@ -25,6 +25,14 @@ constexpr size_t kNameMax = 32;
 constexpr uint32_t kReceiverDraws = 1 << 16;
 
 ChaosBase scenario_base(const std::string& word, Scenario scenario) {
+  // Seeds are simulated; without its programs a scenario is another one.
+  for (const ExecSpec& program : scenario.programs) {
+    if (is_held(scenario, program)) continue;
+    throw InputError(
+        word +
+        ": found \"exec\" in this machine's time: expected \"timing: held\", for programs of RDMA, or a "
+        "scenario without programs");
+  }
   ChaosBase base{word, scenario.fabric, std::nullopt};
   base.scenario = std::move(scenario);
   return base;

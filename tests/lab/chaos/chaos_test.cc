@@ -54,6 +54,15 @@ ChaosReport report_of(const std::string& shard, const std::vector<uint64_t>& see
 
 }  // namespace
 
+TEST_CASE("chaos refuses a scenario whose programs live in this machine's time") {
+  try {
+    load_chaos_base(MRCLAB_SOURCE_DIR "/topologies/programs/verbs-optic-glitch.yaml");
+    FAIL("was taken");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()).find("expected \"timing: held\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("seeds are a number, a range or a list of them, each once") {
   CHECK(parse_seeds("7") == std::vector<uint64_t>{7});
   CHECK(parse_seeds("1-3,2-4,9") == std::vector<uint64_t>{1, 2, 3, 4, 9});
