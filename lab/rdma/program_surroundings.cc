@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "fabric/text/yaml.h"
 #include "live/bringup/management_network.h"
 #include "netio/system/system_error.h"
 #include "verbs/protocol/messages.h"
@@ -179,7 +180,10 @@ Environment rdma_environment(const Topology& topology, const RdmaProgram& progra
   }
   if (program.send_emulated) list.emplace_back("MRCLAB_VERBS_SEND", "emulated");
   if (program.held) {
-    list.emplace_back("LD_PRELOAD", in_front((libraries / kHeldLibrary).string(), "LD_PRELOAD"));
+    const fs::path library = libraries / kHeldLibrary;
+    std::error_code none;
+    if (!fs::exists(library, none)) throw InputError(kNoHeldLibrary);
+    list.emplace_back("LD_PRELOAD", in_front(library.string(), "LD_PRELOAD"));
     list.emplace_back("MRCLAB_PROGRAM", program.program);
   }
   return list;

@@ -38,7 +38,11 @@ inline constexpr const char* kNoRdmaLibraries =
     "found no RDMA libraries beside this program: expected rdma/libibverbs.so.1, which `ninja mrclab-rdma` "
     "builds where libibverbs-dev is installed";
 
-/// The variables, to be added to the environment that there is: paths of the user's stay behind ours.
+inline constexpr const char* kNoHeldLibrary =
+    "found no libmrclab-held.so among the RDMA libraries: expected what `ninja mrclab-rdma` builds";
+
+/// The variables, to be added to the environment that there is: paths of the user's stay behind ours. Throws InputError where
+/// a held program's library is missing.
 Environment rdma_environment(const Topology& topology, const RdmaProgram& program,
                              const std::filesystem::path& libraries);
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "fabric/text/yaml.h"
 #include "fabric/topology/fabric_file.h"
 #include "lab/rdma/device_files.h"
 #include "netio/system/file_descriptor.h"
@@ -95,11 +96,13 @@ TEST_CASE(
   for (const char* absent : {"LD_PRELOAD", "MRCLAB_PROGRAM", "MRCLAB_VERBS_SEND"}) {
     CHECK(value_of(list, absent) == "absent");
   }
-  list = rdma_environment(
-      topology,
-      {.host = 0, .held = true, .program = "ib_write_bw", .send_emulated = true, .socket = "/s"},
-      "/lib/rdma");
-  CHECK(value_of(list, "LD_PRELOAD").starts_with("/lib/rdma/libmrclab-held.so"));
+  const RdmaProgram held{
+      .host = 0, .held = true, .program = "ib_write_bw", .send_emulated = true, .socket = "/s"};
+  const netio::test::TemporaryDirectory folder;
+  CHECK_THROWS_AS(rdma_environment(topology, held, folder / ""), InputError);
+  netio::write_file(folder / "libmrclab-held.so", "");
+  list = rdma_environment(topology, held, folder / "");
+  CHECK(value_of(list, "LD_PRELOAD").starts_with((folder / "libmrclab-held.so").string()));
   CHECK(value_of(list, "MRCLAB_PROGRAM") == "ib_write_bw");
   CHECK(value_of(list, "MRCLAB_VERBS_SEND") == "emulated");
   CHECK(value_of(list, "MRCLAB_VERBS") == "/s");
