@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <random>
 
 #include "fabric/topology/path.h"
 #include "live/bringup/management_network.h"
@@ -36,15 +35,6 @@ void make_room_for_nodes(size_t nodes) {
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
   netio::make_room_for_descriptors(3 * nodes + 64);
-}
-
-uint64_t random_instance() {
-  std::random_device device;
-  uint64_t instance = 0;
-  while (static_cast<uint32_t>(instance) == 0) {
-    instance = uint64_t{device()} << 32 | device();
-  }
-  return instance;
 }
 
 std::vector<std::string> node_names(const Topology& topology) {
@@ -134,14 +124,8 @@ class LiveFabric::Impl {
 
   void make_management_network() {
     if (management_) return;
-    std::vector<ManagementNetwork::Host> hosts;
-    for (uint32_t host = 0; host < topology_.host_count(); ++host) {
-      const NodeId node = topology_.host(host);
-      hosts.push_back(
-          {host, topology_.node(node).name, &namespaces_[node.value], &netlinks_[node.value]});
-    }
     const std::string name = lab::namespace_name(lab_, kManagementName);
-    management_.emplace(name, hosts,
+    management_.emplace(name, topology_, namespaces_, netlinks_,
                         [&](uint64_t cookie) { record_namespace(paths_, lab_, name, cookie); });
   }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -165,6 +166,15 @@ std::string boot_id() {
   std::string id = read_small_file("/proc/sys/kernel/random/boot_id");
   while (!id.empty() && id.back() == '\n') id.pop_back();
   return id;
+}
+
+uint64_t random_instance() {
+  std::random_device device;
+  uint64_t instance = 0;
+  while (static_cast<uint32_t>(instance) == 0) {
+    instance = uint64_t{device()} << 32 | device();
+  }
+  return instance;
 }
 
 std::string namespace_name(std::string_view lab, std::string_view node) {

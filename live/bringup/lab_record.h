@@ -48,6 +48,8 @@ ProcessMark mark_of(pid_t pid, std::string program);
 /// Still the same process, and running?
 bool is_running(const ProcessMark& mark);
 std::string boot_id();
+/// For LabRecord::instance; its low half is never 0.
+uint64_t random_instance();
 
 struct LabRecord {
   std::string lab;

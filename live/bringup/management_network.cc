@@ -45,7 +45,13 @@ void give_carrier(netio::NamespaceNetlink& netlink, const std::string& interface
   throw netio::SystemError("use " + interface + " in " + netlink.namespace_name(), ENETDOWN);
 }
 
-void configure_host(const ManagementNetwork::Host& host) {
+}  // namespace
+
+std::string management_address_text(uint32_t host) {
+  return netio::ipv4_text(verbs::management_address(host));
+}
+
+void ManagementNetwork::configure(const Host& host) {
   const std::string device = verbs::kManagementInterface;
   Ipv4Batch batch(*host.netlink);
   batch.address(device, {verbs::management_address(host.number), verbs::kManagementBits});
@@ -55,22 +61,24 @@ void configure_host(const ManagementNetwork::Host& host) {
   batch.flush();
 }
 
-}  // namespace
-
-std::string management_address_text(uint32_t host) {
-  return netio::ipv4_text(verbs::management_address(host));
-}
-
-ManagementNetwork::ManagementNetwork(const std::string& name, const std::vector<Host>& hosts,
+ManagementNetwork::ManagementNetwork(const std::string& name, const Topology& topology,
+                                     std::span<const netio::NetworkNamespace> namespaces,
+                                     std::span<netio::NamespaceNetlink> netlinks,
                                      const std::function<void(uint64_t)>& record)
     : router_(netio::NetworkNamespace::create(name, router_sysctls(), true, record)) {
+  std::vector<Host> hosts;
+  for (uint32_t host = 0; host < topology.host_count(); ++host) {
+    const NodeId node = topology.host(host);
+    hosts.push_back(
+        {host, topology.node(node).name, &namespaces[node.value], &netlinks[node.value]});
+  }
   make_links(hosts);
   netio::NamespaceNetlink router(router_);
   for (const Host& host : hosts) router.queue_up(host.name);
   router.flush();
   Ipv4Batch batch(router);
   for (const Host& host : hosts) {
-    configure_host(host);
+    configure(host);
     batch.neighbour(host.name, verbs::management_address(host.number), mac_of(host.number, 0));
     batch.route(host.name, {verbs::management_address(host.number), 32});
   }

@@ -10,9 +10,11 @@
 // for by ARP. It lives in this machine's time and is no part of the model.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "fabric/topology/topology.h"
 #include "netio/kernel/link.h"
 #include "netio/kernel/namespace.h"
 
@@ -23,20 +25,22 @@ inline constexpr const char* kManagementName = "mgmt_net";
 
 class ManagementNetwork {
  public:
-  struct Host {
-    uint32_t number = 0;
-    std::string name;
-    const netio::NetworkNamespace* ns = nullptr;  ///< outlives the call
-    netio::NamespaceNetlink* netlink = nullptr;   ///< likewise
-  };
-
-  /// Makes it in a namespace of this name, and `mgmt0` in each host. `record` as for NetworkNamespace::create. Throws
-  /// SystemError, leaving nothing behind.
-  ManagementNetwork(const std::string& name, const std::vector<Host>& hosts,
+  /// Makes it in a namespace of this name, and `mgmt0` in each host of the topology. `namespaces` and `netlinks`, by
+  /// NodeId, outlive the call; `record` is as for NetworkNamespace::create. Throws SystemError, leaving nothing behind.
+  ManagementNetwork(const std::string& name, const Topology& topology,
+                    std::span<const netio::NetworkNamespace> namespaces,
+                    std::span<netio::NamespaceNetlink> netlinks,
                     const std::function<void(uint64_t)>& record);
 
  private:
+  struct Host {
+    uint32_t number = 0;
+    std::string name;
+    const netio::NetworkNamespace* ns = nullptr;
+    netio::NamespaceNetlink* netlink = nullptr;
+  };
   void make_links(const std::vector<Host>& hosts) const;
+  static void configure(const Host& host);
 
   netio::NetworkNamespace router_;  ///< the interfaces of hosts go with it
 };
