@@ -59,6 +59,13 @@ class SimWorld {
   bool run_until(FabricTime until, const GoOn& go_on = {});
   FabricTime now() const { return now_; }
   const Node& node(NodeId id) const { return *world_.nodes[id.value]; }
+  /// For what lives on a node, between its events or in them.
+  Node& node(NodeId id) { return *world_.nodes[id.value]; }
+  /// A node got an event from another node past the wires, at least one window ahead (longest_window). From a world of
+  /// one thread and one rank alone.
+  void plan(NodeId id) { shard_here(id).plan(id); }
+  /// The most that one node can be ahead of another.
+  FabricTime longest_window() const { return sides_.longest_window(); }
   /// Has this rank the node?
   bool is_here(NodeId id) const { return world_.nodes[id.value] != nullptr; }
   /// The shard, from 0, that a node belongs to: one for each thread of each rank.

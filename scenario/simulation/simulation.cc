@@ -71,6 +71,10 @@ const endpoint::HostNode& Simulation::host_at(NodeId node) const {
   return dynamic_cast<const endpoint::HostNode&>(world_.node(node));
 }
 
+endpoint::Device& Simulation::device(uint32_t host) {
+  return dynamic_cast<endpoint::HostNode&>(world_.node(scenario_.topology.host(host))).device();
+}
+
 const switchd::SwitchNode& Simulation::switch_at(NodeId node) const {
   return dynamic_cast<const switchd::SwitchNode&>(world_.node(node));
 }

@@ -42,6 +42,12 @@ class Simulation {
   /// `node` must be a switch.
   const switchd::SwitchNode& switch_at(NodeId node) const;
   const endpoint::HostNode& host_at(NodeId node) const;
+  /// The device of a host, for programs that live at fabric time.
+  endpoint::Device& device(uint32_t host);
+  /// A host got an event past the wires (SimWorld::plan).
+  void plan(uint32_t host) { world_.plan(scenario_.topology.host(host)); }
+  FabricTime now() const { return world_.now(); }
+  FabricTime longest_window() const { return world_.longest_window(); }
 
  private:
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;

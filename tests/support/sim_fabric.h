@@ -163,6 +163,8 @@ class SimFabric {
              !std::all_of(hosts_.begin(), hosts_.end(), [](auto* h) { return h->finished(); });
     });
   }
+  /// A host got an event from another one past the wires.
+  void plan(uint32_t index) { world_.plan(topology.host(index)); }
   FabricTime now() const { return world_.now(); }
   uint64_t hash() const {
     uint64_t h = 0;
