@@ -12,6 +12,8 @@
 #include "netio/runtime/daemon.h"
 #include "verbs/protocol/messages.h"
 #include "verbs/server/door.h"
+#include "verbs/server/held/held_hosts.h"
+#include "verbs/server/held/held_reports.h"
 
 namespace {
 
@@ -31,6 +33,7 @@ class EndpointProgram : public netio::DaemonProgram {
     }
     config_.end = config.work_end;
     config_.payload_elided = config.payload_elided;
+    if (!config.held_programs.empty()) declared_ = verbs::read_declared(config.held_programs);
     config_.payload_lent = true;  // the driver gathers a frame when it leaves, in the same tick
   }
 
@@ -42,6 +45,7 @@ class EndpointProgram : public netio::DaemonProgram {
 
   /// Where no payload is sent, a program's bytes would not arrive.
   void open() override {
+    if (!declared_.empty()) return open_held();
     if (nodes_folder_.empty() || config_.payload_elided) return;
     for (const Hosted& host : hosts_) {
       const NodeSite& site = topology_.node(host.id);
@@ -51,7 +55,14 @@ class EndpointProgram : public netio::DaemonProgram {
   }
 
   bool serve(const netio::ClockPage& clock) override { return doors_.serve(rate_of(clock)); }
-  void close() override { doors_.close(); }
+  void close() override {
+    doors_.close();
+    if (held_) held_->close();
+  }
+  void set_beat(std::function<bool()> beat) override { beat_ = std::move(beat); }
+  std::string programs() const override {
+    return held_ ? verbs::reports_text(held_->reports()) : std::string();
+  }
 
   nlohmann::json describe(const Node& node) const override {
     return report_to_json(dynamic_cast<const endpoint::HostNode&>(node).account());
@@ -99,6 +110,17 @@ class EndpointProgram : public netio::DaemonProgram {
     return static_cast<uint64_t>(std::max<int64_t>(passed.ps(), 0) / (kSpanNs / 1000));
   }
 
+  /// Where programs are held, all that use verbs are: no host has a door.
+  void open_held() {
+    held_ = std::make_unique<verbs::HeldHosts>(topology_.host_count());
+    held_->world().set_while_waiting(beat_);
+    for (const Hosted& host : hosts_) {
+      held_->add(host.node->device(), verbs::host_facts(topology_, topology_.node(host.id).index,
+                                                        config_.transport.transport));
+    }
+    for (const verbs::DeclaredProgram& program : declared_) held_->declare(program);
+  }
+
   struct Hosted {
     NodeId id;
     endpoint::HostNode* node = nullptr;
@@ -108,6 +130,9 @@ class EndpointProgram : public netio::DaemonProgram {
   endpoint::HostConfig config_;
   std::vector<Hosted> hosts_;
   verbs::Doors doors_;
+  std::vector<verbs::DeclaredProgram> declared_;
+  std::unique_ptr<verbs::HeldHosts> held_;
+  std::function<bool()> beat_;
 };
 
 }  // namespace

@@ -45,6 +45,8 @@ struct ProcessReport {
   /// The account of each of its nodes, by name: endpoint::HostAccount of a
   /// host, numbers by name of a switch.
   std::map<std::string, nlohmann::json> nodes;
+  /// What became of programs on its nodes (verbs/server/held/held_reports.h); empty: there were none.
+  std::string programs;
 
   /// Adds the counts of a predecessor. Its nodes and history are in this report already.
   void add_earlier(const ProcessReport& earlier);
@@ -88,7 +90,8 @@ inline constexpr auto kReportTable<netio::ProcessReport> = report_table<netio::P
     entry("capture_records", &netio::ProcessReport::capture_records),
     entry("capture_skipped", &netio::ProcessReport::capture_skipped),
     entry("events_dropped", &netio::ProcessReport::events_dropped),
-    entry("history", &netio::ProcessReport::history), entry("nodes", &netio::ProcessReport::nodes));
+    entry("history", &netio::ProcessReport::history), entry("nodes", &netio::ProcessReport::nodes),
+    entry("programs", &netio::ProcessReport::programs));
 
 template <>
 inline constexpr auto kReportTable<netio::Handover> =

@@ -116,6 +116,10 @@ class Daemon {
   int run() {
     if (!wait_for_links()) return 0;
     take_up_nodes();
+    program_->set_beat([this] {
+      gate_.slot(config_.process).heartbeat_ns.store(LabTime::now().ns, std::memory_order_relaxed);
+      return g_stop == 0;
+    });
     program_->open();
     prepare_scheduling();
     gate_.set_state(config_.process, ProcessState::kReady);
@@ -263,6 +267,7 @@ class Daemon {
     outputs_.count_in(report);
     report.history = nodes_.history_text();
     report.nodes = nodes_.described();
+    report.programs = program_->programs();
     if (left_) report.add_earlier(left_->report);
     return report;
   }

@@ -56,6 +56,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"tick_ns", config.tick_ns},
       {"payload_elided", config.payload_elided},
       {"workload", config.workload},
+      {"held_programs", config.held_programs},
       {"transport", config.transport},
   };
   write_file(file, json.dump(1) + "\n");
@@ -92,6 +93,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     if (config.tick_ns < 1'000) throw std::runtime_error("tick_ns below 1000");
     json.at("payload_elided").get_to(config.payload_elided);
     json.at("workload").get_to(config.workload);
+    json.at("held_programs").get_to(config.held_programs);
     json.at("transport").get_to(config.transport);
     config.resume_file = json.at("resume_file").get<std::string>();
     config.schedule_file = json.at("schedule_file").get<std::string>();

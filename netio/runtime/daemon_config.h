@@ -43,8 +43,9 @@ struct DaemonConfig {
   bool payload_elided = false;  ///< hosts send headers alone
   /// Programs reach the verbs of host h by <this folder>/h/run/mrclab-verbs; empty: there are no such sockets.
   std::filesystem::path nodes_folder;
-  std::string workload;         ///< YAML list as in a scenario; endpoints only
-  std::string transport;        ///< YAML map as in a scenario; endpoints only
+  std::string workload;       ///< YAML list as in a scenario; endpoints only
+  std::string held_programs;  ///< of its hosts, as verbs/server/held/held_reports.h writes them
+  std::string transport;      ///< YAML map as in a scenario; endpoints only
 };
 
 /// Throws SystemError (cannot write).

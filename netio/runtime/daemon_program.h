@@ -2,8 +2,10 @@
 // What distinguishes mrc-switchd from mrc-endpointd: the nodes that a daemon runs, and what they report.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "fabric/node/node.h"
 #include "netio/runtime/clock_page.h"
@@ -28,6 +30,11 @@ class DaemonProgram {
                             std::array<uint64_t, kProgressCounters>& progress) const = 0;
 
   // Whoever is connected to the nodes from outside.
+  /// `beat` is to be called at least every 50 ms while a node waits in an event for a program: it gives a sign of life
+  /// in the gate. False: this process is to end, and nothing waits any more.
+  virtual void set_beat(std::function<bool()>) {}
+  /// What became of them, for ProcessReport::programs.
+  virtual std::string programs() const { return {}; }
   /// All nodes are made; before time starts.
   virtual void open() {}
   /// Called after each tick, between two runs of the nodes; it does not wait. True: something was done, and the next
