@@ -111,6 +111,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
     config.workload = options_.workload;
     config.transport = options_.transport;
     config.nodes_folder = file("nodes");
+    if (options_.held_programs) config.held_programs = options_.held_programs(config.nodes_folder);
   }
   return config;
 }

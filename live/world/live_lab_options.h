@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +30,10 @@ struct LiveLabOptions {
   bool followed = false;
   std::filesystem::path run_dir;  ///< empty for a lab that stays
   std::string workload;           ///< YAML for the endpoints
-  bool payload_elided = false;    ///< they send headers alone
+  /// Programs at fabric time, as verbs/server/held/held_reports.h writes them; their sockets' folder is `nodes` of the
+  /// lab's folder. Then one process has all hosts.
+  std::function<std::string(const std::filesystem::path& nodes)> held_programs = {};
+  bool payload_elided = false;  ///< they send headers alone
   std::string transport = "{profile: lab}";
   std::optional<double> dilation;   ///< empty: auto
   bool management_network = false;  ///< is made with the fabric; LiveLab can make it later

@@ -108,6 +108,7 @@ void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const R
     const NodeSite& site = scenario.topology.node(scenario.topology.host(number));
     outcome.hosts.hosts.push_back(host_report(site.name, account));
   }
+  if (!read.report.programs.empty()) outcome.held_programs.push_back(read.report.programs);
   outcome.timing.late_frames += read.report.late_frames;
   outcome.timing.gaps += read.report.gap_count;
   outcome.timing.min_slack_ns = std::min(outcome.timing.min_slack_ns, read.report.min_slack_ns);

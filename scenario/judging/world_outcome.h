@@ -19,6 +19,8 @@ struct WorldOutcome {
   analysis::TimingReport timing;
   uint64_t capture_records = 0;                 ///< in the simulated world's capture
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended
+  /// What became of held programs, as each process that held some wrote it (verbs/server/held/held_reports.h).
+  std::vector<std::string> held_programs;
   /// The instant at which the user ended the run, before its scenario's end.
   std::optional<FabricTime> interrupted_at;
   bool judgeable = true;  ///< what was recorded is whole until there, and nothing of it later
