@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/path.h"
@@ -9,7 +12,10 @@
 #include "lab/rdma/program_surroundings.h"
 #include "live/bringup/bring_up.h"
 #include "live/bringup/node_container_files.h"
+#include "netio/rpc/heartbeat.h"
+#include "netio/system/process_space.h"
 #include "netio/system/system_error.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {
@@ -23,29 +29,36 @@ std::pair<std::string, std::string> split_variable(const std::string& text) {
 
 }  // namespace
 
-ExecPrograms::ExecPrograms(const LiveFabric& fabric, const std::vector<ExecSpec>& specs,
-                           ExecRun run)
-    : fabric_(fabric),
-      specs_(specs),
+ExecPlace place_of(const LiveFabric& fabric) {
+  return {fabric.topology(), fabric.run_directory(),
+          [&fabric](NodeId node) -> const netio::NetworkNamespace& {
+            return fabric.network_namespace(node);
+          },
+          instance_variable(fabric.instance())};
+}
+
+std::filesystem::path held_socket(size_t program) {
+  return fmt::format("/run/mrclab-held-{}", program);
+}
+
+ExecPrograms::ExecPrograms(ExecPlace place, const Scenario& scenario, ExecRun run)
+    : place_(std::move(place)),
+      scenario_(scenario),
+      specs_(scenario.programs),
       libraries_(rdma_libraries()),
       run_(std::move(run)),
-      programs_(specs.size()),
-      not_started_(specs.size(), "its time did not come before the run's end") {
-  const auto held = [this](const ExecSpec& spec) { return is_held(spec); };
-  if (!libraries_ && std::any_of(specs.begin(), specs.end(), held)) {
+      programs_(specs_.size()),
+      not_started_(specs_.size(), "its time did not come before the run's end") {
+  const auto held = [&](const ExecSpec& spec) { return is_held(scenario, spec); };
+  if (!libraries_ && std::any_of(specs_.begin(), specs_.end(), held)) {
     throw InputError(kNoRdmaLibraries);
   }
   constexpr uint32_t kMostAddresses = 1024;  // an environment has a limit; /etc/hosts has them all
-  const Topology& topology = fabric.topology();
+  const Topology& topology = place_.topology;
   for (uint32_t host = 0; host < std::min(topology.host_count(), kMostAddresses); ++host) {
     addresses_.emplace_back("MRCLAB_ADDRESS_" + topology.node(topology.host(host)).name,
                             to_string(host_address(topology, host)));
   }
-}
-
-bool ExecPrograms::is_held(const ExecSpec& spec) const {
-  return spec.time.value_or(run_.held ? ProgramTime::kHeld : ProgramTime::kWall) ==
-         ProgramTime::kHeld;
 }
 
 ExecPrograms::~ExecPrograms() {
@@ -57,7 +70,7 @@ ExecPrograms::~ExecPrograms() {
 
 void ExecPrograms::start(size_t index) {
   const ExecSpec& spec = specs_[index];
-  const Topology& topology = fabric_.topology();
+  const Topology& topology = place_.topology;
   const NodeId node = topology.host(spec.host);
   const std::string& host = topology.node(node).name;
   UserProgram::Options options;
@@ -71,28 +84,45 @@ void ExecPrograms::start(size_t index) {
   options.environment.push_back({"MRCLAB_RUN", run_.run_folder.string()});
   options.environment.push_back({"MRCLAB_SEED", std::to_string(run_.seed)});
   options.environment.push_back({"MRCLAB_DILATION", fmt::format("{}", run_.dilation)});
-  // Clean-up finds a lab's processes by this, wherever they went.
-  options.environment.push_back(split_variable(instance_variable(fabric_.instance())));
-  netio::NodeContainer container = node_container(fabric_.run_directory(), host);
-  const bool held = is_held(spec);
-  if (spec.rdma && libraries_) {
-    const RdmaProgram program{
-        spec.host, held, program_of_line(spec.command), spec.send_emulated, {}};
-    for (auto& variable : rdma_environment(topology, program, *libraries_)) {
-      options.environment.push_back(std::move(variable));
-    }
-    container.class_directory =
-        write_device_files(topology, spec.host, run_.has_rc, fabric_.run_directory());
+  if (!place_.instance_variable.empty()) {
+    options.environment.push_back(split_variable(place_.instance_variable));
   }
-  const netio::NetworkNamespace& ns = fabric_.network_namespace(node);
+  netio::NodeContainer container = node_container(place_.directory, host);
+  const netio::NetworkNamespace& ns = place_.network(node);
+  const bool held = is_held(scenario_, spec);
   options.before_exec = [&] {
+    if (held) netio::enter_process_space();
     netio::enter_node(container, ns);
     if (held) fix_addresses();
   };
   try {
+    if (spec.rdma && libraries_) add_rdma(index, options, container);
     programs_[index] = std::make_unique<UserProgram>(options);
   } catch (const netio::SystemError& error) {
     not_started_[index] = error.what();
+  }
+}
+
+void ExecPrograms::add_rdma(size_t index, UserProgram::Options& options,
+                            netio::NodeContainer& container) const {
+  const ExecSpec& spec = specs_[index];
+  RdmaProgram program;
+  program.host = spec.host;
+  program.held = is_held(scenario_, spec);
+  program.send_emulated = spec.send_emulated;
+  if (program.held) {
+    program.program = program_of_line(spec.command);
+    program.socket = held_socket(index);
+  }
+  const Environment own = rdma_environment(place_.topology, program, *libraries_);
+  options.environment.insert(options.environment.end(), own.begin(), own.end());
+  container.class_directory =
+      write_device_files(place_.topology, spec.host, uses_roce(scenario_), place_.directory);
+}
+
+void ExecPrograms::start_held() {
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    if (is_held(scenario_, specs_[i]) && started_.insert(i).second) start(i);
   }
 }
 
@@ -112,7 +142,30 @@ void ExecPrograms::end_all() {
   }
 }
 
+const verbs::HeldReport* ExecPrograms::report_of(size_t index) const {
+  const auto report = std::find_if(reports_.begin(), reports_.end(),
+                                   [&](const auto& one) { return one.number == index; });
+  return report == reports_.end() ? nullptr : &*report;
+}
+
+/// At fabric time they are at their end: what is left of them takes no more than this machine's time.
+void ExecPrograms::await_ended() {
+  constexpr milliseconds kPatience{10'000}, kStep{2};
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  netio::keep_looking([&]() -> netio::Heartbeat::Next {
+    bool any = false;
+    for (size_t i = 0; i < specs_.size(); ++i) {
+      const verbs::HeldReport* const report = report_of(i);
+      const bool ended = report != nullptr && report->ended != FabricTime::never();
+      if (ended && programs_[i] && programs_[i]->step()) any = true;
+    }
+    if (!any || std::chrono::steady_clock::now() >= give_up) return std::nullopt;
+    return kStep;
+  });
+}
+
 std::vector<analysis::CheckResult> ExecPrograms::finish() {
+  await_ended();
   end_all();
   std::vector<analysis::CheckResult> checks;
   for (size_t i = 0; i < specs_.size(); ++i) checks.push_back(check_of(i));
@@ -139,15 +192,23 @@ analysis::CheckResult ExecPrograms::check_of(size_t index) const {
     check.measured = program->status()->code;
     if (!program->status()->clean()) why = "ended with " + to_string(*program->status());
   }
+  const verbs::HeldReport* const held = report_of(index);
+  const bool attached = held == nullptr || held->started != FabricTime::never();
+  if (held != nullptr && why.empty() && !held->not_held.empty()) why = held->not_held;
   // One that did not start shows nothing, even where it may fail.
-  const analysis::Looked looked(program == nullptr ? 0 : 1, "program", FabricTime::zero(),
-                                FabricTime::never(), analysis::Source::kProgram);
+  const analysis::Looked looked(program == nullptr || !attached ? 0 : 1, "program",
+                                FabricTime::zero(), FabricTime::never(),
+                                analysis::Source::kProgram);
   check = why.empty() || spec.may_fail ? passed(std::move(check), looked)
                                        : failed(std::move(check), why);
   check.looked = looked;
   check.note = why;
+  if (held != nullptr && attached) {
+    check.note += fmt::format("{}from {}", why.empty() ? "" : "; ", to_string(held->started));
+    if (held->ended != FabricTime::never()) check.note += " to " + to_string(held->ended);
+  }
   if (program != nullptr && !program->last_line().empty()) {
-    check.note += (why.empty() ? "" : "; ") + program->last_line();
+    check.note += (check.note.empty() ? "" : "; ") + program->last_line();
   }
   if (program != nullptr && program->output_dropped() > 0) {
     check.note +=

@@ -11,6 +11,7 @@
 #include "fabric/node/event_kind.h"
 #include "fabric/text/visible_text.h"
 #include "lab/run/exec_workload.h"
+#include "lab/run/held_simulation.h"
 #include "lab/run/run_taps.h"
 #include "live/world/lab_faults.h"
 #include "live/world/lab_loop.h"
@@ -20,6 +21,7 @@
 #include "netio/rpc/heartbeat.h"
 #include "netio/system/file_descriptor.h"
 #include "netio/system/system_error.h"
+#include "verbs/server/held/held_reports.h"
 
 namespace mrclab::lab {
 namespace {
@@ -146,6 +148,16 @@ void collect_reports(const Scenario& scenario, const LiveLab& lab, const RunFold
   if (outcome.timing.min_slack_ns == INT64_MAX) outcome.timing.min_slack_ns = 0;
 }
 
+void take_held_reports(const Scenario& scenario, WorldOutcome& outcome, ExecPrograms& programs) {
+  std::vector<verbs::HeldReport> reports;
+  for (const std::string& text : outcome.held_programs) {
+    for (verbs::HeldReport& report : verbs::read_reports(text))
+      reports.push_back(std::move(report));
+  }
+  add_not_held(outcome, scenario, reports);
+  programs.set_reports(std::move(reports));
+}
+
 /// What the lab itself did joins the nodes' events.
 void write_lab_events(const Scenario& scenario, const LiveLab& lab, const RunFolder& folder) {
   std::string text;
@@ -245,6 +257,13 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   own.host_processes = options.host_processes;
   own.switch_processes = options.switch_processes;
   own.programs = options.programs;
+  if (has_held_programs(scenario)) {
+    check_held_fabric(scenario);
+    own.host_processes = 1;  // the network between them is of one process
+    own.held_programs = [&scenario](const std::filesystem::path& nodes) {
+      return verbs::declared_text(declared_programs(scenario, nodes));
+    };
+  }
   LiveLab lab(scenario.topology, live_options_of(scenario, own),
               [&, last = std::string()](const BringUpStep& step) mutable {
                 if (options.interrupted && options.interrupted()) throw InterruptedAt(std::nullopt);
@@ -267,12 +286,12 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
     lab.commits().set_brake([&] { return brake->limit(lab.now()); });
   }
   start = SteadyClock::now();
+  ExecPrograms programs(place_of(lab.fabric()), scenario,
+                        {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
+                         std::filesystem::absolute(folder.path)});
+  programs.start_held();
   narrator.report("fabric time starts");
   lab.start();
-  ExecPrograms programs(lab.fabric(), scenario.programs,
-                        {scenario.seed, static_cast<double>(scenario.dilation.value_or(0)),
-                         std::filesystem::absolute(folder.path),
-                         scenario.transport.profile == "roce", scenario.programs_held});
   LabFaults faults(lab, scenario.topology, scenario.faults, scenario.seed);
   const std::optional<std::string> broken = follow_to_end(scenario, options, lab, faults, programs);
   if (faults.changed()) {
@@ -285,8 +304,9 @@ WorldOutcome run_live(const Scenario& scenario, const RunOptions& options, const
   narrator.report("{} of fabric time, mean dilation {:.0f}", to_string(lab.now()), dilation.mean);
 
   WorldOutcome outcome;
-  outcome.programs = programs.finish();
   collect_reports(scenario, lab, folder, outcome);
+  take_held_reports(scenario, outcome, programs);
+  outcome.programs = programs.finish();
   if (broken) add_disturbance(outcome, *broken);
   write_lab_events(scenario, lab, folder);
   outcome.timing.dilation_min = dilation.min;

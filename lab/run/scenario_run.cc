@@ -10,6 +10,7 @@
 #include "console/progress.h"
 #include "console/stopwatch.h"
 #include "lab/run/check_program.h"
+#include "lab/run/held_simulation.h"
 #include "lab/run/live_run.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/sim_run.h"
@@ -50,6 +51,22 @@ void check_elided_live(const Scenario& scenario) {
   }
 }
 
+/// Programs of the simulated world live at its time, and it stands still for one after the other.
+void check_simulated_programs(const Scenario& scenario, const RunOptions& options) {
+  for (const ExecSpec& program : scenario.programs) {
+    if (is_held(scenario, program)) continue;
+    throw InputError(scenario.name + ": found \"exec\" in this machine's time: expected --world " +
+                     "live, or \"timing: held\" for a program of RDMA");
+  }
+  if (scenario.programs.empty()) return;
+  if (options.threads > 1) {
+    throw InputError("--threads: expected 1 beside held programs, which run one after the other");
+  }
+  if (options.ranks != nullptr) {
+    throw InputError("it was started by mpirun: expected one process beside held programs");
+  }
+}
+
 /// What no world can do is refused before a folder is made.
 void check_options(const Scenario& scenario, const RunOptions& options) {
   if (scenario.end == FabricTime::never()) {
@@ -58,13 +75,13 @@ void check_options(const Scenario& scenario, const RunOptions& options) {
                      "'mrclab up' goes on without end");
   }
   if (options.world == World::kLive && scenario.payload_elided) check_elided_live(scenario);
-  if (options.world == World::kSim && !scenario.programs.empty()) {
-    throw InputError(scenario.name + ": found \"exec\": expected --world live: a program needs " +
-                     "namespaces and this machine's time");
-  }
+  if (options.world == World::kSim) check_simulated_programs(scenario, options);
   check_taps(scenario);
   if (options.against) require_scenario(options.against->baseline, scenario.name);
   if (options.world == World::kSim) return;
+  if (options.isolate && has_held_programs(scenario)) {
+    throw InputError("--isolate: expected one process for all hosts, as programs are held");
+  }
   if (options.threads > 1) throw InputError("--threads: expected --world sim beside it");
   if (options.ranks != nullptr) {
     throw InputError(

@@ -4,6 +4,7 @@
 
 #include "console/progress.h"
 #include "console/stopwatch.h"
+#include "lab/run/held_simulation.h"
 #include "lab/run/rank_run.h"
 #include "lab/run/simulated_run.h"
 #include "scenario/judging/run_inputs.h"
@@ -12,8 +13,6 @@ namespace mrclab::lab {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
-
-constexpr uint32_t kWindowsPerQuestion = 64;
 
 /// How far it is, and what it takes on the disk until its end.
 void show_simulated(const Scenario& scenario, const RunFolder& folder, FabricTime now,
@@ -39,7 +38,8 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
   WorldOutcome outcome;
   const uint32_t by_size =
       options.ranks != nullptr ? 1 : default_threads(scenario, options.history_bytes);
-  const uint32_t threads = options.threads != 0 ? options.threads : by_size;
+  const uint32_t chosen = options.threads != 0 ? options.threads : by_size;
+  const uint32_t threads = has_held_programs(scenario) ? 1 : chosen;
   if (threads == 1 && options.ranks == nullptr && is_looked_at(scenario, options.history_bytes)) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
@@ -52,9 +52,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
                          .threads = threads,
                          .ranks = options.ranks,
                          .evidence = evidence ? &*evidence : nullptr};
-    // A window of the simulator is over within microseconds; asking for the time takes part of one.
-    const auto go_on = [&, windows = uint32_t{0}](FabricTime now) mutable {
-      if (windows++ % kWindowsPerQuestion != 0) return true;
+    const auto go_on = [&](FabricTime now) {
       if (options.interrupted && options.interrupted()) return false;
       if (options.progress) show_simulated(scenario, folder, now, progress);
       return true;

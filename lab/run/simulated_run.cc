@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "lab/run/held_simulation.h"
 #include "lab/run/sim_records.h"
 #include "lab/run/watched_node.h"
 #include "scenario/simulation/simulation.h"
@@ -62,19 +63,24 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
       if (options.evidence == nullptr) return records->recorder(node);
       return watched.emplace_back(records->recorder(node), options.evidence->observer(node));
     };
-    const auto observed = scenario.captures == CaptureScope::kNone
+    // A program's memory is none of the simulator's, which could lend it to frames.
+    const auto observed = scenario.captures == CaptureScope::kNone && !has_held_programs(scenario)
                               ? Simulation::Observed::kHeaders
                               : Simulation::Observed::kWholeFrames;
     simulation = std::make_shared<Simulation>(scenario, options.threads, observer_of, options.ranks,
                                               observed);
   });
+  std::optional<HeldSimulation> held;
+  if (has_held_programs(scenario)) held.emplace(scenario, *simulation, folder.path, go_on);
   run_on_all_ranks(options.ranks, [&] {
-    FabricTime reached = simulation->run(go_on, options.until);
+    const auto step = [&](FabricTime now) { return held ? held->step(now) : !go_on || go_on(now); };
+    FabricTime reached = simulation->run(step, options.until);
     if (reached < std::min(options.until, scenario.stop())) {
       end_with_records(*simulation, reached, *records, options, outcome);
       reached = *outcome.interrupted_at;
       outcome.memory = simulation;
     }
+    if (held) held->finish(outcome);
     outcome.hosts = simulation->hosts();
     outcome.history = records->streams();
     outcome.capture_records = records->capture_records();

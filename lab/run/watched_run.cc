@@ -1,8 +1,10 @@
 #include "lab/run/watched_run.h"
 
 #include <deque>
+#include <optional>
 
 #include "analysis/history/evidence.h"
+#include "lab/run/held_simulation.h"
 #include "lab/run/watched_node.h"
 #include "netio/record/run_recorder.h"
 #include "scenario/judging/run_inputs.h"
@@ -22,9 +24,15 @@ analysis::Verdict run_watched(const Scenario& scenario) {
   }
   WorldOutcome outcome;
   {
-    Simulation simulation(scenario, 1,
-                          [&](NodeId node) -> NodeObserver& { return watched[node.value]; });
-    simulation.run();
+    const auto observed = has_held_programs(scenario) ? Simulation::Observed::kWholeFrames
+                                                      : Simulation::Observed::kHeaders;
+    Simulation simulation(
+        scenario, 1, [&](NodeId node) -> NodeObserver& { return watched[node.value]; }, nullptr,
+        observed);
+    std::optional<HeldSimulation> held;
+    if (has_held_programs(scenario)) held.emplace(scenario, simulation, "", nullptr);
+    simulation.run([&](FabricTime now) { return !held || held->step(now); });
+    if (held) held->finish(outcome);
     outcome.hosts = simulation.hosts();
   }
   evidence.finish();
@@ -32,7 +40,11 @@ analysis::Verdict run_watched(const Scenario& scenario) {
     const auto streams = recorder.history().streams();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }
-  return analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
+  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
+  analysis::Verdict verdict =
+      analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
+  for (const analysis::CheckResult& check : programs) add_check(verdict, check);
+  return verdict;
 }
 
 }  // namespace mrclab::lab

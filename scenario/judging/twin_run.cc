@@ -8,7 +8,8 @@
 namespace mrclab::lab {
 
 analysis::Twin twin_of(const Scenario& scenario, IsInterrupted interrupted) {
-  if (scenario.timing != TimingMode::kCarried) return {};
+  // Programs may have effects outside, and run once.
+  if (scenario.timing != TimingMode::kCarried || !scenario.programs.empty()) return {};
   return [&scenario, interrupted = std::move(interrupted)] {
     Scenario twin = scenario;
     twin.faults.clear();
