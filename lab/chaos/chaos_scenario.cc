@@ -108,6 +108,15 @@ bool may_stand_still(const ChaosScenario& drawn) {
          });
 }
 
+/// Hosts whose queue pairs have something to do.
+std::vector<uint32_t> working_hosts(const Scenario& scenario) {
+  std::vector<uint32_t> working = hosts_of(scenario.workload);
+  for (const ExecSpec& program : scenario.programs) working.push_back(program.host);
+  std::sort(working.begin(), working.end());
+  working.erase(std::unique(working.begin(), working.end()), working.end());
+  return working;
+}
+
 /// Does every host that works lose its power, and with it the queue pairs that it could report?
 bool all_lose_power(const Scenario& scenario) {
   std::vector<bool> down(scenario.topology.host_count());
@@ -116,7 +125,7 @@ bool all_lose_power(const Scenario& scenario) {
     if (state == nullptr || state->work != HostWork::kDown) continue;
     down[scenario.topology.node(state->host).index] = true;
   }
-  const std::vector<uint32_t> working = hosts_of(scenario.workload);
+  const std::vector<uint32_t> working = working_hosts(scenario);
   return std::all_of(working.begin(), working.end(), [&](uint32_t host) { return down[host]; });
 }
 
@@ -125,6 +134,8 @@ bool all_lose_power(const Scenario& scenario) {
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   std::vector<analysis::Expectation> expect{analysis::ExpectMemoryIntact{},
                                             analysis::ExpectSafety{}};
+  // The memory of a program is its own: it says by its exit code what became of it.
+  if (drawn.scenario.workload.empty()) expect.erase(expect.begin());
   if (all_lose_power(drawn.scenario)) {
     expect = analysis::without_bundles(expect);
     std::erase_if(expect, [](const analysis::Expectation& one) {
@@ -149,6 +160,8 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
                   [](const ScheduledEffect& scheduled) { return scheduled.heals; })) {
     expect.emplace_back(analysis::ExpectHealed{});
   }
+  // What programs of the user's send, and when, nobody has planned.
+  if (!drawn.scenario.programs.empty()) return expect;
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
   if (!can_catch_up(drawn.scenario.workload, profile, drawn.scenario.topology)) return expect;
   const bool limited = has_roce(drawn.transport) && profile.dcqcn != endpoint::DcqcnChoice::kOff;
@@ -236,6 +249,9 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   const FabricTime healed =
       from + next_whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
   scenario.end = healed + next_whole_us(routed + rtt * kAfterHealRtts);
+  if (base.scenario && !base.scenario->programs.empty()) {
+    scenario.end = std::max(scenario.end, base.scenario->end);  // so long they may need
+  }
   scenario.until.reset();
   if (!base.scenario) {
     scenario.captures = CaptureScope::kHosts;
@@ -253,7 +269,7 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
       faults::draw_faults(scenario.topology, {.seed = seed,
                                               .from = from,
                                               .heal_by = healed,
-                                              .hosts = hosts_of(scenario.workload),
+                                              .hosts = working_hosts(scenario),
                                               .patience = patience_of(drawn)});
   drawn.kinds = faults.kinds;
   drawn.survivable = faults.survivable;
