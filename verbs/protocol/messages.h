@@ -55,11 +55,14 @@ enum class Op : uint32_t {
   kDestroyQp,         ///< HandleRequest -> none
   kFlushWork,         ///< none -> none: everything in the work ring was taken
   // libmrc.
-  kQueryProfile,   ///< ProfileRequest -> ProfileReply
-  kModifyProfile,  ///< ProfileRequest -> none
-  kDenyPath,       ///< DenyRequest -> none
-  kPollPathEvent,  ///< none -> PathEventReply; EAGAIN: none
-  kProbePaths,     ///< ProbeRequest -> ProbeReply
+  kQueryProfile,       ///< ProfileRequest -> ProfileReply
+  kModifyProfile,      ///< ProfileRequest -> none
+  kQueryControl,       ///< none -> ControlReply
+  kCreatePathEvents,   ///< none -> HandleReply, `limit` events wait at most
+  kDestroyPathEvents,  ///< HandleRequest -> none
+  kPollPathEvent,      ///< HandleRequest -> PathEventReply; EAGAIN: none
+  kProbePaths,         ///< ProbeRequest -> ProbeStartedReply
+  kPollProbes,         ///< PollProbesRequest -> ProbeReply
   // kHeld alone.
   kAdvance,    ///< WaitRequest without conditions: time passes to `until_ps`, or by what was spent
   kWait,       ///< WaitRequest -> WaitReply: until one of its conditions holds, or `until_ps`
@@ -198,31 +201,66 @@ struct QueryReply {
   QpAttributesWire attributes;
 };
 
-struct ProfileRequest {
+/// Profiles of libmrc: kept by the host, for all its programs. Names, bits of masks and values of states, modes and
+/// operations are those of mrc_ctl.h; an entropy value is its first 4 bytes in this machine's order.
+enum class ProfileKind : uint32_t { kFormat, kEv, kCc };
+inline constexpr uint32_t kMaxEvEntries = 512;
+inline constexpr uint32_t kMaxEvFields = 8;
+struct EvEntryWire {
+  uint32_t ev, replacement, state, flags;
+};
+struct EvFieldWire {
+  uint32_t width, init_val, min_val, max_val, mask;
+};
+struct ProfileWire {
   uint64_t id;
-  uint32_t kind, mode, state, count;
-  uint32_t values[512];
+  uint64_t format_id;
+  ProfileKind kind;
+  uint32_t mask;  ///< request: what to set or answer
+  uint32_t state, current_state;
+  uint32_t mode, count, min_active, event_mask;
+  uint32_t op;  ///< of `entries` or `fields`
+  uint32_t entry_count,
+      first;  ///< a reply has the values from `first` on, and their number in all in `count`
+  uint32_t field_count;
+  uint32_t algorithm;  ///< kCc: 0 none, 1 "uet-1.0-nscc"
+  uint32_t reserved;
+  EvFieldWire fields[kMaxEvFields];  ///< kFormat: the width alone
+  uint8_t config[64];                ///< kCc: mrc_ctl_cc_nscc_cfg
+  uint8_t vendor[128];
+  EvEntryWire entries[kMaxEvEntries];
+};
+struct ProfileRequest {
+  ProfileWire profile;
 };
 struct ProfileReply {
-  uint64_t id;
-  uint32_t kind, mode, state, count;
-  uint32_t values[512];
+  ProfileWire profile;
 };
-struct DenyRequest {
-  uint32_t ev, denied;
-  uint32_t host, reserved;
+/// What the host's device has of profiles; modes as bit maps of mrc_ctl.h.
+struct ControlReply {
+  uint32_t max_format_profiles, max_profiles, max_cc_profiles;
+  uint32_t max_count, free_count, max_count_profile;
+  uint32_t format_modes, modes;
 };
+/// One queue of events of entropy values, for the profiles whose event mask asks for them.
 struct PathEventReply {
-  uint64_t at_ps;
-  uint32_t qpn, ev, port, state, drops, reserved;
+  uint64_t at_ps, profile;
+  uint32_t ev, port /* from 1 */, state, drops;
 };
 struct ProbeRequest {
   uint8_t gid[16];
   uint32_t count, timeout_ns;
   uint32_t values[256];
 };
+struct ProbeStartedReply {
+  uint64_t request;
+};
+struct PollProbesRequest {
+  uint64_t request;
+};
+/// What came since the last poll, in the order in which it came; `left` are under way still.
 struct ProbeReply {
-  uint32_t count, reserved;
+  uint32_t count, left;
   struct {
     uint32_t ev, answered;
     uint64_t rtt_ns;
