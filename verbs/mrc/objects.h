@@ -48,6 +48,7 @@ struct mrc_comp_channel : mrclab::mrc::Object {
 
 struct mrc_cq : mrclab::mrc::Object {
   ibv_cq* verbs = nullptr;  ///< null: events of entropy values
+  uint32_t events = 0;      ///< the host's handle of those
   void* user = nullptr;
   int entries = 0;
   std::mutex mutex;  ///< events of entropy values: one poller at a time
@@ -89,6 +90,9 @@ bool valid(const T* object) {
 /// A new object of `context`, at the end of its list; null and ENOMEM.
 template <typename T>
 T* make(mrc_context* context);
+/// Destroys a queue of events of entropy values at the host. 0 or an errno.
+int destroy_events(mrc_cq* cq);
+
 /// Takes it from its context's list and frees it.
 void forget(mrc_comp_channel* object);
 void forget(mrc_cq* object);

@@ -67,10 +67,9 @@ int mrc_poll_cq(mrc_cq* cq, int entries, ibv_wc* wc) {
 
 int mrc_destroy_cq(mrc_cq* cq) {
   if (!valid(cq)) return verbs_error(EINVAL);
-  if (cq->verbs != nullptr) {
-    if (const int error = cq->context->support.verbs.destroy_cq(cq->verbs))
-      return verbs_error(error);
-  }
+  const int error = cq->verbs != nullptr ? cq->context->support.verbs.destroy_cq(cq->verbs)
+                                         : mrclab::mrc::destroy_events(cq);
+  if (error != 0) return verbs_error(error);
   forget(cq);
   return 0;
 }
