@@ -52,10 +52,7 @@ bool Doors::serve(uint64_t rate) {
     if (called[i]) let_in(host);
     if (host.guests.empty()) continue;
     some = host.programs->deliver() || some;
-    for (const auto& guest : host.guests) {
-      some = guest->answer_late() || some;
-      some = guest->take_work() || some;
-    }
+    for (const auto& guest : host.guests) some = guest->take_work() || some;
     if (called[i]) some = serve_guests(host, rate) || some;
     // A work ring that cannot be right ends its program, whether it has sent a message or not.
     for (size_t g = host.guests.size(); g-- > 0;) {

@@ -5,8 +5,7 @@
 namespace mrclab::verbs {
 namespace {
 
-template <class Number>
-void set_owner(std::map<Number, ProgramShare*>& of, Number number, ProgramShare* program) {
+void set_owner(std::map<uint32_t, ProgramShare*>& of, uint32_t number, ProgramShare* program) {
   if (program == nullptr) {
     of.erase(number);
   } else {
@@ -14,8 +13,7 @@ void set_owner(std::map<Number, ProgramShare*>& of, Number number, ProgramShare*
   }
 }
 
-template <class Number>
-ProgramShare* find_owner(const std::map<Number, ProgramShare*>& of, Number number) {
+ProgramShare* find_owner(const std::map<uint32_t, ProgramShare*>& of, uint32_t number) {
   const auto found = of.find(number);
   return found != of.end() ? found->second : nullptr;
 }
@@ -23,7 +21,7 @@ ProgramShare* find_owner(const std::map<Number, ProgramShare*>& of, Number numbe
 }  // namespace
 
 HostPrograms::HostPrograms(endpoint::Device& device, HostFacts facts)
-    : device_(device), facts_(std::move(facts)) {
+    : device_(device), facts_(std::move(facts)), controller_(device) {
   device_.set_user(this);
 }
 
@@ -40,10 +38,6 @@ void HostPrograms::own(endpoint::SrqHandle srq, ProgramShare* program) {
   set_owner(srqs_, srq.value, program);
 }
 
-void HostPrograms::own_probe(uint64_t request, ProgramShare* program) {
-  set_owner(probes_, request, program);
-}
-
 bool HostPrograms::deliver() {
   bool some = false;
   for (ProgramShare* const program : programs_) some = program->deliver() || some;
@@ -53,9 +47,6 @@ bool HostPrograms::deliver() {
 bool HostPrograms::hand_out_events() {
   if (!events_) return false;
   events_ = false;
-  while (const std::optional<endpoint::PathProbe> probe = device_.next_path_probe()) {
-    if (ProgramShare* const owner = find_owner(probes_, probe->request)) owner->note_probe(*probe);
-  }
   while (const std::optional<endpoint::AsyncEvent> event = device_.next_async_event()) {
     using Kind = endpoint::AsyncEvent::Kind;
     const bool everyone = event->kind == Kind::kPortActive || event->kind == Kind::kPortError ||
@@ -86,7 +77,8 @@ void HostPrograms::on_async_event() {
   for (ProgramShare* const program : programs_) program->note_something();
 }
 
-void HostPrograms::on_path_probe() { on_async_event(); }
+/// The controller takes it when a program polls: one that is held looks again.
+void HostPrograms::on_path_probe() { on_memory_written(); }
 
 void HostPrograms::on_memory_written() {
   for (ProgramShare* const program : programs_) program->note_something();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "endpoint/host/verbs.h"
+#include "verbs/server/control/controller.h"
 #include "verbs/server/host_facts.h"
 #include "verbs/server/program_share.h"
 
@@ -23,6 +24,8 @@ class HostPrograms : public endpoint::DeviceUser {
 
   endpoint::Device& device() { return device_; }
   const HostFacts& facts() const { return facts_; }
+  /// Profiles, events and probes of paths, for all programs.
+  Controller& controller() { return controller_; }
   /// Delivers to every program (ProgramShare::deliver). False: there was nothing.
   bool deliver();
   /// What the device reports beside completions goes to whom it concerns.
@@ -35,7 +38,6 @@ class HostPrograms : public endpoint::DeviceUser {
   void own(endpoint::CqHandle cq, ProgramShare* program);
   void own(Qpn qpn, ProgramShare* program);
   void own(endpoint::SrqHandle srq, ProgramShare* program);
-  void own_probe(uint64_t request, ProgramShare* program);
 
   // DeviceUser.
   void on_completion(endpoint::CqHandle cq) override;
@@ -50,9 +52,9 @@ class HostPrograms : public endpoint::DeviceUser {
 
   endpoint::Device& device_;
   HostFacts facts_;
+  Controller controller_;
   std::vector<ProgramShare*> programs_;  ///< in the order in which they came
   std::map<uint32_t, ProgramShare*> cqs_, qps_, srqs_;
-  std::map<uint64_t, ProgramShare*> probes_;
   uint32_t domains_ = 0;
   bool events_ = false;
 };

@@ -19,7 +19,6 @@ class ProgramShare {
 
   // While HostPrograms hands out.
   virtual void note_event(const endpoint::AsyncEvent& event) = 0;
-  virtual void note_probe(const endpoint::PathProbe& probe) = 0;
   /// An instant that somebody asked for has come; everything up to it is delivered.
   virtual void wake() = 0;
 };

@@ -175,7 +175,7 @@ void VerbsSession::note_event(const endpoint::AsyncEvent& event) {
     case Kind::kGidChange: put_event(kEventGidChange, 1, event.at); break;
     case Kind::kEvGood:
     case Kind::kEvAssumedBad:
-    case Kind::kEvDenied: note_path_event(event); break;
+    case Kind::kEvDenied: break;  // The controller polls those by themselves.
   }
 }
 

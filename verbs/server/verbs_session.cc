@@ -28,7 +28,8 @@ VerbsSession::VerbsSession(HostPrograms& programs, SessionUser* user)
       device_(programs.device()),
       user_(user),
       regions_(device_.query_device().max_memory_regions),
-      qps_(device_.query_device().max_queue_pairs) {
+      qps_(device_.query_device().max_queue_pairs),
+      controller_number_(programs.controller().admit()) {
   programs_.add(*this);
 }
 
@@ -48,6 +49,7 @@ VerbsSession::~VerbsSession() {
   });
   regions_.for_each(
       [&](uint32_t, RegionPlace& place) { device_.deregister_memory(place.object->region); });
+  programs_.controller().forget(controller_number_);
   programs_.remove(*this);
 }
 
@@ -93,11 +95,6 @@ VerbsSession::Answer VerbsSession::handle(std::span<const uint8_t> request,
     status = ENOMEM;
   }
   if (status != 0) return answer(header, status);
-  if (header.op == Op::kProbePaths) {
-    Answer later;
-    later.later = true;
-    return later;
-  }
   Answer good = answer(header, 0, reply.body);
   good.descriptors = std::move(reply.descriptors);
   return good;
@@ -144,15 +141,13 @@ int VerbsSession::dispatch(const RequestHeader& header, std::span<const uint8_t>
     case Op::kDestroyQp: return by_handle(&VerbsSession::destroy_qp);
     case Op::kFlushWork: return 0;
     case Op::kQueryProfile:
-      return with([&](const ProfileRequest& r) { return query_profile(r, reply); },
-                  ProfileRequest{});
     case Op::kModifyProfile:
-      return with([&](const ProfileRequest& r) { return modify_profile(r); }, ProfileRequest{});
-    case Op::kDenyPath:
-      return with([&](const DenyRequest& r) { return deny_path(r); }, DenyRequest{});
-    case Op::kPollPathEvent: return poll_path_event(reply);
+    case Op::kQueryControl:
+    case Op::kCreatePathEvents:
+    case Op::kDestroyPathEvents:
+    case Op::kPollPathEvent:
     case Op::kProbePaths:
-      return with([&](const ProbeRequest& r) { return probe_paths(header, r); }, ProbeRequest{});
+    case Op::kPollProbes: return dispatch_controller(header.op, request, reply);
     default: return ENOTSUP;
   }
 }

@@ -84,7 +84,6 @@ class VerbsSession : public ProgramShare {
   static constexpr uint64_t kQpBytes = uint64_t{16} << 20;
   static constexpr uint64_t kCopiedBytes = uint64_t{512} << 20;
   static constexpr uint32_t kMaxDomains = 4096;
-  static constexpr size_t kMaxPathEvents = 1024;
   /// Records that take_work() takes at once; the rest stays in the ring.
   static constexpr uint32_t kMaxTaken = 4096;
 
@@ -98,12 +97,9 @@ class VerbsSession : public ProgramShare {
     std::vector<uint8_t> message;
     std::vector<netio::FileDescriptor> descriptors;
     bool broken = false;  ///< no answer: the connection is to be ended
-    bool later = false;   ///< no answer yet: take_late_answer() has it when it is there
   };
   /// Any bytes at all. Ops of kHeld alone are ENOTSUP here: who holds the program answers them.
   Answer handle(std::span<const uint8_t> request, std::vector<netio::FileDescriptor> descriptors);
-  /// The answer to the request that was answered `later`, once it is there; after deliver().
-  std::optional<Answer> take_late_answer();
   /// The answer to a request that somebody else has handled: `body` behind a header with the time of now.
   Answer answer(const RequestHeader& request, int status, std::span<const uint8_t> body = {}) const;
 
@@ -137,11 +133,9 @@ class VerbsSession : public ProgramShare {
   void note_completion(endpoint::CqHandle cq) override;
   void note_something() override;
   void note_event(const endpoint::AsyncEvent& event) override;
-  void note_probe(const endpoint::PathProbe& probe) override;
   void note_power_lost() override { broken_ = true; }
   void wake() override;
 
-  void note_path_event(const endpoint::AsyncEvent& event);
   int dispatch(const RequestHeader& header, std::span<const uint8_t> request,
                std::vector<netio::FileDescriptor>& in, Reply& reply);
   int hello(const HelloRequest& request, std::vector<netio::FileDescriptor>& in, Reply& reply);
@@ -162,11 +156,7 @@ class VerbsSession : public ProgramShare {
   int query_qp(uint32_t handle, Reply& reply);
   int destroy_qp(uint32_t handle);
 
-  int query_profile(const ProfileRequest& request, Reply& reply);
-  int modify_profile(const ProfileRequest& request);
-  int deny_path(const DenyRequest& request);
-  int poll_path_event(Reply& reply);
-  int probe_paths(const RequestHeader& header, const ProbeRequest& request);
+  int dispatch_controller(Op op, std::span<const uint8_t> request, Reply& reply);
 
   bool fetch_record();
   void drop_record();
@@ -232,16 +222,7 @@ class VerbsSession : public ProgramShare {
   std::array<uint8_t, kMaxRecord> record_;
   bool have_record_ = false;
   std::vector<uint32_t> dirty_cqs_;  ///< handles
-  std::deque<PathEventReply> path_events_;
-  uint32_t path_events_lost_ = 0;
-  /// A request for probes that waits for its answers; a program has one under way.
-  struct Probing {
-    uint64_t request = 0;  ///< the device's number
-    RequestHeader header;
-    uint32_t wanted = 0;
-    ProbeReply reply;
-  };
-  std::unique_ptr<Probing> probing_;
+  uint64_t controller_number_;  ///< what the host's controller side calls this program
 };
 
 }  // namespace mrclab::verbs

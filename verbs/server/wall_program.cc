@@ -25,14 +25,7 @@ bool WallProgram::receive(uint64_t rate) {
 bool WallProgram::answer(std::span<const uint8_t> message,
                          std::vector<netio::FileDescriptor> descriptors) {
   const VerbsSession::Answer answer = session_.handle(message, std::move(descriptors));
-  return !answer.broken && (answer.later || send(answer));
-}
-
-bool WallProgram::answer_late() {
-  const std::optional<VerbsSession::Answer> answer = session_.take_late_answer();
-  if (!answer) return false;
-  gone_ = !send(*answer);
-  return true;
+  return !answer.broken && send(answer);
 }
 
 bool WallProgram::send(const VerbsSession::Answer& answer) {

@@ -22,8 +22,6 @@ class WallProgram {
   bool take_work() { return session_.take_work(FabricTime::never()); }
   /// Handles and answers the messages that are there; `rate` goes with the answers. False: there were none.
   bool receive(uint64_t rate);
-  /// Sends the answer that its program has been waiting for since an earlier call. False: none is there.
-  bool answer_late();
   /// Its connection is at its end: it is to be destroyed.
   bool gone() const { return gone_ || session_.broken(); }
   bool greeted() const { return session_.greeted(); }

@@ -25,7 +25,10 @@ class Controller {
 
   ProfileTable& profiles() { return profiles_; }
 
-  // `program` is any number that stands for one session; what is another's is ENOENT. All give 0 or an errno.
+  /// A number for one more program.
+  uint64_t admit() { return ++programs_; }
+
+  // `program` is such a number; what is another's is ENOENT. All give 0 or an errno.
   int create_events(uint64_t program, HandleReply& reply);
   int destroy_events(uint64_t program, uint32_t handle);
   int poll_event(uint64_t program, uint32_t handle, PathEventReply& reply);
@@ -53,6 +56,7 @@ class Controller {
   std::map<uint32_t, Queue> queues_;
   std::map<uint64_t, Batch> batches_;  ///< by the device's number of the request
   uint32_t last_handle_ = 0;
+  uint64_t programs_ = 0;
 };
 
 }  // namespace mrclab::verbs

@@ -107,17 +107,10 @@ bool HeldProgram::act(FabricTime now) {
     return true;
   }
   if (state_ != State::kWaiting) return false;
-  if (is_request_of_verbs()) {  // which is answered later
-    const std::optional<VerbsSession::Answer> answer = session_->take_late_answer();
-    if (answer) send(*answer);
-    return answer.has_value();
-  }
   if (until_ > now && !wait_is_over(now)) return false;
   finish_wait();
   return true;
 }
-
-bool HeldProgram::is_request_of_verbs() const { return header().op < Op::kAdvance; }
 
 void HeldProgram::wait_until(FabricTime until) {
   state_ = State::kWaiting;
@@ -159,8 +152,7 @@ void HeldProgram::make_request(FabricTime now) {
     case Op::kExit: return end(now);
     default: {
       const std::vector<uint8_t> request = request_;
-      const VerbsSession::Answer answer = session_->handle(request, std::move(descriptors_));
-      return answer.later ? wait_until(kNever) : send(answer);
+      return send(session_->handle(request, std::move(descriptors_)));
     }
   }
 }

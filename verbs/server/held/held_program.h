@@ -82,7 +82,6 @@ class HeldProgram : public SessionUser {
   void attach(FabricTime now);
   bool act(FabricTime now);
   void make_request(FabricTime now);
-  bool is_request_of_verbs() const;
   bool wait_is_over(FabricTime now);
   void finish_wait();
   void wait_until(FabricTime until);
