@@ -160,14 +160,14 @@ class Direction {
   /// Posts and reaps what it can. False: all is done.
   bool progress() {
     for (Slot& slot : slots_) {
-      if (slot.message < 0 && next_ < options_.messages) {
+      // In order: a message gets its slot when the one before it has been posted.
+      if (slot.message < 0 && waiting_ == nullptr && next_ < options_.messages) {
         slot.message = next_++;
         prepare(slot);
+        waiting_ = &slot;
       }
-      if (slot.message < 0) continue;
-      if (slot.request == nullptr) post(slot);
-      if (slot.request == nullptr) return true;  // In order: the next waits for this one.
-      reap(slot);
+      if (waiting_ == &slot) post(slot);
+      if (slot.request != nullptr) reap(slot);
     }
     return done_ < options_.messages;
   }
@@ -189,15 +189,15 @@ class Direction {
   }
   void post(Slot& slot) {
     void* data = slot.data();
-    if (sends_) {
-      check(net_.send(comm_, data, size_of(slot.message, options_.bytes), kTag, slot.region,
-                      &slot.request),
-            "isend");
-      return;
-    }
     int size = options_.bytes;
     int tag = kTag;
-    check(net_.receive(comm_, 1, &data, &size, &tag, &slot.region, &slot.request), "irecv");
+    if (sends_) {
+      size = size_of(slot.message, options_.bytes);
+      check(net_.send(comm_, data, size, tag, slot.region, &slot.request), "isend");
+    } else {
+      check(net_.receive(comm_, 1, &data, &size, &tag, &slot.region, &slot.request), "irecv");
+    }
+    if (slot.request != nullptr) waiting_ = nullptr;
   }
   void reap(Slot& slot) {
     int done = 0;
@@ -226,6 +226,7 @@ class Direction {
   bool sends_;
   const Options& options_;
   std::array<Slot, kDepth> slots_;
+  Slot* waiting_ = nullptr;  ///< has a message that the plug-in has not taken
   int next_ = 0, done_ = 0;
   uint64_t wrong_ = 0, bytes_ = 0;
 };
