@@ -224,6 +224,8 @@ int LoopbackServer::hello(Connection& from, std::vector<uint8_t>& reply,
   told.max_inline = kMaxInline;
   told.capabilities = options_.capabilities;
   told.mtu = 4096;
+  told.max_mpr = 64;
+  told.max_wimm = 256;
   store(reply, told);
   return 0;
 }

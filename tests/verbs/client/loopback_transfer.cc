@@ -92,6 +92,7 @@ bool LoopbackServer::execute(Connection& from, Pair& pair, Work& work) {
   }
   const bool outgoing = head.opcode <= kSendImmediate;
   if (outgoing && (head.flags & kInline) == 0) {
+    work.data.clear();  // a request that had to wait was read already
     status =
         copy_local(from, pair.domain, work.list, work.data, false, 0) ? kSuccess : kLocalProtection;
   } else if (!outgoing) {
