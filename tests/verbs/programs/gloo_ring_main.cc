@@ -62,7 +62,8 @@ float part(uint32_t rank, uint32_t round, uint32_t i) {
 }
 
 uint64_t run(const Options& options) {
-  mrclab::test::TcpStore store(options.rank, options.size, options.store, options.port);
+  auto store = std::make_unique<mrclab::test::TcpStore>(options.rank, options.size, options.store,
+                                                        options.port);
   gloo::transport::ibverbs::attr attr{options.device, 1, options.gid};
   if (attr.name.empty()) {
     const std::vector<std::string> names = gloo::transport::ibverbs::getDeviceNames();
@@ -72,7 +73,7 @@ uint64_t run(const Options& options) {
   auto device = gloo::transport::ibverbs::CreateDevice(attr);
   auto context = std::make_shared<gloo::rendezvous::Context>(static_cast<int>(options.rank),
                                                              static_cast<int>(options.size));
-  context->connectFullMesh(store, device);
+  context->connectFullMesh(*store, device);
   std::vector<float> values(options.count);
   uint64_t wrong = 0;
   // One object for all rounds: its destructor insists on sends that have been reaped.
@@ -88,7 +89,8 @@ uint64_t run(const Options& options) {
     }
   }
   // What a rank sent last may not have left when it has everything itself.
-  store.barrier("done");
+  store->barrier("done");
+  store.reset();  // rank 0: when all others have gone
   std::printf("gloo_ring: rank %u of %u on %s: %u rounds of %u floats, %llu wrong\n", options.rank,
               options.size, attr.name.c_str(), options.rounds, options.count,
               static_cast<unsigned long long>(wrong));
