@@ -161,9 +161,12 @@ int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* attr, int mask, QpAttr* mrc, int mrc_
   constexpr uint32_t kAll = kMaskMaxWimm | kMaskMaxWimmDest | kMaskMpr | kMaskMprDest |
                             kMaskTimeout | kMaskEvProfile | kMaskCcProfile | kMaskHint |
                             kMaskRetry | kMaskCap;
-  static constexpr ibv_qp_attr kNothing{};
-  const int error = qp->context->support.client->modify_qp(
-      qp->verbs, attr != nullptr ? attr : &kNothing, mask & ~kNotOfMrc, &wire, kAll);
+  // The two have these in common; MRC's are in MRC's units, and the mask of MRC says whose they are.
+  ibv_qp_attr of_verbs = attr != nullptr ? *attr : ibv_qp_attr{};
+  of_verbs.timeout = wanted.timeout;
+  of_verbs.retry_cnt = wanted.linear_retries;
+  const int error =
+      qp->context->support.client->modify_qp(qp->verbs, &of_verbs, mask & ~kNotOfMrc, &wire, kAll);
   if (error != 0) return verbs_error(error);
   if (wanted.hint != qp->attr.hint) {
     if (wanted.hint != nullptr) ++wanted.hint->users;
