@@ -9,10 +9,10 @@
 #include "verbs/server/control/controller.h"
 #include "verbs/server/control/profile_bits.h"
 
-namespace mrclab::test {
+namespace mrclab::verbs {
 namespace {
 
-using namespace verbs;
+using mrclab::test::PathsDevice;
 
 constexpr uint64_t kFormat = 13, kProfile = 7;
 constexpr uint32_t ev(uint32_t plane, uint32_t uplink) { return plane << 16 | 0xC000 | uplink; }
@@ -293,4 +293,4 @@ TEST_CASE("probes are answered by path, in the order of the answers, and to who 
   CHECK(controller.poll_probes(program, {started.request}, reply) == ENOENT);
 }
 
-}  // namespace mrclab::test
+}  // namespace mrclab::verbs
