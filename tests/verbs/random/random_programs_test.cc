@@ -42,40 +42,74 @@ struct Complaint {
   ::_exit(0);
 }
 
-/// "" or what went wrong.
-std::string run_seeds(bool roce, uint64_t from, uint64_t to) {
-  WallWorld world(roce);
+/// Two processes with random programs in hosts 0 and 1 of a world; killed by the destructor if they run still.
+class Programs {
+ public:
+  Programs(const WallWorld& world, bool roce, uint64_t from, uint64_t to) {
+    void* memory =
+        ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared_ = new (memory) Shared{};
+    for (int side = 0; side < 2; ++side) {
+      sides_[side] = ::fork();
+      if (sides_[side] == 0) {
+        be_side(world, side, roce, from, to, shared_->meeting, shared_->complaint);
+      }
+    }
+  }
+  ~Programs() {
+    kill(0);
+    kill(1);
+    ::munmap(shared_, sizeof(Shared));
+  }
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+
+  void kill(int side) {
+    if (sides_[side] <= 0) return;
+    ::kill(sides_[side], SIGKILL);
+    ::waitpid(sides_[side], nullptr, 0);
+    sides_[side] = -1;
+  }
+  /// Looks whether they have ended. False: both have.
+  bool running() {
+    for (int side = 0; side < 2; ++side) {
+      int status = 0;
+      if (sides_[side] <= 0 || ::waitpid(sides_[side], &status, WNOHANG) != sides_[side]) continue;
+      sides_[side] = -1;
+      if (status == 0) continue;
+      told_ += shared_->complaint.text[side][0] != 0
+                   ? shared_->complaint.text[side]
+                   : "side " + std::to_string(side) + " died: " + std::to_string(status);
+      kill(1 - side);  // It waits for the other.
+    }
+    return sides_[0] > 0 || sides_[1] > 0;
+  }
+  /// "" or what went wrong.
+  const std::string& told() const { return told_; }
+
+ private:
   struct Shared {
     Meeting meeting;
     Complaint complaint;
   };
-  void* memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  auto* shared = new (memory) Shared{};
-  pid_t sides[2];
-  for (int side = 0; side < 2; ++side) {
-    sides[side] = ::fork();
-    if (sides[side] == 0) {
-      be_side(world, side, roce, from, to, shared->meeting, shared->complaint);
-    }
-  }
-  std::string told;
-  int running = 2;
-  while (running > 0) {
-    if (!world.step()) ::usleep(100);
-    int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-    if (ended != sides[0] && ended != sides[1]) continue;
-    --running;
-    if (status == 0) continue;
-    const int side = ended == sides[1];
-    told += shared->complaint.text[side][0] != 0
-                ? shared->complaint.text[side]
-                : "side " + std::to_string(side) + " died: " + std::to_string(status);
-    if (running > 0) ::kill(sides[1 - side], SIGKILL);  // It waits for the other.
-  }
-  ::munmap(memory, sizeof(Shared));
-  return told;
+  Shared* shared_;
+  pid_t sides_[2];
+  std::string told_;
+};
+
+void serve(WallWorld& world) {
+  if (!world.step()) ::usleep(100);
+}
+
+std::string run_seeds(WallWorld& world, bool roce, uint64_t from, uint64_t to) {
+  Programs programs(world, roce, from, to);
+  while (programs.running()) serve(world);
+  return programs.told();
+}
+
+std::string run_seeds(bool roce, uint64_t from, uint64_t to) {
+  WallWorld world(roce);
+  return run_seeds(world, roce, from, to);
 }
 
 }  // namespace
@@ -86,6 +120,33 @@ TEST_CASE("random programs over MRC end as the rules say") {
 
 TEST_CASE("random programs over RC end as the rules say") {
   CHECK(run_seeds(true, 0, nightly() ? 5000 : 60) == "");
+}
+
+TEST_CASE("two pairs of programs in the same hosts do not meet") {
+  WallWorld world(true);
+  Programs first(world, true, 1000, 1020), second(world, true, 2000, 2020);
+  for (bool more = true; more;) {
+    serve(world);
+    const bool one = first.running();
+    more = second.running() || one;
+  }
+  CHECK(first.told() == "");
+  CHECK(second.told() == "");
+}
+
+TEST_CASE("a program that is killed at any step leaves its host to the next") {
+  for (const bool roce : {false, true}) {
+    WallWorld world(roce);
+    const uint64_t most = nightly() ? 2000 : 40;
+    for (uint64_t steps = 0; steps < most; ++steps) {
+      Programs victims(world, roce, steps, steps + 100);
+      // Steps of this kind are of no fixed length; over many of them a program is met everywhere.
+      for (uint64_t i = 0; i < steps * 3 && victims.running(); ++i) serve(world);
+      victims.kill(static_cast<int>(steps % 2));
+    }
+    while (world.anybody()) serve(world);
+    CHECK(run_seeds(world, roce, 5, 25) == "");
+  }
 }
 
 }  // namespace mrclab::test
