@@ -225,6 +225,13 @@ class Table:
                                     ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host")):
             yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others", when, "lines",
                        ("rdma",), (target,), cost=30, timeout=self.timeout())
+        long = ["--long"] if self.nightly else []
+        for name, words, targets in (("perftest in a lab", long, ()),
+                                     ("collectives in a lab", [], ("gloo_ring", "nccl_net_harness", "verbs_net_plugin"))):
+            script = "check_perftest" if not targets else "check_collectives"
+            yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", when, "sums", ("rdma",),
+                       (*LIVE_TARGETS, "mrclab-labs", "mrclab-labd", "mrclab-rdma", *targets), lane="live", root=True,
+                       sandbox=True, cost=120, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
                    when, "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
