@@ -34,7 +34,7 @@ int query_device(ibv_context* context, DeviceAttr* attr, int* supported) {
 /// The queue or queue pair of libmrc that stands for one of verbs; null where the program made that one itself.
 template <typename T, typename V>
 T* of_verbs(mrc_context* context, const V* verbs) {
-  const std::lock_guard lock(context->mutex);
+  const mrclab::verbs::Guard lock(context->mutex);
   for (mrclab::mrc::Object* object = context->children; object != nullptr; object = object->next) {
     if (object->kind.load() != static_cast<uint32_t>(mrclab::mrc::kKindOf<T>)) continue;
     T* candidate = static_cast<T*>(object);

@@ -45,14 +45,14 @@ int mrc_destroy_qp_hint(mrc_qp_hint* hint) {
 
 int mrc_query_qp_hint(mrc_qp_hint* hint, HintAttr* attr, int mask) {
   if (!valid(hint) || attr == nullptr || (mask & ~kKnown) != 0) return plain_error(EINVAL);
-  const std::lock_guard lock(hint->context->mutex);
+  const mrclab::verbs::Guard lock(hint->context->mutex);
   copy(hint->attr, *attr, mask);
   return 0;
 }
 
 int mrc_modify_qp_hint(mrc_qp_hint* hint, HintAttr* attr, int mask) {
   if (!valid(hint) || attr == nullptr || (mask & ~kKnown) != 0) return plain_error(EINVAL);
-  const std::lock_guard lock(hint->context->mutex);
+  const mrclab::verbs::Guard lock(hint->context->mutex);
   HintAttr changed = hint->attr;
   copy(*attr, changed, mask);
   if (!can_be(changed)) return plain_error(EINVAL);

@@ -11,7 +11,7 @@ template <typename T>
 void unlink_and_free(T* object) {
   mrc_context* context = object->context;
   {
-    const std::lock_guard lock(context->mutex);
+    const mrclab::verbs::Guard lock(context->mutex);
     if (object->previous != nullptr) object->previous->next = object->next;
     if (object->next != nullptr) object->next->previous = object->previous;
     if (context->children == object) context->children = object->next;
@@ -41,7 +41,7 @@ T* make(mrc_context* context) {
   }
   object->context = context;
   object->kind.store(static_cast<uint32_t>(kKindOf<T>));
-  const std::lock_guard lock(context->mutex);
+  const mrclab::verbs::Guard lock(context->mutex);
   object->next = context->children;
   if (object->next != nullptr) object->next->previous = object;
   context->children = object;

@@ -4,8 +4,8 @@
 // with EINVAL as long as its memory still exists, never followed.
 
 #include <atomic>
-#include <mutex>
 
+#include "verbs/client/guard.h"
 #include "verbs/mrc/abi.h"
 #include "verbs/mrc/support.h"
 
@@ -38,7 +38,7 @@ struct mrc_context : mrclab::mrc::Object {
   ibv_context* verbs = nullptr;
   mrclab::mrc::Support support;
   uint32_t api_version = 0;
-  std::mutex mutex;  ///< of the list
+  mrclab::verbs::Mutex mutex;  ///< of the list
   mrclab::mrc::Object* children = nullptr;
 };
 
@@ -51,7 +51,7 @@ struct mrc_cq : mrclab::mrc::Object {
   uint32_t events = 0;      ///< the host's handle of those
   void* user = nullptr;
   int entries = 0;
-  std::mutex mutex;  ///< events of entropy values: one poller at a time
+  mrclab::verbs::Mutex mutex;  ///< events of entropy values: one poller at a time
 };
 
 struct mrc_qp_hint : mrclab::mrc::Object {
@@ -62,7 +62,7 @@ struct mrc_qp_hint : mrclab::mrc::Object {
 struct mrc_qp : mrclab::mrc::Object {
   ibv_qp* verbs = nullptr;
   mrclab::mrc::QpInitAttr init{};
-  std::mutex mutex;  ///< of `attr`
+  mrclab::verbs::Mutex mutex;  ///< of `attr`
   mrclab::mrc::QpAttr attr{};
 };
 

@@ -122,7 +122,7 @@ int mrc_ctl_poll_ev_event(mrc_cq* cq, int entries, EvEventAttr* events) {
   if (!valid(cq) || cq->verbs != nullptr || entries < 0 || (entries > 0 && events == nullptr)) {
     return -EINVAL;
   }
-  const std::lock_guard lock(cq->mutex);
+  const mrclab::verbs::Guard lock(cq->mutex);
   // Before 1.0.1 the struct ended before the state; its padding made both 56 bytes, or 48 in an array of such.
   const bool with_state = cq->context->api_version >= version_of(1, 0, 1);
   for (int i = 0; i < entries; ++i) {

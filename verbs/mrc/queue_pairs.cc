@@ -90,7 +90,7 @@ QpAttributesWire wire_of(const QpAttr& attr) {
   wire.dynamic_mpr = (attr.cap & kDynamicMpr) != 0;
   wire.service_time = (attr.cap & kNoServiceTimeThere) == 0;
   if (attr.hint != nullptr) {
-    const std::lock_guard lock(attr.hint->context->mutex);
+    const mrclab::verbs::Guard lock(attr.hint->context->mutex);
     wire.hint[0] = static_cast<uint32_t>(attr.hint->attr.qps_per_peer);
     wire.hint[1] = static_cast<uint32_t>(attr.hint->attr.send_peers);
     wire.hint[2] = static_cast<uint32_t>(attr.hint->attr.remote_receive_peers);
@@ -150,7 +150,7 @@ int mrc_modify_qp(mrc_qp* qp, ibv_qp_attr* attr, int mask, QpAttr* mrc, int mrc_
   if (!valid(qp) || (attr == nullptr && mask != 0) || (mrc == nullptr && given != 0)) {
     return verbs_error(EINVAL);
   }
-  const std::lock_guard lock(qp->mutex);
+  const mrclab::verbs::Guard lock(qp->mutex);
   QpAttr wanted = qp->attr;
   if (mrc != nullptr) {
     if (const int error = check(*qp, *mrc, given)) return verbs_error(error);
@@ -186,7 +186,7 @@ int mrc_query_qp(mrc_qp* qp, ibv_qp_attr* attr, int mask, QpAttr* mrc, int mrc_m
     const int error = qp->context->support.verbs.query_qp(qp->verbs, attr, mask, &verbs);
     if (error != 0) return verbs_error(error);
   }
-  const std::lock_guard lock(qp->mutex);
+  const mrclab::verbs::Guard lock(qp->mutex);
   if (mrc != nullptr) *mrc = merged(*mrc, qp->attr, static_cast<uint32_t>(mrc_mask));
   if (init != nullptr) *init = qp->init;
   return 0;
