@@ -113,7 +113,9 @@ TEST_CASE("a program that leaves all of MRC out writes, with and without data") 
 }
 
 TEST_CASE("what MRC does not have is refused where it stands in a list") {
-  CHECK(run_program(mrc_device(), [](const Verbs& verbs) {
+  LoopbackOptions device = mrc_device();
+  device.capabilities |= kCanSend;  // verbs emulate it; libmrc has none all the same
+  CHECK(run_program(device, [](const Verbs& verbs) {
           const Mrc mrc;
           MrcPair pair(verbs, mrc);
           pair.memory[0] = 'q';
@@ -227,6 +229,9 @@ TEST_CASE("contexts of others, objects of others and versions to come are refuse
           expect(mrc.query_device(context, &device, &supported) == 0 && supported == 1 &&
                      device.protocol_versions == 1 && device.max_mpr > 0,
                  "MRC");
+          foreign.ops = context->ops;  // a copy is nobody's
+          expect(mrc.query_device(&foreign, &device, &supported) == 0 && supported == 0, "a copy");
+          expect(mrc.query_device(context, &device, &supported) == 0 && supported == 1, "ours");
           ContextAttr attr{kApiVersion + 1, 0};
           expect(mrc.create_context(context, &attr) == nullptr && errno == EOPNOTSUPP, "newer");
           attr.api_version = 1;  // as the OCP benchmark says it
