@@ -12,7 +12,7 @@
 
 #include "tests/verbs/client/program.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 std::string system_library() {
@@ -112,4 +112,4 @@ TEST_CASE("a machine that is no host of a lab has no device") {
   CHECK(told == "");
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

@@ -9,7 +9,7 @@
 
 #include "tests/verbs/client/program.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 LoopbackOptions mrc() {
@@ -139,4 +139,4 @@ TEST_CASE(
         }) == "");
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

@@ -11,7 +11,7 @@
 
 #include "tests/verbs/client/program.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 /// Everything that asks the server, whatever becomes of it; nothing is expected but that each call returns.
@@ -214,4 +214,4 @@ TEST_CASE(
             }) == "");
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

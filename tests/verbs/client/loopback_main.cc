@@ -14,14 +14,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: loopback_host PATH [mrc]\n");
     return 2;
   }
-  test::LoopbackOptions options;
+  client_test::LoopbackOptions options;
   options.capabilities |= kCanSrq;
   if (argc > 2 && std::strcmp(argv[2], "mrc") == 0) {
     options.capabilities = kCanWrite;
     options.device = "mrc0";
     options.transport = 0;
   }
-  test::LoopbackServer server(argv[1], options);
+  client_test::LoopbackServer server(argv[1], options);
   std::atomic<bool> stop{false};
   std::thread serving([&] { server.run(stop); });
   std::puts("ready");

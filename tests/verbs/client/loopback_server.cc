@@ -14,7 +14,7 @@
 #include <ctime>
 #include <stdexcept>
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 template <typename T>
@@ -394,4 +394,4 @@ int LoopbackServer::answer(Connection& from, Op op, std::span<const uint8_t> bod
   }
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

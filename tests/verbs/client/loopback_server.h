@@ -16,7 +16,7 @@
 #include "verbs/protocol/messages.h"
 #include "verbs/protocol/ring.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 
 struct LoopbackOptions {
   uint32_t capabilities = kCanWrite | kCanSend | kCanRead | kCanAtomic;
@@ -121,4 +121,4 @@ class LoopbackServer {
   uint32_t last_immediate_ = 0;
 };
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

@@ -8,7 +8,7 @@
 
 #include "tests/verbs/client/loopback_server.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 // Of verbs.h: states, opcodes of requests and completions, statuses, flags, access.
@@ -317,4 +317,4 @@ bool LoopbackServer::copy_remote(Connection& of, uint32_t domain, uint32_t rkey,
   return moved == static_cast<ssize_t>(data.size());
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

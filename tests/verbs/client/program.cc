@@ -11,7 +11,7 @@
 #include <cstring>
 #include <ctime>
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 template <typename Function>
@@ -219,4 +219,4 @@ std::string run_program(LoopbackOptions options, const std::function<void(const 
   return told;
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

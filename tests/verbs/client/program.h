@@ -12,7 +12,7 @@
 
 #include "tests/verbs/client/loopback_server.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 
 /// The verbs that are symbols; the others go through a context's operations.
 struct Verbs {
@@ -86,4 +86,4 @@ std::string run_program(LoopbackOptions options, const std::function<void(const 
 /// Of our library, in the build folder.
 std::string library_path();
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

@@ -7,7 +7,7 @@
 
 #include "tests/verbs/client/program.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 ibv_comp_channel* channel_of(const Verbs& verbs, ibv_context* context) {
@@ -192,4 +192,4 @@ TEST_CASE(
         }) == "");
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test
