@@ -13,7 +13,7 @@ namespace mrclab::verbs {
 
 inline constexpr uint32_t kMaxPds = 1024;
 inline constexpr uint32_t kMaxAhs = 1024;
-inline constexpr uint32_t kGidTable = 4;
+inline constexpr uint32_t kGidTable = 8;  ///< the address is at 0 to 3, or has moved to 4 to 7
 inline constexpr uint32_t kMessageMax = 1u << 30;  ///< IBTA allows 2^31
 
 struct Context {

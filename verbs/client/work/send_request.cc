@@ -18,7 +18,7 @@ void report_refused_send() {
   if (!reported.exchange(true)) {
     fprintf(
         stderr,
-        "%s: no SEND: MRC has RDMA WRITE alone, with or without an immediate; 'transport: rc' in the topology has SENDs, and "
+        "%s: no SEND: MRC has RDMA WRITE alone, with or without an immediate; fabrics of RoCE ('profile: roce') have SENDs, and "
         "MRCLAB_VERBS_SEND=emulated (at both ends) sends them as writes into a hidden ring\n",
         link_data().hello->device);
   }
