@@ -1,7 +1,10 @@
 // Work requests and completions, as the library counts and writes them.
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -146,6 +149,41 @@ TEST_CASE(
           }
           verbs.ack_cq_events(cq, 1);
           expect(verbs.destroy_comp_channel(pair.channel) == EBUSY, "a channel with a queue");
+          pair.destroy();
+        }) == "");
+}
+
+TEST_CASE("threads share a queue pair and a completion queue: each request completes once") {
+  CHECK(run_program({}, [](const Verbs& verbs) {
+          ConnectedPair pair(verbs, 32, nullptr);
+          constexpr uint64_t kEach = 3000;
+          constexpr uint64_t kThreads = 3;
+          std::atomic<uint64_t> completed{0}, sum{0}, wrong{0};
+          std::vector<std::thread> threads;
+          for (uint64_t thread = 0; thread < kThreads; ++thread) {
+            threads.emplace_back([&, thread] {
+              ibv_sge sge;
+              uint64_t posted = 0;
+              while (completed.load() < kThreads * kEach && wrong.load() == 0) {
+                ibv_send_wr wr = pair.write(sge, thread * kEach + posted, 8, IBV_SEND_SIGNALED);
+                const int error = posted < kEach ? pair.post(wr) : ENOMEM;
+                posted += error == 0 ? 1 : 0;
+                wrong += error != 0 && error != ENOMEM ? 1 : 0;
+                ibv_wc wc[4];
+                const int count = ibv_poll_cq(pair.cq, 4, wc);
+                for (int at = 0; at < count; ++at) {
+                  wrong += wc[at].status == IBV_WC_SUCCESS ? 0 : 1;
+                  sum += wc[at].wr_id;
+                }
+                completed += static_cast<uint64_t>(count > 0 ? count : 0);
+              }
+            });
+          }
+          for (std::thread& thread : threads) thread.join();
+          constexpr uint64_t kAll = kThreads * kEach;
+          expect(
+              wrong.load() == 0 && completed.load() == kAll && sum.load() == kAll * (kAll - 1) / 2,
+              "once each");
           pair.destroy();
         }) == "");
 }
