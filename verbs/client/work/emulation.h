@@ -13,6 +13,8 @@
 // - The receiver writes how many slots are free again into `credit` of the sender's ring.
 // - Limits: kPayload bytes a message, kSlots under way; shared receive queues have none; a queue pair that only receives
 //   has to reach RTS as well, or its peer gets neither key nor credit (ib_send_bw without -b stops at RTR).
+// - The first message goes at RTS, as programs that wait for events do nothing later by which it could: the peer has to
+//   reach RTR before the transport gives up. With fabric time slower than this machine's that is never close.
 
 #include "verbs/client/objects.h"
 
