@@ -116,8 +116,9 @@ bool take_from_ring(Cq& cq, CompletionEntry& entry, int& error) {
     if (qp == nullptr) {
       continue;  // of one that was destroyed or reset
     }
-    if (entry.status > IBV_WC_TM_RNDV_INCOMPLETE) {
+    if (entry.status > IBV_WC_TM_RNDV_INCOMPLETE || entry.opcode > IBV_WC_RECV_RDMA_WITH_IMM) {
       entry.status = IBV_WC_GENERAL_ERR;
+      entry.opcode &= IBV_WC_RECV;
     }
     if (entry.status != IBV_WC_SUCCESS) {
       qp->state.store(IBV_QPS_ERR);

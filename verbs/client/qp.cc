@@ -238,7 +238,7 @@ int read_qp(const Qp& qp, QpAttributesWire& attributes) {
   QueryReply reply{};
   const int error = ask(Op::kQueryQp, request, &reply);
   attributes = reply.attributes;
-  return error;
+  return error == 0 && attributes.state > IBV_QPS_ERR ? EPROTO : error;
 }
 
 }  // namespace mrclab::verbs

@@ -51,7 +51,9 @@ void LoopbackServer::take_work(Connection& from) {
     }
     std::memcpy(&work.head, at, sizeof(WorkRecord));
     work.list.resize(work.head.sges);
-    std::memcpy(work.list.data(), at + sizeof(WorkRecord), work.list.size() * sizeof(WorkSge));
+    if (!work.list.empty()) {
+      std::memcpy(work.list.data(), at + sizeof(WorkRecord), work.list.size() * sizeof(WorkSge));
+    }
     if ((work.head.flags & kInline) != 0) {
       work.data.assign(at + sizeof(WorkRecord), at + sizeof(WorkRecord) + work.head.inline_bytes);
     }
