@@ -73,7 +73,9 @@ int send_emulated(Qp& qp, const WorkRecord& head, const Piece* pieces, uint32_t 
                        {}};
   uint8_t* at = slot.data;
   for (uint32_t i = 0; i < count; ++i) {
-    memcpy(at, pieces[i].data, pieces[i].bytes);
+    if (pieces[i].bytes > 0) {
+      memcpy(at, pieces[i].data, pieces[i].bytes);
+    }
     at += pieces[i].bytes;
   }
   const ibv_sge list{offsetof(Memory, staging) + number * sizeof(Slot),

@@ -165,7 +165,9 @@ void wr_set_inline_data_list(ibv_qp_ex* qp, size_t count, const ibv_data_buf* li
     if (list[i].length > own.max_inline - bytes) {
       return refuse(*own.batch, EINVAL);
     }
-    memcpy(entry->data + bytes, list[i].addr, list[i].length);
+    if (list[i].length > 0) {
+      memcpy(entry->data + bytes, list[i].addr, list[i].length);
+    }
     bytes += list[i].length;
   }
   head.inline_bytes = static_cast<uint16_t>(bytes);

@@ -68,7 +68,9 @@ int write_work(WorkRecord& head, const Piece* pieces, uint32_t count) {
   memcpy(at, &head, sizeof(head));
   at += sizeof(head);
   for (uint32_t i = 0; i < count; ++i) {
-    memcpy(at, pieces[i].data, pieces[i].bytes);
+    if (pieces[i].bytes > 0) {  // else the data may be null
+      memcpy(at, pieces[i].data, pieces[i].bytes);
+    }
     at += pieces[i].bytes;
   }
   memset(at, 0, head.bytes - bytes);
