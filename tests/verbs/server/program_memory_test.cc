@@ -27,7 +27,7 @@ TEST_CASE("only a /proc/<process>/mem that is open for both is taken for a progr
   CHECK_THROWS_AS(ProgramMemory(FileDescriptor::open("/proc/self/oom_score_adj", O_RDWR)),
                   netio::SystemError);
   CHECK_THROWS_AS(ProgramMemory(FileDescriptor::open("/proc/self", O_RDONLY)), netio::SystemError);
-  CHECK_THROWS_AS(ProgramMemory(FileDescriptor()), netio::SystemError);
+  CHECK_THROWS_AS(ProgramMemory(FileDescriptor(-1)), netio::SystemError);
   const std::string own = "/tmp/mrclab-vc-mem-" + std::to_string(::getpid());
   FileDescriptor file = FileDescriptor::open(own, O_RDWR | O_CREAT | O_EXCL, 0600);
   ::unlink(own.c_str());
@@ -67,7 +67,7 @@ TEST_CASE("bytes come and go at any length, and what is not mapped is refused") 
 
 TEST_CASE("whoever sees the last word of a write sees all of it") {
   const ProgramMemory memory(FileDescriptor::open("/proc/self/mem", O_RDWR));
-  const uint64_t rounds = test::nightly() ? 1'000'000 : 10'000;
+  const uint64_t rounds = mrclab::test::nightly() ? 1'000'000 : 10'000;
   constexpr size_t kWords = 512;  // 4 KiB
   alignas(4096) static std::array<uint64_t, kWords> shared;
   std::atomic<uint64_t> seen{0}, stale{0};
