@@ -23,7 +23,7 @@ namespace {
 class Folder {
  public:
   Folder() {
-    std::string name = "/tmp/mrclab-vc-door-XXXXXX";
+    std::string name = "/tmp/mrclab-test-door-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
     path = name;
   }

@@ -28,7 +28,7 @@ TEST_CASE("only a /proc/<process>/mem that is open for both is taken for a progr
                   netio::SystemError);
   CHECK_THROWS_AS(ProgramMemory(FileDescriptor::open("/proc/self", O_RDONLY)), netio::SystemError);
   CHECK_THROWS_AS(ProgramMemory(FileDescriptor(-1)), netio::SystemError);
-  const std::string own = "/tmp/mrclab-vc-mem-" + std::to_string(::getpid());
+  const std::string own = "/tmp/mrclab-test-mem-" + std::to_string(::getpid());
   FileDescriptor file = FileDescriptor::open(own, O_RDWR | O_CREAT | O_EXCL, 0600);
   ::unlink(own.c_str());
   CHECK_THROWS_AS(ProgramMemory(std::move(file)), netio::SystemError);
