@@ -121,6 +121,7 @@ class Daemon {
       return g_stop == 0;
     });
     program_->open();
+    driver_.watch(std::nullopt);  // what lives on the nodes may have given them earlier events
     prepare_scheduling();
     gate_.set_state(config_.process, ProcessState::kReady);
     log_->info("ready with {} nodes of fabric {}", nodes_.size(), topology_.name);
