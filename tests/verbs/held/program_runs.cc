@@ -123,7 +123,7 @@ Load::~Load() {
 }
 
 std::string built(const std::string& name) {
-  const std::string folder = name.ends_with(".so") ? "/verbs/held/" : "/tests/verbs/held/";
+  const std::string folder = name.ends_with(".so") ? "/rdma/" : "/tests/verbs/held/";
   return MRCLAB_BINARY_DIR + folder + name;
 }
 
