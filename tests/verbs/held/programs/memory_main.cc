@@ -1,5 +1,4 @@
 // A program with verbs' link: its memory changes by itself, and it looks at it in every way.
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdint.h>
@@ -7,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "verbs/protocol/messages.h"
 
 // As in verbs/client/program_link.h and verbs/protocol/messages.h.
 struct link {
@@ -18,7 +19,10 @@ struct link {
   int (*broken)(void);
   int (*mode)(void);
 };
-enum { kRegister = 3, kCreateChannel = 5, kArm = 9, kPollEmpty = 26, kNextEvent = 27 };
+constexpr auto kRegister = static_cast<uint32_t>(mrclab::verbs::Op::kRegisterMemory);
+constexpr auto kCreateChannel = static_cast<uint32_t>(mrclab::verbs::Op::kCreateChannel);
+constexpr auto kArm = static_cast<uint32_t>(mrclab::verbs::Op::kArmCq);
+constexpr auto kPollEmpty = static_cast<uint32_t>(mrclab::verbs::Op::kPollEmpty);
 
 static long long now(void) {
   struct timespec t;
