@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "verbs/held/spin/call_count.h"
+
 namespace mrclab::held {
 
 struct SpinUser {
@@ -41,34 +43,6 @@ void leave_thread();
 void stop_proving();
 /// In a forked child, which has no timers: nothing is watched.
 void forget_after_fork();
-
-/// What the library and the spin proof know of a thread's calls.
-struct ThreadCalls {
-  uint64_t count;    ///< calls so far
-  uint32_t inside;   ///< depth: the thread is in the library
-  uint32_t stepped;  ///< of spin.cc: the trap flag is set
-};
-// Initial-exec: handlers read it, and must not be the first to make it.
-extern __attribute__((tls_model("initial-exec"))) __thread ThreadCalls thread_calls;
-
-/// Around everything that the program calls in the library, also what needs no message: a call that proves that the
-/// thread proceeds.
-inline void enter_call() {
-  ++thread_calls.count;
-  ++thread_calls.inside;
-  asm volatile("" ::: "memory");
-}
-inline void leave_call() {
-  asm volatile("" ::: "memory");
-  --thread_calls.inside;
-}
-class Call {
- public:
-  Call() { enter_call(); }
-  ~Call() { leave_call(); }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-};
 
 /// For tests and for who tells an operator: of all threads since start_proving.
 struct SpinCounts {

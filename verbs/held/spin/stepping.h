@@ -3,11 +3,10 @@
 
 #include <ucontext.h>
 
-#include <atomic>
 #include <cstdint>
 
 #include "verbs/held/signals/own_signals.h"
-#include "verbs/held/spin/spin.h"
+#include "verbs/held/spin/call_count.h"
 #include "verbs/held/spin/spin_proof.h"
 
 namespace mrclab::held {
