@@ -53,6 +53,14 @@ struct Plan {
     x = (x ^ x >> 27) * 0x94D0'49BB'1331'11EB;
     return static_cast<uint32_t>((x ^ x >> 31) % limit);
   }
+  /// MRC flushes what was not acknowledged when a later request fails: who posts has to see that it was.
+  void sign_last_of(uint32_t qp) {
+    for (size_t i = work.size(); i-- > 0;) {
+      if (work[i].qp != qp) continue;
+      work[i].signaled = true;
+      return;
+    }
+  }
   uint64_t state_;
 };
 
@@ -71,7 +79,10 @@ inline Plan::Plan(uint64_t of, bool roce) : seed(of), state_(of * 77 + roce) {
     if (i == wrong) {
       one.deed = Deed::kWrite;
       one.wrong_key = !one.after_wrong;
-      if (one.wrong_key) failed_qp = one.qp;
+      if (one.wrong_key) {
+        failed_qp = one.qp;
+        sign_last_of(one.qp);
+      }
     }
     const bool atomic = one.deed == Deed::kFetchAdd || one.deed == Deed::kCompareSwap;
     one.length = atomic ? 8 : one.wrong_key ? 8 : below(5) == 0 ? below(3) : below(2500);

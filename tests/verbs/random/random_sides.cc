@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,7 @@ using verbs::test::Failure;
 using verbs::test::Verbs;
 
 constexpr uint32_t kDepth = 16;
+constexpr unsigned kSeconds = 120;  ///< that no program may take, on however busy a machine
 constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                         IBV_ACCESS_REMOTE_ATOMIC;
 
@@ -303,6 +305,7 @@ void run_random_programs(const Verbs& verbs, Meeting& meeting, int side, bool ro
     while (meeting.sides[1 - side].arrived.load() < meetings) ::sched_yield();
   };
   for (uint64_t seed = from; seed < to; ++seed) try {
+      ::alarm(kSeconds);
       const Plan plan(seed, roce);
       Side mine(verbs, context, meeting, side, plan);
       meet();
