@@ -87,7 +87,10 @@ int VerbsSession::modify_qp(const ModifyRequest& request) {
   if (from == to) {
     if ((request.mask & kMaskAccess) != 0) device_.modify_access(qp->qpn, access_of(wanted.access));
   } else if (to == IbvState::kInit) {
-    device_.modify(qp->qpn, init_of(wanted));
+    endpoint::InitAttributes init = init_of(wanted);
+    // A profile of congestion control that is ONLINE has the host's own parameters: to the device it is none.
+    if (programs_.controller().profiles().is_cc_online(init.cc_profile_id)) init.cc_profile_id = 0;
+    device_.modify(qp->qpn, init);
   } else if (to == IbvState::kReadyToReceive) {
     if ((request.mask & kMaskAccess) != 0) device_.modify_access(qp->qpn, access_of(wanted.access));
     device_.modify(qp->qpn, receive_of(wanted, mrc_masks));

@@ -335,6 +335,11 @@ bool ProfileTable::is_online(uint64_t ev_profile) const {
   return found != evs_.end() && found->second.state == kProfileOnline;
 }
 
+bool ProfileTable::is_cc_online(uint64_t cc_profile) const {
+  const auto found = ccs_.find(cc_profile);
+  return found != ccs_.end() && found->second.state == kProfileOnline;
+}
+
 uint32_t ProfileTable::event_mask_of(uint64_t ev_profile) const {
   if (ev_profile == 0) return kStateGood | kStateAssumedBad;
   const auto found = evs_.find(ev_profile);

@@ -46,6 +46,7 @@ class ProfileTable {
 
   /// May a queue pair use it (0: always)?
   bool is_online(uint64_t ev_profile) const;
+  bool is_cc_online(uint64_t cc_profile) const;
   /// Which states of entropy values the controller wants to see events of: bits of mrc_ctl.h.
   uint32_t event_mask_of(uint64_t ev_profile) const;
   /// An event said so; remembered for queries.
