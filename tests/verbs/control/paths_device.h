@@ -108,6 +108,7 @@ class PathsDevice : public endpoint::Device {
   void modify_to_error(Qpn) override { none(); }
   void modify_to_reset(Qpn) override { none(); }
   void destroy_queue_pair(Qpn) override { none(); }
+  void set_gid_moves(bool) override { none(); }
   endpoint::PostResult post(Qpn, endpoint::WorkRequest) override { none(); }
   endpoint::PostResult post_receive(Qpn, endpoint::ReceiveRequest) override { none(); }
   endpoint::PostResult post_receive(endpoint::SrqHandle, endpoint::ReceiveRequest) override {

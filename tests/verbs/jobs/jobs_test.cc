@@ -12,10 +12,10 @@
 namespace mrclab::test {
 namespace {
 
-using verbs::test::LoopbackOptions;
-using verbs::test::LoopbackServer;
+using verbs::client_test::LoopbackOptions;
+using verbs::client_test::LoopbackServer;
 
-std::string built(const std::string& name) {
+std::string built_program(const std::string& name) {
   return std::string(MRCLAB_BINARY_DIR) + "/tests/verbs/programs/" + name;
 }
 
@@ -58,13 +58,14 @@ LoopbackOptions mrc() {
 }  // namespace
 
 TEST_CASE("messages through a network plug-in arrive whole, in both directions at once") {
-  if (!std::filesystem::exists(built("libverbs_net_plugin.so"))) return;
+  if (!std::filesystem::exists(built_program("libverbs_net_plugin.so"))) return;
   const Server server(mrc());
   std::vector<Job> jobs;
   for (const char* side : {"serve", "join"}) {
     jobs.emplace_back(
-        std::vector<std::string>{built("nccl_net_harness"), built("libverbs_net_plugin.so"), side,
-                                 "127.0.0.1", "--bytes", "100000", "--port", free_port()},
+        std::vector<std::string>{built_program("nccl_net_harness"),
+                                 built_program("libverbs_net_plugin.so"), side, "127.0.0.1",
+                                 "--bytes", "100000", "--port", free_port()},
         server.environment());
   }
   for (Job& job : jobs) {
@@ -75,12 +76,12 @@ TEST_CASE("messages through a network plug-in arrive whole, in both directions a
 }
 
 TEST_CASE("gloo's ring all-reduce gives every process the sum") {
-  if (!std::filesystem::exists(built("gloo_ring"))) return;
+  if (!std::filesystem::exists(built_program("gloo_ring"))) return;
   const Server server{LoopbackOptions{}};
   constexpr int kSize = 3;
   std::vector<Job> jobs;
   for (int rank = 0; rank < kSize; ++rank) {
-    jobs.emplace_back(std::vector<std::string>{built("gloo_ring"), std::to_string(rank),
+    jobs.emplace_back(std::vector<std::string>{built_program("gloo_ring"), std::to_string(rank),
                                                std::to_string(kSize), "127.0.0.1", "--rounds", "4",
                                                "--count", "20000", "--port", free_port()},
                       server.environment());

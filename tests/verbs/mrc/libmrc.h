@@ -9,7 +9,7 @@
 #include "verbs/mrc/control_abi.h"
 #include "verbs/mrc/objects.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 
 inline std::string libmrc_path() { return MRCLAB_BINARY_DIR "/rdma/libmrc.so"; }
 
@@ -108,4 +108,4 @@ struct MrcPair {
 
 ibv_context* open_first(const Verbs& verbs);
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

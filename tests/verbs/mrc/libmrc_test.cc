@@ -12,7 +12,7 @@
 
 #include "tests/verbs/mrc/libmrc.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 namespace {
 
 using namespace mrclab::mrc;
@@ -255,4 +255,4 @@ TEST_CASE("contexts of others, objects of others and versions to come are refuse
         }) == "");
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

@@ -1,6 +1,6 @@
 #include "tests/verbs/mrc/libmrc.h"
 
-namespace mrclab::verbs::test {
+namespace mrclab::verbs::client_test {
 
 ibv_context* open_first(const Verbs& verbs) {
   int count = 0;
@@ -94,4 +94,4 @@ ibv_wc MrcPair::next() const {
   throw Failure{"no completion"};
 }
 
-}  // namespace mrclab::verbs::test
+}  // namespace mrclab::verbs::client_test

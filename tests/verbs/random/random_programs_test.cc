@@ -29,10 +29,10 @@ struct Complaint {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setenv("MRCLAB_VERBS", world.door(static_cast<uint32_t>(side)).c_str(), 1);
   try {
-    void* library = ::dlopen(verbs::test::library_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
-    verbs::test::expect(library != nullptr, "dlopen");
-    run_random_programs(verbs::test::Verbs(library), meeting, side, roce, from, to);
-  } catch (const verbs::test::Failure& failure) {
+    void* library = ::dlopen(verbs::client_test::library_path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+    verbs::client_test::expect(library != nullptr, "dlopen");
+    run_random_programs(verbs::client_test::Verbs(library), meeting, side, roce, from, to);
+  } catch (const verbs::client_test::Failure& failure) {
     std::strncpy(complaint.text[side], failure.what.c_str(), sizeof complaint.text[side] - 1);
     ::_exit(1);
   }

@@ -13,9 +13,9 @@ namespace mrclab::test {
 
 namespace {
 
-using verbs::test::expect;
-using verbs::test::Failure;
-using verbs::test::Verbs;
+using verbs::client_test::expect;
+using verbs::client_test::Failure;
+using verbs::client_test::Verbs;
 
 constexpr uint32_t kDepth = 16;
 constexpr unsigned kSeconds = 120;  ///< that no program may take, on however busy a machine
