@@ -29,8 +29,8 @@ struct PerftestRun {
 };
 
 PerftestRun run_perftest(const std::string& program, const std::string& options, FabricTime end,
-        const std::function<void(SimFabric&)>& change = {},
-        endpoint::TransportKind transport = endpoint::TransportKind::kMrc) {
+                         const std::function<void(SimFabric&)>& change = {},
+                         endpoint::TransportKind transport = endpoint::TransportKind::kMrc) {
   SimFabric::Options fabric;
   if (transport == endpoint::TransportKind::kRoce) {
     fabric.profile = endpoint::make_profile("roce", pair());
@@ -57,7 +57,8 @@ PerftestRun run_perftest(const std::string& program, const std::string& options,
 TEST_SUITE("root: perftest held") {
   TEST_CASE("ib_write_lat has one latency, and two runs print the same to the last character" *
             doctest::skip(!has_perftest())) {
-    const PerftestRun ran = run_perftest("ib_write_lat", "-s 2 -n 100", FabricTime::from_us(20'000'000));
+    const PerftestRun ran =
+        run_perftest("ib_write_lat", "-s 2 -n 100", FabricTime::from_us(20'000'000));
     INFO(ran.client);
     INFO(ran.server);
     CHECK(ran.client_code == 0);
@@ -119,7 +120,8 @@ TEST_SUITE("root: perftest held") {
   }
 
   TEST_CASE("ib_write_bw ends well" * doctest::skip(!has_perftest())) {
-    const PerftestRun ran = run_perftest("ib_write_bw", "-n 200 --report_gbits", FabricTime::from_us(20'000'000));
+    const PerftestRun ran =
+        run_perftest("ib_write_bw", "-n 200 --report_gbits", FabricTime::from_us(20'000'000));
     INFO(ran.client);
     INFO(ran.server);
     CHECK(ran.client_code == 0);

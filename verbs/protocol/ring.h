@@ -31,7 +31,7 @@ struct WorkRecord {
   uint32_t handle;  ///< of its queue pair, or shared receive queue
   uint16_t opcode;  ///< ibv_wr_opcode
   uint16_t inline_bytes;
-  uint32_t flags;  ///< ibv_send_flags
+  uint32_t flags;      ///< ibv_send_flags
   uint32_t immediate;  ///< in network order, as the program gave it
   uint64_t remote_address;
   uint64_t compare_add, swap;

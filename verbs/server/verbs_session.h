@@ -222,7 +222,7 @@ class VerbsSession : public ProgramShare {
   std::array<uint8_t, kMaxRecord> record_;
   bool have_record_ = false;
   std::vector<uint32_t> dirty_cqs_;  ///< handles
-  uint64_t controller_number_;  ///< what the host's controller side calls this program
+  uint64_t controller_number_;       ///< what the host's controller side calls this program
 };
 
 }  // namespace mrclab::verbs

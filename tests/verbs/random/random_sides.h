@@ -21,7 +21,7 @@ struct Meeting {
 };
 
 /// Runs the plans of seeds `from` to `to` as side 0 (posts) or 1. Throws verbs::client_test::Failure with the seed.
-void run_random_programs(const verbs::client_test::Verbs& verbs, Meeting& meeting, int side, bool roce,
-                         uint64_t from, uint64_t to);
+void run_random_programs(const verbs::client_test::Verbs& verbs, Meeting& meeting, int side,
+                         bool roce, uint64_t from, uint64_t to);
 
 }  // namespace mrclab::test
