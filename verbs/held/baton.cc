@@ -5,7 +5,6 @@
 
 #include <climits>
 
-#include "verbs/held/descriptors.h"
 #include "verbs/held/raw.h"
 
 namespace mrclab::verbs::held {

@@ -2,6 +2,7 @@
 
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 
 #include <cstring>
 
@@ -142,6 +143,37 @@ uint64_t growing_ps(uint32_t in_a_row) {
   const uint64_t ps = base + base * (in_a_row % 32) /
                                  32;  // straight between two doublings, as the host's side has it
   return ps < kPollLongestPs ? ps : kPollLongestPs;
+}
+
+void spend(uint64_t ps) {
+  if (program.standing.load(std::memory_order_relaxed) != Standing::kHeld || program.inside > 0)
+    return;
+  program.spent_ps += ps;
+  if (!has_baton()) {
+    if (this_thread_number() == kMaxThreads)
+      not_held(__builtin_return_address(0), "has a thread that did not begin by pthread_create");
+    return;
+  }
+  if (program.spent_ps < kSpendMaxPs && now_ps() < program.alarm_ps) return;
+  struct {
+    RequestHeader header;
+    WaitRequest wait;
+  } request{};
+  request.header.op = Op::kAdvance;
+  request.header.size = sizeof request;
+  request.wait.until_ps = now_ps();
+  ReplyHeader answer{};
+  if (transact(&request, &answer, sizeof answer, nullptr) == 0) raise_alarm_if_due();
+}
+
+bool raise_alarm_if_due() {
+  if (now_ps() < program.alarm_ps) return false;
+  // The first thread gets it, another one after the first has ended; a thread that is not meant goes on.
+  if (this_thread_number() != 0 && !ended(0)) return false;
+  program.alarm_ps =
+      program.alarm_every_ps == 0 ? kNever : program.alarm_ps + program.alarm_every_ps;
+  raw(SYS_tgkill, program.real_pid, raw(SYS_gettid), SIGALRM);
+  return true;
 }
 
 int call(const void* request, void* reply, uint32_t reply_room, int* descriptors) {

@@ -6,8 +6,6 @@
 #include <cstring>
 
 #include "verbs/held/raw.h"
-#include "verbs/held/ready.h"
-#include "verbs/held/sockets.h"
 
 namespace mrclab::verbs::held {
 namespace {

@@ -69,15 +69,15 @@ File* add_spare_file();
 void give_descriptor(File& file, int fd);
 /// `fd` is about to be closed: the last one of a socket closes it at the server.
 void drop_descriptor(int fd);
+/// At the last close() of a socket: its connections end at this instant.
+void close_socket(File& file);
+/// No epoll waits for `fd` any longer.
+void forget_interest(int fd);
 /// `to` stands for what `from` does.
 void copy_descriptor(int from, int to);
 /// `fd` gets events of the server.
 void watch_events(int fd);
 /// O_NONBLOCK is set.
 bool is_nonblocking(int fd);
-
-/// What the n-th vain look in a row costs: 50 ns, doubled every 32, at most 1 ms. Loops that look again and again get
-/// somewhere, and stay exact because the first thing that happens ends the wait.
-uint64_t growing_ps(uint32_t in_a_row);
 
 }  // namespace mrclab::verbs::held

@@ -65,6 +65,9 @@ int transact(const void* request, void* reply, uint32_t reply_room, int* descrip
 void spend(uint64_t ps);
 /// Cost of a call that this library answers or passes on.
 inline void spend_call() { spend(program.hello.cost_call_ps); }
+/// What the n-th vain look in a row costs: 50 ns, doubled every 32, at most 1 ms. Loops that look again and again get
+/// somewhere, and stay exact because the first thing that happens ends the wait.
+uint64_t growing_ps(uint32_t in_a_row);
 /// Raises SIGALRM if its fabric time has come and this thread is the one that gets it. True: it was raised.
 bool raise_alarm_if_due();
 

@@ -25,8 +25,6 @@ uint64_t until_of(const timespec* timeout);
 
 /// epoll, by what the program asked for (the real one has the same descriptors, and is asked when held no longer).
 int change_interest(File& epoll, int operation, int fd, uint32_t events, uint64_t data);
-/// No epoll waits for `fd` any longer.
-void forget_interest(int fd);
 struct Event {
   uint32_t events;
   uint64_t data;

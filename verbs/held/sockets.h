@@ -29,7 +29,5 @@ Outcome accept_socket(int fd, File& file, sockaddr* address, socklen_t* size, in
 /// Of a connect that did not wait: 0 when it stands, EINPROGRESS, or why it failed.
 int connect_state(int fd, File& file);
 Outcome shutdown_socket(int fd, File& file, int how);
-/// At the last close(): connections end at this instant.
-void close_socket(File& file);
 
 }  // namespace mrclab::verbs::held
