@@ -46,10 +46,11 @@ class Lab:
                                 preexec_fn=sandbox.die_with_parent)
 
     def received(self, host):
-        """Bytes that the host's ports have received, by its own counters."""
+        """Bytes of payload that the host's ports have received, by its own counters."""
         text = self.run("metrics", self.name, "--only", host, "--by", "node").stdout
-        counted = re.findall(r'^\S*interface_in_octets\S* (\d+)', text, re.M)
-        return sum(int(n) for n in counted) if counted else None
+        counted = re.findall(r"^mrclab_host_port_receive_payload_bytes_total\S* (\d+)$", text, re.M)
+        expect(counted, f"{host} does not count what its ports receive")
+        return sum(int(n) for n in counted)
 
 
 def finish(process, seconds=180):
