@@ -1,6 +1,6 @@
 // A program with spins and computing between them, and a host that is played in the program itself: every event of it
 // changes a digest, and the last that a spin waits for changes the memory. Prints what the spins saw and the digest, which
-// have to be the same whenever ticks fall. spinner spins TICK_US ROUNDS | counts TICK_US BOUND_MS
+// have to be the same whenever ticks fall. spinner spins TICK_US ROUNDS | counts TICK_US BOUND_MS | waits TICK_US PATIENCE_MS
 
 #include <cinttypes>
 #include <cstdio>
@@ -111,7 +111,9 @@ int main(int argc, char** argv) {
   SpinOptions options;
   options.tick_ns = std::strtoull(argv[2], nullptr, 10) * 1000;
   const bool spins = std::strcmp(argv[1], "spins") == 0;
-  if (!spins) options.bound_ns = std::strtoull(argv[3], nullptr, 10) * 1'000'000;
+  const uint64_t bound_ns = std::strtoull(argv[3], nullptr, 10) * 1'000'000;
+  if (std::strcmp(argv[1], "counts") == 0) options.bound_ns = bound_ns;
+  if (std::strcmp(argv[1], "waits") == 0) options.patience_ns = bound_ns;
   if (const int status = start_proving({&pass_event, &not_held}, options)) return status;
   if (const int status = watch_thread()) return status;
   if (spins) {

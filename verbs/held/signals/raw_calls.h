@@ -52,4 +52,11 @@ inline uint64_t raw_thread_ns() {
   return static_cast<uint64_t>(time[0]) * 1'000'000'000 + static_cast<uint64_t>(time[1]);
 }
 
+/// This machine's time, in nanoseconds: likewise for bounds alone.
+inline uint64_t raw_time_ns() {
+  int64_t time[2] = {0, 0};
+  raw_call(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, raw_address(time));
+  return static_cast<uint64_t>(time[0]) * 1'000'000'000 + static_cast<uint64_t>(time[1]);
+}
+
 }  // namespace mrclab::held

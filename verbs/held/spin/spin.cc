@@ -23,6 +23,8 @@ constexpr uint32_t kFirstSteps = 128;
 constexpr uint64_t kPauseTimes = 4;
 constexpr uint64_t kMostPauseNs = 500'000'000;
 constexpr uint64_t kMostPauseInsideNs = 3'000'000;
+// No proof begins in the last part of a thread's patience: the longest takes a second on a busy machine.
+constexpr uint64_t kPartsOfPatience = 4;
 
 SpinUser user;
 SpinOptions options;
@@ -46,6 +48,7 @@ void arm(const WatchedThread& thread, uint64_t after_ns) {
 void restart(WatchedThread& thread) {
   thread.seen_calls = thread_calls.count;
   thread.quiet_since_ns = raw_thread_ns();
+  thread.quiet_since_time_ns = raw_time_ns();
   thread.pause_ns = options.tick_ns;
   thread.budget = kFirstSteps;
   thread.last_loop = 0;
@@ -78,9 +81,24 @@ void give_up(WatchedThread& thread, uint64_t address, const char* why) {
   user.not_held(address, why);
 }
 
+/// Of its patience; 0: none.
+uint64_t time_left(const WatchedThread& thread) {
+  const uint64_t quiet = raw_time_ns() - thread.quiet_since_time_ns;
+  return quiet < options.patience_ns ? options.patience_ns - quiet : 0;
+}
+
+/// The next tick: after its pause, and not behind the end of its patience.
+void arm_next(const WatchedThread& thread) {
+  const uint64_t left = time_left(thread);
+  const uint64_t latest = left > options.tick_ns ? left : options.tick_ns;
+  arm(thread, thread.pause_ns < latest ? thread.pause_ns : latest);
+}
+
 /// Whether it was quiet for too long.
 bool bound_passed(WatchedThread& thread, const ucontext_t* context) {
-  if (raw_thread_ns() - thread.quiet_since_ns < options.bound_ns) return false;
+  if (raw_thread_ns() - thread.quiet_since_ns < options.bound_ns && time_left(thread) > 0) {
+    return false;
+  }
   using enum SpinProof::Verdict;
   if (!decoder_present()) {
     give_up(thread, rip_of(context), "makes no call, and this build cannot decode instructions");
@@ -170,7 +188,7 @@ bool on_tick(siginfo_t* info, ucontext_t* context) {
     return true;
   }
   if (bound_passed(*thread, context)) return true;
-  if (decoder_present()) {
+  if (decoder_present() && time_left(*thread) > options.patience_ns / kPartsOfPatience) {
     thread->began_ns = raw_thread_ns();
     thread->proof.begin(thread->budget, layout);
     if (decide(*thread, context, thread->proof.step(*context))) {
@@ -178,14 +196,14 @@ bool on_tick(siginfo_t* info, ucontext_t* context) {
       return true;
     }
   }
-  if (!thread->given_up) arm(*thread, thread->pause_ns);
+  if (!thread->given_up) arm_next(*thread);
   return true;
 }
 
 void end_proof(WatchedThread& thread, ucontext_t* context) {
   add(kSteps, thread.proof.steps());
   end_steps(context, thread);
-  if (!thread.given_up) arm(thread, thread.pause_ns);
+  if (!thread.given_up) arm_next(thread);
 }
 
 /// A fault that is the program's: its handler runs without steps, and may never come back.

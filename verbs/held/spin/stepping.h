@@ -13,11 +13,12 @@ namespace mrclab::held {
 
 struct WatchedThread {
   SpinProof proof;
-  uint64_t seen_calls;      ///< at the last tick
-  uint64_t quiet_since_ns;  ///< of its processor time
-  uint64_t began_ns;        ///< this proof, of its processor time
-  uint64_t pause_ns;        ///< until the next tick
-  uint32_t budget;          ///< steps of the next proof
+  uint64_t seen_calls;           ///< at the last tick
+  uint64_t quiet_since_ns;       ///< of its processor time
+  uint64_t quiet_since_time_ns;  ///< of this machine's time
+  uint64_t began_ns;             ///< this proof, of its processor time
+  uint64_t pause_ns;             ///< until the next tick
+  uint32_t budget;               ///< steps of the next proof
   int32_t timer;
   bool given_up;           ///< not held: nothing more is done
   SignalMask mask_before;  ///< of the program, while it is stepped
