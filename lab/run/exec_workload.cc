@@ -13,6 +13,7 @@
 #include "live/bringup/bring_up.h"
 #include "live/bringup/node_container_files.h"
 #include "netio/rpc/heartbeat.h"
+#include "netio/system/message_socket.h"
 #include "netio/system/process_space.h"
 #include "netio/system/system_error.h"
 #include "scenario/spec/transport_fit.h"
@@ -129,10 +130,22 @@ void ExecPrograms::start_held() {
 void ExecPrograms::step(FabricTime now) {
   for (size_t i = 0; i < specs_.size(); ++i) {
     if (programs_[i]) {
-      programs_[i]->step();
+      if (!programs_[i]->step()) hang_up(i);
     } else if (specs_[i].at <= now && started_.insert(i).second) {
       start(i);
     }
+  }
+}
+
+/// Its host need not wait for a held program that has ended. One that had attached left nobody who listens.
+void ExecPrograms::hang_up(size_t index) {
+  if (!is_held(scenario_, specs_[index]) || !hung_up_.insert(index).second) return;
+  const Topology& topology = place_.topology;
+  const std::string& host = topology.node(topology.host(specs_[index].host)).name;
+  const netio::NodeContainer container = node_container(place_.directory, host);
+  try {
+    netio::MessageSocket::connect(container.run_directory / held_socket(index).filename());
+  } catch (const netio::SystemError&) {
   }
 }
 
@@ -195,9 +208,14 @@ analysis::CheckResult ExecPrograms::check_of(size_t index) const {
   const verbs::HeldReport* const held = report_of(index);
   const bool attached = held == nullptr || held->started != FabricTime::never();
   if (held != nullptr && why.empty() && !held->not_held.empty()) why = held->not_held;
-  // One that did not start shows nothing, even where it may fail.
-  const analysis::Looked looked(program == nullptr || !attached ? 0 : 1, "program",
-                                FabricTime::zero(), FabricTime::never(),
+  // One that did not start shows nothing, even where it may fail; one that has failed does, if it never attached.
+  const bool has_failed = !why.empty() && !spec.may_fail && check.measured.has_value();
+  const bool showed = program != nullptr && (attached || has_failed);
+  if (program != nullptr && !attached && why.empty() && check.measured) {
+    why =
+        "ended without having attached: a static binary, or one that asks for no time, verbs or IPv4 sockets";
+  }
+  const analysis::Looked looked(showed ? 1 : 0, "program", FabricTime::zero(), FabricTime::never(),
                                 analysis::Source::kProgram);
   check = why.empty() || spec.may_fail ? passed(std::move(check), looked)
                                        : failed(std::move(check), why);

@@ -79,6 +79,7 @@ class ExecPrograms {
   void start(size_t index);
   void add_rdma(size_t index, UserProgram::Options& options, netio::NodeContainer& container) const;
   void await_ended();
+  void hang_up(size_t index);
   const verbs::HeldReport* report_of(size_t index) const;
   void end_all();
   analysis::CheckResult check_of(size_t index) const;
@@ -92,6 +93,7 @@ class ExecPrograms {
   std::vector<std::unique_ptr<UserProgram>> programs_;  ///< by spec; null: not started
   std::vector<std::string> not_started_;                ///< by spec: why
   std::set<size_t> started_;                            ///< or tried to
+  std::set<size_t> hung_up_;                            ///< held ones that have ended
   std::vector<verbs::HeldReport> reports_;
 };
 

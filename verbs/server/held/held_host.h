@@ -3,7 +3,7 @@
 // node (HostNode::device()) before its time starts; from there everything happens by itself.
 //
 // A declared program is awaited when fabric time has come to its `at`: the node, and so the whole fabric, stands there
-// until the program has connected, or for Patience::attach; then it counts as never attached.
+// until the program has connected, or whoever has started it, once it has ended, or for Patience::attach; then it counts as never attached.
 // Programs act in their order at one instant, until none of them has anything to do there.
 
 #include <cstdint>

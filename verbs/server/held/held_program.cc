@@ -240,6 +240,7 @@ bool HeldProgram::take_message(size_t size, FabricTime now) {
   if (size < sizeof(RequestHeader) || state_ != State::kRunning) return false;
   request_.assign(room_.begin(), room_.begin() + static_cast<ptrdiff_t>(size));
   if (header().size != size) return false;
+  spoke_ = true;
   const uint64_t spent = std::min(header().spent_ps, static_cast<uint64_t>(kMostSpent.ps()));
   at_ = std::max(now, reached_ + FabricTime::from_ps(static_cast<int64_t>(spent)));
   if (at_ == now && ++at_once_ > kMostAtOnce) at_ = now + kPollCost;
@@ -276,6 +277,7 @@ void HeldProgram::end(FabricTime now) {
 HeldReport HeldProgram::report() const {
   HeldReport report = report_;
   if (session_) report.program = session_->program();
+  if (ended() && !spoke_) report.started = report.ended = kNever;
   return report;
 }
 

@@ -112,6 +112,7 @@ class HeldProgram : public SessionUser {
   WakeNow wake_now_;
   std::optional<VerbsSession> session_;
   HeldReport report_;
+  bool spoke_ = false;  ///< a message of it was right
   State state_ = State::kRunning;
   FabricTime at_, until_;
   FabricTime reached_;  ///< of its last reply

@@ -18,8 +18,10 @@ struct DeclaredProgram {
   uint32_t host = 0;
   uint32_t number_in_host = 0;
   FabricTime at;
-  uint64_t seed = 0;    ///< of its random numbers
-  std::string socket;   ///< the path where it connects; empty: it is given a connection (tests)
+  uint64_t seed = 0;  ///< of its random numbers
+  /// The path where it connects; empty: it is given a connection (tests). Whoever has started it connects there and
+  /// hangs up when it has ended: one that has not attached by then is not awaited any longer.
+  std::string socket;
   std::string command;  ///< for messages
 };
 
