@@ -101,7 +101,6 @@ class NodeCommands {
     options.before_exec = [&, to = error.write.get()] {
       check_system_call("dup2", ::dup2(to, 2));
       netio::enter_node(container, ns);
-      if (surroundings.fixed_addresses) fix_addresses();
     };
     try {
       running_.push_back({node, netio::ChildProcess::spawn(options),

@@ -12,13 +12,12 @@
 
 namespace mrclab::lab {
 
-RdmaHosts::RdmaHosts(const LabRecord& record, const RdmaWish& wish,
-                     const std::vector<std::string>& command)
+RdmaHosts::RdmaHosts(const LabRecord& record, const RdmaWish& wish)
     : wish_(wish), lab_directory_(LabPaths{}.lab_directory(record.lab)) {
-  const bool asked = wish.rdma.value_or(false) || wish.held || wish.send_emulated;
+  const bool asked = wish.rdma.value_or(false) || wish.send_emulated;
   if (!wish.rdma.value_or(true)) {
-    if (wish.held || wish.send_emulated) {
-      throw InputError("found --no-rdma beside --held or --send: expected one or the other");
+    if (wish.send_emulated) {
+      throw InputError("found --no-rdma beside --send: expected one or the other");
     }
     return;
   }
@@ -33,7 +32,6 @@ RdmaHosts::RdmaHosts(const LabRecord& record, const RdmaWish& wish,
       throw InputError("lab '" + record.lab + "' knows no RDMA programs: it is an older version's");
     return;
   }
-  if (wish_.held && wish_.program.empty()) wish_.program = program_of(command);
   topology_ = read_fabric_file(lab_directory_ / "fabric.yaml");
   libraries_ = libraries;
 }
@@ -53,9 +51,11 @@ NodeSurroundings RdmaHosts::at(const std::string& node) const {
   const std::optional<NodeId> id = topology_->find_node(node);
   if (!id || topology_->node(*id).role != NodeRole::kHost) return {};
   const uint32_t host = topology_->node(*id).index;
-  return {rdma_environment(*topology_, {host, wish_.held, wish_.program, wish_.send_emulated, {}},
-                           *libraries_),
-          write_device_files(*topology_, host, has_rc_, lab_directory_), wish_.held};
+  RdmaProgram program;
+  program.host = host;
+  program.send_emulated = wish_.send_emulated;
+  return {rdma_environment(*topology_, program, *libraries_),
+          write_device_files(*topology_, host, has_rc_, lab_directory_)};
 }
 
 }  // namespace mrclab::lab

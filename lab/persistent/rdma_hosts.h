@@ -16,23 +16,20 @@ namespace mrclab::lab {
 /// What `exec` was asked for.
 struct RdmaWish {
   std::optional<bool> rdma;  ///< empty: where it can be had
-  bool held = false;
   bool send_emulated = false;
-  std::string program;  ///< the one that is held; empty: by the command
 };
 
 /// Of a command in one node.
 struct NodeSurroundings {
   Environment environment;
   std::filesystem::path class_directory;  ///< netio::NodeContainer
-  bool fixed_addresses = false;           ///< fix_addresses()
 };
 
 class RdmaHosts {
  public:
   /// Has the lab make its management network. Without a word about RDMA in `wish` a lab of a run, and one without our
   /// libraries, has none of it. Throws InputError if what was asked for cannot be had.
-  RdmaHosts(const LabRecord& record, const RdmaWish& wish, const std::vector<std::string>& command);
+  RdmaHosts(const LabRecord& record, const RdmaWish& wish);
 
   /// Nothing for a switch.
   NodeSurroundings at(const std::string& node) const;

@@ -189,10 +189,6 @@ Environment rdma_environment(const Topology& topology, const RdmaProgram& progra
   return list;
 }
 
-std::string program_of(const std::vector<std::string>& command) {
-  return program_within(command, 0);
-}
-
 std::string program_of_line(const std::string& line) {
   return program_within(simple_words(line), 0);
 }

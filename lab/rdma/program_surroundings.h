@@ -46,10 +46,8 @@ inline constexpr const char* kNoHeldLibrary =
 Environment rdma_environment(const Topology& topology, const RdmaProgram& program,
                              const std::filesystem::path& libraries);
 
-/// The file name of the program that a command line is about, behind env, timeout, sh -c and their like: what
+/// The file name of the program that a command line for sh -c is about, behind env, timeout, sh -c and their like: what
 /// /proc/<pid>/exe will name. Empty if that cannot be told, as of a shell's pipeline.
-std::string program_of(const std::vector<std::string>& command);
-/// Of a command line for sh -c.
 std::string program_of_line(const std::string& line);
 
 /// What this process becomes has its addresses always at the same places (ADDR_NO_RANDOMIZE): part of what a held program

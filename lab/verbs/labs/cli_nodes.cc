@@ -30,6 +30,7 @@ struct NodeOptions {
   std::vector<std::string> command;
   size_t jobs = 16;  ///< nodes at a time
   RdmaWish rdma;
+  bool held = false;
 };
 
 bool is_node(const LabRecord& record, const std::string& name) {
@@ -79,7 +80,6 @@ void surround(netio::NodeContainer& node, const NodeSurroundings& surroundings) 
   for (const auto& [name, value] : surroundings.environment) {
     ::setenv(name.c_str(), value.c_str(), 1);
   }
-  if (surroundings.fixed_addresses) fix_addresses();
 }
 
 void add_rdma_options(CLI::App& verb, NodeOptions& options) {
@@ -94,6 +94,11 @@ void add_rdma_options(CLI::App& verb, NodeOptions& options) {
 
 /// Runs the command in a node, or a shell if there is none.
 int run_in_node(const NodeOptions& options, const std::string& verb) {
+  if (options.held) {
+    throw InputError(
+        "--held: found a lab that stays, whose time goes on for all: expected the command as exec: of a "
+        "scenario with \"timing: held\"");
+  }
   require_root(verb);
   const LabRecord record = choose_lab(options.lab);
   const bool several = !options.command.empty() && !is_node(record, options.node);
@@ -102,7 +107,7 @@ int run_in_node(const NodeOptions& options, const std::string& verb) {
   const std::string variable = instance_variable(record.instance);
   const size_t equals = variable.find('=');
   ::setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
-  const RdmaHosts rdma(record, options.rdma, options.command);
+  const RdmaHosts rdma(record, options.rdma);
   if (several) {
     return run_in_nodes(record, nodes_named(record, options.node), options.command, options.jobs,
                         rdma);
@@ -128,13 +133,8 @@ void add_node_verbs(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(size_t{1}, size_t{256}))
       ->capture_default_str();
   add_rdma_options(*exec, *run);
-  exec->add_flag(
-      "--held", run->rdma.held,
-      "the program runs at fabric time: it stands still between what it asks of its host");
-  exec->add_option(
-      "--program", run->rdma.program,
-      "with --held: the file name of the program that is held (default: the command's, behind sh -c, env, "
-      "timeout)");
+  exec->add_flag("--held", run->held,
+                 "refused: programs are held in a scenario, by \"timing: held\"");
   exec->footer(
       "The exit code is the command's; of several nodes the highest, each line of output begins "
       "with its node, and those that failed are listed.\n"

@@ -41,7 +41,9 @@ TEST_CASE("commands in hosts have verbs, addresses and device files; those in sw
     CHECK(mentions(in_node("h[0-1]", "echo $MRCLAB_MGMT").output, "h1: 10.255.0.2\n"));
     CHECK(in_node("p0.t0-0", show).output == "[][][]\n");
     CHECK(in_node("h0", "ls /sys/class/infiniband", {"--no-rdma"}).code != 0);
-    CHECK(in_node("h0", "true", {"--held", "--no-rdma"}).code == 2);
+    const CommandResult refused = in_node("h0", "true", {"--held"});
+    CHECK(refused.code == 2);
+    CHECK(mentions(refused.output, "timing: held"));
   } else {
     const CommandResult refused = in_node("h0", "true", {"--rdma"});
     CHECK(refused.code == 2);
