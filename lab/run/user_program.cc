@@ -50,7 +50,10 @@ UserProgram::UserProgram(const Options& options, Pipe pipe)
 }
 
 void UserProgram::finish_line() {
-  const bool has_word = std::any_of(line_.begin(), line_.end(), [](char c) { return c != ' '; });
+  // A rule of dashes, as perftest draws one below its figures, has none.
+  const bool has_word = std::any_of(line_.begin(), line_.end(), [](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c >= 0x80;
+  });
   if (has_word) last_line_ = line_;
   line_.clear();
 }
