@@ -45,7 +45,7 @@ class BudgetRun {
   BudgetRun(const BudgetOptions& options, InterruptGuard& guard)
       : options_(options), guard_(guard), folder_(netio::OutputFolder::make(options.folder)) {
     for (const std::string& word : options.bases) {
-      bases_.push_back(load_consented_base(word, options.programs));
+      bases_.push_back(with_traffic(load_consented_base(word, options.programs)));
       next_.push_back(kFirstSeed);
     }
     go_on();

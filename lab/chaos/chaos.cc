@@ -253,6 +253,15 @@ SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
   return seed_result(drawn, run_watched(drawn.scenario));
 }
 
+ChaosBase with_traffic(ChaosBase base) {
+  if (!base.scenario || base.scenario->programs.empty()) return base;
+  Scenario calm = *base.scenario;
+  calm.faults.clear();
+  calm.schedule.clear();
+  base.traffic = time_of_traffic(calm);
+  return base;
+}
+
 ChaosBase load_consented_base(const std::string& word, bool programs) {
   ChaosBase base = load_chaos_base(word);
   if (base.scenario) {
@@ -291,7 +300,8 @@ SeedResult result_of_answer(const ChaosBase& base, uint64_t seed, const TaskPool
 int chaos_command(const ChaosOptions& options) {
   if (!options.merge.empty()) return merge_command(options);
   InterruptGuard guard;
-  return ChaosRun(options, load_consented_base(options.base, options.programs), guard).run();
+  ChaosBase base = with_traffic(load_consented_base(options.base, options.programs));
+  return ChaosRun(options, std::move(base), guard).run();
 }
 
 }  // namespace mrclab::lab

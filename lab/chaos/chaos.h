@@ -43,6 +43,8 @@ struct ChaosOptions {
   bool programs = false;
 };
 
+/// Where the scenario has programs, runs it once without faults to see when they send. Not before they were consented to.
+ChaosBase with_traffic(ChaosBase base);
 /// load_chaos_base(), after asking before programs of another user's scenario are run; `programs`: without asking.
 ChaosBase load_consented_base(const std::string& word, bool programs);
 /// The same where a file names the base, not the user: asks before any programs of it are run, whose ever it is.

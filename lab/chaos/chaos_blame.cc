@@ -59,7 +59,7 @@ int chaos_blame_command(std::optional<MapperWitness> mapper, const ChaosOptions&
   if (!options.merge.empty()) throw InputError(flag + ": expected no --merge beside it");
   if (options.world != World::kSim) throw InputError(flag + ": expected --world sim beside it");
   const InterruptGuard guard;
-  const ChaosBase base = load_chaos_base(options.base);
+  const ChaosBase base = with_traffic(load_chaos_base(options.base));
   const auto seeds = seeds_of(parse_seeds(options.seeds), parse_shard(options.shard));
   const uint32_t jobs =
       options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kNameMax = 32;
 /// Below these streams of a seed's draws are the scenario's and the faults' (faults/generator.cc).
-constexpr uint32_t kReceiverDraws = 1 << 16;
+constexpr uint32_t kReceiverDraws = 1 << 16, kBeginDraws = kReceiverDraws + 1;
 
 ChaosBase scenario_base(const std::string& word, Scenario scenario) {
   // Seeds are simulated; without its programs a scenario is another one.
@@ -217,6 +217,14 @@ std::optional<FabricTime> patience_of(const ChaosScenario& drawn) {
 
 FabricTime next_whole_us(FabricTime t) { return FabricTime::from_us(t.ns() / 1'000 + 1); }
 
+/// An instant of the first three quarters, so that something is sent while faults are there.
+FabricTime within(const std::pair<FabricTime, FabricTime>& traffic, uint64_t seed) {
+  faults::Draws draws(seed, kBeginDraws);
+  constexpr uint64_t kParts = 1'000, kMostParts = 750;
+  const FabricTime span = traffic.second - traffic.first;
+  return traffic.first + span / kParts * static_cast<int64_t>(draws.below(kMostParts));
+}
+
 }  // namespace
 
 ChaosBase load_chaos_base(const std::string& word) {
@@ -245,12 +253,14 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   faults::Draws draws(seed, 0);
   const FabricTime rtt = scenario.topology.base_rtt;
   const FabricTime routed = routed_within(scenario.topology);
-  const FabricTime from = next_whole_us(routed + rtt * kSteadyRtts);
+  const FabricTime from =
+      next_whole_us(base.traffic ? within(*base.traffic, seed) : routed + rtt * kSteadyRtts);
   const FabricTime healed =
       from + next_whole_us(rtt * draws.by_magnitude(kFaultRttsMin, kFaultRttsMax));
   scenario.end = healed + next_whole_us(routed + rtt * kAfterHealRtts);
   if (base.scenario && !base.scenario->programs.empty()) {
-    scenario.end = std::max(scenario.end, base.scenario->end);  // so long they may need
+    // So long they may need, and longer by what they wait for.
+    scenario.end = std::max(scenario.end, base.scenario->end + (scenario.end - from));
   }
   scenario.until.reset();
   if (!base.scenario) {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fabric/base/units.h"
@@ -33,6 +34,9 @@ struct ChaosBase {
   std::string word;  ///< as on the command line: repeats it
   FabricShape fabric;
   std::optional<Scenario> scenario;  ///< workload and transport are its own, not drawn
+  /// Of a scenario with programs: the first and the last arrival without faults. Programs compute for a second before
+  /// they send, so faults begin in between. Empty: not measured, they begin after kSteadyRtts.
+  std::optional<std::pair<FabricTime, FabricTime>> traffic = {};
 };
 /// The name or path of a fabric or of a scenario. Throws InputError.
 ChaosBase load_chaos_base(const std::string& word);

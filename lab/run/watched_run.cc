@@ -1,5 +1,6 @@
 #include "lab/run/watched_run.h"
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 
@@ -11,11 +12,11 @@
 #include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
+namespace {
 
-analysis::Verdict run_watched(const Scenario& scenario) {
+/// Until its end, everything into `evidence`.
+WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
   const Topology& topology = scenario.topology;
-  analysis::Evidence evidence(topology, scenario.schedule, scenario.stop(),
-                              watched_at_switches(scenario));
   std::deque<netio::RunRecorder> recorders;  // by node, for the digest alone
   std::deque<WatchedNode> watched;
   for (const NodeSite& site : topology.nodes) {
@@ -40,6 +41,29 @@ analysis::Verdict run_watched(const Scenario& scenario) {
     const auto streams = recorder.history().streams();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }
+  return outcome;
+}
+
+analysis::Evidence evidence_of(const Scenario& scenario) {
+  return analysis::Evidence(scenario.topology, scenario.schedule, scenario.stop(),
+                            watched_at_switches(scenario));
+}
+
+}  // namespace
+
+std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario& scenario) {
+  analysis::Evidence evidence = evidence_of(scenario);
+  watch(scenario, evidence);
+  const auto deliveries = evidence.packets().deliveries();
+  if (deliveries.empty()) return std::nullopt;
+  const auto earlier = [](const auto& a, const auto& b) { return a.t < b.t; };
+  const auto [first, last] = std::minmax_element(deliveries.begin(), deliveries.end(), earlier);
+  return std::pair(first->t, last->t);
+}
+
+analysis::Verdict run_watched(const Scenario& scenario) {
+  analysis::Evidence evidence = evidence_of(scenario);
+  WorldOutcome outcome = watch(scenario, evidence);
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
   analysis::Verdict verdict =
       analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
