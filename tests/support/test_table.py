@@ -232,6 +232,9 @@ class Table:
             yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", when, "sums", ("rdma",),
                        (*LIVE_TARGETS, "mrclab-labs", "mrclab-labd", "mrclab-rdma", *targets), lane="live", root=True,
                        sandbox=True, cost=120, timeout=self.timeout())
+        yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others", when, "sums",
+                   ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
+                   timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
                    when, "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
