@@ -32,7 +32,7 @@ LIVE_INCIDENTS = ["optic-glitch", "link-flap"]  # in the ordinary test; nightly 
 PROGRAM_INCIDENTS = ["verbs-port-flap"]  # in the ordinary test
 PROGRAM_TIMEOUT_S = 600  # seconds where nobody else uses the processors; a program that waits for ever ends here
 
-PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "telemetry"]
+PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "job", "telemetry"]
 # Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
 SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
 # Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
@@ -42,7 +42,7 @@ NEVER_SANITIZED = ["chaos"]
 # Groups of packages.txt besides [build] and [test] that tests of a room start.
 ROOM_PACKAGES = {"netio": ["bpf", "packets"], "switchd": ["bpf"], "routing": ["packets", "speakers"],
                  "endpoint": ["packets"], "analysis": ["packets"], "standalone": ["packets"], "verbs": ["rdma"],
-                 "fabric": [], "faults": [], "telemetry": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
+                 "fabric": [], "faults": [], "job": [], "telemetry": [], "chaos": [], "serve": [], "console": [], "plan": [], "sim": [],
                  "scenario": [], "recorded": ["packets", "traces"],
                  "speakers": ["packets", "speakers"]}
 OTHER_ROOMS_PACKAGES = ["bpf", "packets", "switches", "traces"]

@@ -1,0 +1,69 @@
+// Any bytes as a job of others, in each format; what can be read runs on an ideal network to its end.
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "fabric/text/input_error.h"
+#include "job/graph/graph_check.h"
+#include "job/import/chakra_file.h"
+#include "job/import/cm_file.h"
+#include "job/import/goal_file.h"
+#include "job/import/simai_file.h"
+#include "job/run/critical_path.h"
+#include "job/run/ideal_run.h"
+#include "tests/fuzz/must.h"
+
+using namespace mrclab;
+using namespace mrclab::job;
+
+namespace {
+
+Trace read_as(uint8_t format, const std::string& text) {
+  static const std::string name = "input";
+  TraceOptions options;
+  options.ranks = 4;
+  options.time_unit = TimeUnit::kNanoseconds;
+  switch (format % 5) {
+    case 0: return read_cm(text, name, options);
+    case 1: return read_simai(text, name, options);
+    case 2: return read_goal_text(text, name, options);
+    case 3: return read_goal_binary(text, name, options);
+    default: break;
+  }
+  const size_t half = text.size() / 2;
+  return read_chakra({text.substr(0, half), text.substr(half)}, {"input.0", "input.1"}, options);
+}
+
+void run_ideally(const OpGraph& graph) {
+  constexpr size_t kMostOps = 2'000;
+  if (graph.ops().size() > kMostOps) return;
+  const JobProgram program(graph);
+  if (program.graph().ops().size() > kMostOps * 8) return;
+  const OpTimes times = ideal_times(program, {BitRate::from_gbps(800), FabricTime::from_us(5)});
+  FabricTime end;
+  for (const OpTime& time : times) {
+    MUST(time.end != FabricTime::never());
+    MUST(time.begin <= time.end);
+    end = std::max(end, time.end);
+  }
+  FabricTime sum;
+  for (const PathPiece& piece : critical_path(program.messages(), times))
+    sum += piece.end - piece.begin;
+  MUST(sum == end);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
+  try {
+    const Trace trace = read_as(data[0], text);
+    check_graph(trace.graph);
+    run_ideally(trace.graph);
+  } catch (const InputError&) {
+    // What a user is shown.
+  }
+  return 0;
+}
