@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     mrclab::lab::add_transport_verb(app, result);
     mrclab::lab::add_plan_verb(app, result);
     mrclab::lab::add_import_verb(app, result);
+    mrclab::lab::add_job_verb(app, result);
     mrclab::lab::add_validate_verb(app, result);
   });
 }

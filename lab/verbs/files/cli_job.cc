@@ -1,0 +1,100 @@
+// job: what a file of somebody's job computes and exchanges.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "console/json_print.h"
+#include "fabric/text/input_error.h"
+#include "fabric/text/yaml.h"
+#include "job/import/trace_file.h"
+#include "job/run/job_summary.h"
+#include "lab/verbs/cli.h"
+
+namespace mrclab::lab {
+namespace {
+
+struct JobOptions {
+  std::string file, format, time_unit, rate = "800Gb/s", latency = "5us";
+  uint32_t ranks = 0, steps = 1;
+  bool json = false;
+};
+
+job::TraceOptions trace_options(const JobOptions& options) {
+  job::TraceOptions trace;
+  if (!options.format.empty()) trace.format = job::format_named(options.format);
+  if (options.time_unit == "ps") trace.time_unit = job::TimeUnit::kPicoseconds;
+  if (options.time_unit == "ns") trace.time_unit = job::TimeUnit::kNanoseconds;
+  if (options.time_unit == "us") trace.time_unit = job::TimeUnit::kMicroseconds;
+  if (options.ranks > 0) trace.ranks = options.ranks;
+  trace.steps = options.steps;
+  return trace;
+}
+
+nlohmann::ordered_json to_json(const job::JobSummary& summary, const job::Trace& trace) {
+  nlohmann::ordered_json exchanges = nlohmann::ordered_json::array();
+  for (const job::ExchangeCount& entry : summary.exchanges) {
+    exchanges.push_back({{"what", entry.what}, {"count", entry.count}, {"bytes", entry.bytes}});
+  }
+  return {{"format", name_of(trace.format)},
+          {"ranks", summary.ranks},
+          {"operations", summary.operations},
+          {"messages", summary.messages},
+          {"computing_ps",
+           {{"least", summary.least_computing.ps()}, {"most", summary.most_computing.ps()}}},
+          {"most_sent_bytes", summary.most_sent},
+          {"exchanges", exchanges},
+          {"ideal",
+           {{"rate_bps", summary.network.rate.bps},
+            {"latency_ps", summary.network.latency.ps()},
+            {"time_ps", summary.ideal.ps()},
+            {"computing_ps", summary.computing.ps()},
+            {"messages_ps", summary.exchanging.ps()},
+            {"waiting_ps", summary.waiting.ps()}}},
+          {"notes", trace.notes}};
+}
+
+void print_job(const JobOptions& options) {
+  const job::Trace trace = job::read_trace(options.file, trace_options(options));
+  const job::IdealNetwork network{read_yaml_text(options.rate, "--rate").as_rate(),
+                                  read_yaml_text(options.latency, "--latency").as_time()};
+  const job::JobSummary summary = summary_of(trace.graph, network);
+  if (options.json) {
+    fmt::print("{}\n", printed(to_json(summary, trace), "job"));
+    return;
+  }
+  fmt::print("format     {}\n{}", name_of(trace.format), to_text(summary));
+  for (const std::string& note : trace.notes) fmt::print("note       {}\n", note);
+}
+
+}  // namespace
+
+void add_job_verb(CLI::App& app, CliResult&) {
+  auto options = std::make_shared<JobOptions>();  // shared with the callback
+  CLI::App* verb = add_verb(app, "job");
+  verb->add_option("FILE", options->file,
+                   "htsim's .cm, a SimAI or GOAL file, or the prefix of Chakra's PREFIX.0.et")
+      ->required();
+  verb->add_option("--format", options->format, "cm, simai, chakra or goal (default: found out)")
+      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal"}));
+  verb->add_option("--time-unit", options->time_unit,
+                   "of numbers whose unit the file does not name: ps, ns or us")
+      ->check(CLI::IsMember({"ps", "ns", "us"}));
+  verb->add_option("--ranks", options->ranks, "how many, where the file does not say")
+      ->check(CLI::Range(1u, job::kMaxRanks));
+  verb->add_option("--steps", options->steps, "so often what describes one step")
+      ->check(CLI::Range(1u, 10'000u))
+      ->capture_default_str();
+  verb->add_option("--rate", options->rate, "of a rank, for the ideal time")->capture_default_str();
+  verb->add_option("--latency", options->latency, "one way, for the ideal time")
+      ->capture_default_str();
+  verb->add_flag("--json", options->json, "as JSON");
+  verb->footer(
+      "The ideal time has no losses and no queues but a rank's own: nothing is run.\n"
+      "Example: mrclab job tests/job/samples/htsim-alltoall_serial_16n.cm\n"
+      "         mrclab job llama.txt --ranks 16 --steps 2");
+  verb->callback([options] { print_job(*options); });
+}
+
+}  // namespace mrclab::lab
