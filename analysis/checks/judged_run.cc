@@ -181,6 +181,11 @@ uint64_t JudgedRun::delivered_to(const std::string& host) const {
     const Flow& flow = history.flows()[history.packets()[d.packet].flow];
     if (node && topology.host(flow.destination) == *node) bytes += d.bytes;
   }
+  // What a host READs comes in the answers to its own requests.
+  for (size_t flow = 0; flow < history.rc_answers().size(); ++flow) {
+    if (node && topology.host(history.flows()[flow].source) == *node)
+      bytes += history.rc_answers()[flow].read_bytes;
+  }
   return bytes;
 }
 

@@ -91,6 +91,7 @@ struct JudgedRun : CheckInputs {
   }
 
   // What several families ask.
+  /// Payload bytes that arrived at the host: of its peers' requests, and of answers to its own READs.
   uint64_t delivered_to(const std::string& host) const;
   /// Which of the flows are selected, by flow number.
   std::vector<bool> selected(const FlowSelection& selection) const;

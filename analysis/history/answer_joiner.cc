@@ -34,6 +34,8 @@ void AnswerJoiner::arrives(const Sighting& s) {
   if (answer.kind == SeenAnswer::Kind::kAck) return take_ack(s, answer);
   if (answer.is_rc()) {
     ++tables_.counters.rc_acks;
+    if (s.payload > 0 && !s.trimmed)
+      rc_answers_[flow_key(s.source, s.destination, s.qp)].read_bytes += s.payload;
     if (answer.is_rc_nak()) {
       ++tables_.counters.rc_naks;
       rc_answers_[flow_key(s.source, s.destination, s.qp)].naks.push_back(

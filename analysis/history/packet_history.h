@@ -159,6 +159,7 @@ struct RcNak {
 /// What answered one flow of RC.
 struct RcAnswers {
   uint64_t cnps = 0;        ///< congestion notification packets that arrived at its sender
+  uint64_t read_bytes = 0;  ///< payload of answers to READs that arrived there, each arrival
   std::vector<RcNak> naks;  ///< in order of time
 };
 
