@@ -18,7 +18,7 @@ const std::string kRing = std::string(MRCLAB_BINARY_DIR) + "/tests/verbs/program
 
 bool has_gloo() {
   return std::filesystem::exists(kRing) &&
-         std::filesystem::exists(std::string(MRCLAB_BINARY_DIR) + "/rdma/libmrclab-held.so") &&
+         std::filesystem::exists(std::string(MRCLAB_BINARY_DIR) + "/rdma/libibverbs.so.1") &&
          ::geteuid() == 0;
 }
 

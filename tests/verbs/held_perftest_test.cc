@@ -15,7 +15,7 @@ namespace {
 
 bool has_perftest() {
   return std::filesystem::exists("/usr/bin/ib_write_lat") &&
-         std::filesystem::exists(std::string(MRCLAB_BINARY_DIR) + "/rdma/libmrclab-held.so") &&
+         std::filesystem::exists(std::string(MRCLAB_BINARY_DIR) + "/rdma/libibverbs.so.1") &&
          ::geteuid() == 0;
 }
 
