@@ -101,8 +101,8 @@ constexpr const char* kClient =
 
 TEST_CASE("a program's output is bounded, its last line kept, and its group ends with it") {
   const test::TemporaryRuns runs;
-  const auto talker =
-      run(command("yes | head -c 6000000; echo; echo ' the \033 end'; echo ' ---- '; exit 7", runs.path()));
+  const auto talker = run(command(
+      "yes | head -c 6000000; echo; echo ' the \033 end'; echo ' ---- '; exit 7", runs.path()));
   CHECK(talker->status()->code == 7);
   CHECK(talker->last_line() == " the   end");
   CHECK(std::filesystem::file_size(runs.path() / "log") == kMaxProgramOutput);
