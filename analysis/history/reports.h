@@ -45,7 +45,7 @@ struct MemoryRegion {
 /// One host's report at the end of a run.
 struct HostReport {
   std::string host;  ///< "h3"
-  uint32_t qps = 0;
+  uint32_t qps = 0;  ///< with those that have ended
   uint32_t qps_in_error = 0;
   uint64_t bytes_verified = 0;     ///< bytes that arrived here and were compared with what is right
   uint64_t bytes_wrong = 0;        ///< verified bytes that differ from what is right

@@ -89,8 +89,9 @@ struct HostStats {
   uint64_t port_status_received = 0;
   uint64_t evs_lost = 0;  ///< transitions to ASSUMED_BAD or, by a port of either end, to PORT_DOWN
   uint64_t evs_regained = 0;
-  uint32_t evs_bad = 0;  ///< now not usable, over all queue pairs
-  uint32_t qps = 0;
+  uint32_t evs_bad = 0;    ///< now not usable, over all queue pairs
+  uint32_t qps = 0;        ///< now
+  uint32_t qps_ended = 0;  ///< that had a peer and were destroyed or reset by their program
   uint32_t qps_in_error = 0;
   std::vector<QpErrorCount> qp_errors;  ///< qps_in_error by reason, the first reason first
   uint32_t qps_pending =

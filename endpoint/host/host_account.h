@@ -56,6 +56,7 @@ inline constexpr auto kReportTable<endpoint::HostStats> = report_table<endpoint:
     entry("evs_lost", &endpoint::HostStats::evs_lost),
     entry("evs_regained", &endpoint::HostStats::evs_regained),
     entry("evs_bad", &endpoint::HostStats::evs_bad), entry("qps", &endpoint::HostStats::qps),
+    entry("qps_ended", &endpoint::HostStats::qps_ended),
     entry("qps_in_error", &endpoint::HostStats::qps_in_error),
     entry("qp_errors", &endpoint::HostStats::qp_errors),
     entry("qps_pending", &endpoint::HostStats::qps_pending),

@@ -238,6 +238,8 @@ bool HostDevice::probe_answered(uint16_t id) {
 void HostDevice::power_off() {
   wakes_.clear();
   probes_.clear();
+  ended_.clear();  // the account of what was before is gone with the rest
+  node_.host_.stats.qps_ended = 0;
   for (const auto& record : records_) {
     if (!record) continue;
     if (record->attributes.state != QpState::kReset) record->attributes.state = QpState::kError;

@@ -79,6 +79,9 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   bool probe_answered(uint16_t id);
   /// Drops all queue pairs without a completion for the user, who destroys them later.
   void power_off();
+  /// The last state of queue pairs that their program has destroyed or reset, oldest first; what they still had under
+  /// way counts as failed. At most kMaxEnded; those that ended later are in HostStats::qps_ended alone.
+  const std::vector<QueueCounts>& ended() const { return ended_; }
 
   void memory_written() override;
 
@@ -99,6 +102,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   static constexpr uint32_t kMaxDepth = 1 << 16;
   static constexpr uint32_t kMaxQueues = 4096;  ///< completion queues, and shared receive queues
   static constexpr size_t kMaxWakes = 1 << 16;
+  static constexpr size_t kMaxEnded = 1024;
   static constexpr uint32_t kGids = 0xF, kMovedGids = 0xF0;  ///< entries with the host's address
   using Record = DeviceQueuePair;
 
@@ -122,6 +126,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   RcQueuePair& rc_of(const Record& record);
   void set_access(const Record& record);
   void disconnect(Record& record);
+  void keep_counts(const Record& record);
 
   PostResult start_work(Record& record, WorkRequest&& request);
   void flush_waiting(Record& record);
@@ -138,6 +143,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   HostIdentities identities_;
   uint32_t uses_ = 0;
   std::vector<std::unique_ptr<Record>> records_;  // by number of the QPN
+  std::vector<QueueCounts> ended_;
   std::vector<std::unique_ptr<CompletionQueue>> cqs_;
   std::vector<std::unique_ptr<SharedReceiveQueue>> srqs_;
   std::map<uint32_t, std::unique_ptr<WatchedRegion>> regions_;  ///< those by accessor, by rkey

@@ -256,8 +256,24 @@ void HostDevice::modify_to_error(Qpn qpn) {
   flush_waiting(record);
 }
 
+/// A program's queue pairs mostly end before the run does, which is judged by them all the same.
+void HostDevice::keep_counts(const Record& record) {
+  QueueCounts counts;
+  if (!is_rc_handle(*record.handle)) {
+    counts = node_.queue_pairs_[record.handle->value].counts();
+  } else if (const RcQueuePair& qp = rc_of(record); !qp.id.looped) {
+    counts = qp.counts();
+  } else {
+    return;  // no packet of it was in the fabric
+  }
+  counts.failed = counts.posted - counts.completed;
+  ++node_.host_.stats.qps_ended;
+  if (ended_.size() < kMaxEnded) ended_.push_back(counts);
+}
+
 /// The transport's queue pair ends without a report.
 void HostDevice::disconnect(Record& record) {
+  if (record.handle) keep_counts(record);
   if (record.handle && is_rc_handle(*record.handle)) {
     RcQueuePair& qp = rc_of(record);
     if (record.srq()) {

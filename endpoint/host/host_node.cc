@@ -272,11 +272,10 @@ HostStats HostImpl::stats() const {
 std::vector<QueueCounts> HostImpl::queues() const {
   std::vector<QueueCounts> all;
   for (const QueuePair& qp : queue_pairs_) {
-    const WorkLedger& work = qp.ledger();
-    all.push_back({qp.id.local, qp.id.remote, qp.peer.host, work.posted(), work.completed(),
-                   work.failed(), work.out_of_order(), qp.requester.failed()});
+    all.push_back(qp.counts());
   }
   roce_.add_counts(all);
+  if (device_ != nullptr) all.insert(all.end(), device_->ended().begin(), device_->ended().end());
   return all;
 }
 

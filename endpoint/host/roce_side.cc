@@ -299,10 +299,7 @@ void RoceSide::on_timer(uint32_t place) {
 
 void RoceSide::add_counts(std::vector<QueueCounts>& all) const {
   for (const RcQueuePair& qp : std::as_const(queue_pairs_)) {
-    if (qp.id.looped) continue;
-    const WorkLedger& work = qp.ledger();
-    all.push_back({qp.id.local, qp.id.remote, qp.id.peer, work.posted(), work.completed(),
-                   work.failed(), work.out_of_order(), qp.requester.failed()});
+    if (!qp.id.looped) all.push_back(qp.counts());
   }
 }
 

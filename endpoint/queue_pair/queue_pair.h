@@ -68,6 +68,17 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
   Qpn number() const override { return id.local; }
   void fail(std::string_view reason) override { requester.fail(reason); }
   const WorkLedger& ledger() const { return ledger_; }
+  /// What it was asked for and answered, up to now.
+  QueueCounts counts() const {
+    return {id.local,
+            id.remote,
+            peer.host,
+            ledger_.posted(),
+            ledger_.completed(),
+            ledger_.failed(),
+            ledger_.out_of_order(),
+            requester.failed()};
+  }
 
   const Identity id;
   Peer& peer;

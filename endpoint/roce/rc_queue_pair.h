@@ -65,6 +65,17 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
   Qpn number() const override { return id.local; }
   void fail(std::string_view reason) override { requester.fail(reason); }
   const WorkLedger& ledger() const { return ledger_; }
+  /// What it was asked for and answered, up to now.
+  QueueCounts counts() const {
+    return {id.local,
+            id.remote,
+            id.peer,
+            ledger_.posted(),
+            ledger_.completed(),
+            ledger_.failed(),
+            ledger_.out_of_order(),
+            requester.failed()};
+  }
 
   /// Is there a packet that waits for the port alone? Answers with data take turns with requests.
   bool ready(FabricTime now) const {

@@ -6,7 +6,7 @@ analysis::HostReport host_report(const std::string& host, const endpoint::HostAc
   const endpoint::HostStats& stats = account.stats;
   analysis::HostReport report;
   report.host = host;
-  report.qps = stats.qps;
+  report.qps = stats.qps + stats.qps_ended;
   report.qps_in_error = stats.qps_in_error;
   report.bytes_verified = stats.bytes_verified;
   report.bytes_wrong = stats.bytes_mismatched;

@@ -115,6 +115,29 @@ TEST_CASE("a packet that comes in before RTS establishes communication") {
   CHECK(events[0].qpn == lab.far.qpn);
 }
 
+TEST_CASE("a queue pair that its program has destroyed stays in its host's account") {
+  TransportKind transport = TransportKind::kMrc;
+  SUBCASE("MRC") {}
+  SUBCASE("RC") { transport = TransportKind::kRoce; }
+  VerbsLab lab(transport);
+  const std::vector<uint8_t> data(1000, 7);
+  CHECK(lab.near.post(lab.write(1, data)) == PostResult::kOk);
+  lab.run_for(us(100));
+  CHECK(lab.near.post(lab.write(2, data)) == PostResult::kOk);
+  lab.near.device->destroy_queue_pair(lab.near.qpn);
+  const auto queues = lab.fabric.host(0).queues();
+  REQUIRE(queues.size() == 1);
+  CHECK(queues[0].local == lab.near.qpn);
+  CHECK(queues[0].remote == lab.far.qpn);
+  CHECK(queues[0].peer == 1);
+  CHECK(queues[0].posted == 2);
+  CHECK(queues[0].completed == 1);
+  CHECK(queues[0].failed == 1);
+  CHECK_FALSE(queues[0].in_error);
+  CHECK(lab.fabric.stats(0).qps == 0);
+  CHECK(lab.fabric.stats(0).qps_ended == 1);
+}
+
 TEST_CASE(
     "only the last port that goes dark, and the first that is back, is the whole NIC's event") {
   VerbsLab lab(TransportKind::kMrc);

@@ -68,9 +68,10 @@ TEST_CASE("every counter of a host has a name for others, and no name is without
     }
   }
   // Of these the reasons have a family together, and eight a name of their own besides.
-  const std::set<std::string> unnamed{"datagrams_sent", "collectives_completed", "no_buffer",
-                                      "memory_faults",  "qps_pending",           "qps_active",
-                                      "qps_ready"};
+  const std::set<std::string> unnamed{"datagrams_sent", "collectives_completed",
+                                      "no_buffer",      "memory_faults",
+                                      "qps_pending",    "qps_active",
+                                      "qps_ready",      "qps_ended"};
   const std::set<std::string> named = named_at(Counts::kHost);
   for (const std::string& word : counted) {
     CHECK_MESSAGE(named.contains(word) != unnamed.contains(word), word);
