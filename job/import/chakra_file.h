@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "job/import/trace_file.h"
+#include "job/import/trace.h"
 
 namespace mrclab::job {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "job/import/trace_file.h"
+#include "job/import/trace.h"
 
 namespace mrclab::job {
 
