@@ -237,8 +237,8 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
     for (size_t value = 0; value < 256; ++value) {
       const auto opcode = static_cast<uint8_t>(value);
       if (!is_of_ibta(opcode)) continue;
-      const bool bare =
-          opcode == 0x11 || opcode == 0x81;  // an Acknowledge and a CNP have no payload
+      // Of RC a READ request, what answers without data and the atomics have no payload, nor has a CNP.
+      const bool bare = opcode == 0x0C || (opcode >= 0x11 && opcode <= 0x14) || opcode == 0x81;
       const size_t behind = ibta_opcode(opcode).header_bytes + (bare ? 0u : 64u);
       for (const Stack stack : kStacks) frames.push_back(packet_of(stack, opcode, behind));
     }
