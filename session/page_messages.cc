@@ -185,13 +185,14 @@ PacketKind kind_of(const SeenPacket& packet) {
   }
   if (is_datagram(packet)) return PacketKind::kOther;
   const auto opcode = static_cast<Opcode>(packet.opcode);
-  if (carries_data(opcode)) {
+  if (is_request(opcode) || is_rc_read_response(opcode)) {
     return packet.flags & SeenPacket::kAgain ? PacketKind::kAgain : PacketKind::kData;
   }
   switch (opcode) {
     case Opcode::kSack:
     case Opcode::kAcknowledge:
     case Opcode::kRcAcknowledge:
+    case Opcode::kRcAtomicAcknowledge:
     case Opcode::kCongestionNotification: return PacketKind::kSack;
     case Opcode::kNack: return PacketKind::kNack;
     case Opcode::kProbeRequest:

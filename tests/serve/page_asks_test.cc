@@ -41,6 +41,7 @@ TEST_CASE("a packet's kind is its opcode's, unless it was trimmed or is of no qu
   const std::map<std::string_view, PacketKind> kinds{{"sack", PacketKind::kSack},
                                                      {"acknowledge", PacketKind::kSack},
                                                      {"rc_acknowledge", PacketKind::kSack},
+                                                     {"rc_atomic_acknowledge", PacketKind::kSack},
                                                      {"cnp", PacketKind::kSack},
                                                      {"nack", PacketKind::kNack},
                                                      {"probe_request", PacketKind::kProbe},

@@ -11,9 +11,9 @@
 namespace mrclab::test {
 
 inline constexpr std::array<std::string_view, 20> kRooms{
-    "fabric",  "lazy",     "netio",      "routing",   "sim",  "faults",   "analysis",
-    "switchd", "endpoint", "standalone", "console",   "plan", "scenario", "recorded",
-    "live",    "session",  "lab",        "telemetry", "verbs",  "job"};
+    "fabric",  "lazy",     "netio",      "routing",   "sim",   "faults",   "analysis",
+    "switchd", "endpoint", "standalone", "console",   "plan",  "scenario", "recorded",
+    "live",    "session",  "lab",        "telemetry", "verbs", "job"};
 
 /// What each room and sub-room may include: {"lab", {"live", ...}}, {"live/world", {"live/bringup", ...}}.
 using Arrows = std::map<std::string, std::set<std::string>, std::less<>>;

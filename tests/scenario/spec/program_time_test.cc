@@ -89,7 +89,9 @@ TEST_CASE("shipped incidents under RDMA programs read, name their sources and ar
     CHECK_FALSE(scenario.holds_at_production.empty());
     // A held program's time is the fabric's, so nothing need be shortened; in this machine's time seconds would be hours.
     CHECK((scenario.programs_held || test::mentions(scenario.about, "Compressed")));
-    for (const ExecSpec& program : scenario.programs) CHECK_FALSE(program.may_fail);
+    // A program may fail where the incident is about how it fails.
+    const bool fails = name == "verbs-nccl-timers" || name == "verbs-lost-ack-rc";
+    for (const ExecSpec& program : scenario.programs) CHECK((fails || !program.may_fail));
   }
 }
 

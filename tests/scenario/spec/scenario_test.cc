@@ -297,7 +297,7 @@ TEST_CASE("bad scenarios get an exact error") {
            Row{with("dilation: 0\n"),
                "f.yaml:6:11: found \"0\": expected a whole number from 1 to 1000000"},
            Row{with("timing: exact\n"),
-               "f.yaml:6:9: found \"exact\": expected one of carried, wall"},
+               "f.yaml:6:9: found \"exact\": expected one of carried, wall, held"},
            Row{with("timing: wall\n"),
                "f.yaml:6:9: found timing by the wall clock without a number for \"dilation\": "
                "expected \"dilation: 5000\" or another number"},
