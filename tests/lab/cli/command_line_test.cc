@@ -38,6 +38,7 @@ const std::vector<NumericOptions> kNumericOptions{
      {"--class", "--port", "--seed"},
      {"--class", "--port", "--seed"}},
     {{"drill"}, {"no-such-rules.yml", "pair"}, {"--seed", "--stretch"}, {"--seed"}},
+    {{"job"}, {"no-such-job"}, {"--ranks", "--steps"}},
     {{"export", "syslog"}, {"no-such-run"}, {"--stretch"}},
     {{"lesson"}, {"no-such-lesson"}, {"--task"}},
     {{"exec"}, {}, {"--jobs"}},
