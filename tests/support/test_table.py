@@ -234,7 +234,8 @@ class Table:
         for name, words, targets in (("perftest in a lab", long, ()),
                                      ("collectives in a lab", [], ("gloo_ring", "nccl_net_harness", "verbs_net_plugin"))):
             script = "check_perftest" if not targets else "check_collectives"
-            yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", when, "sums", ("rdma",),
+            days = when if not targets else (NIGHTLY,)  # what collectives do is in test_verbs as well
+            yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", days, "sums", ("rdma",),
                        (*LIVE_TARGETS, "mrclab-labs", "mrclab-labd", "mrclab-rdma", *targets), lane="live", root=True,
                        sandbox=True, cost=120, timeout=self.timeout())
         yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others", when, "sums",
