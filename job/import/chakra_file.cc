@@ -47,6 +47,19 @@ enum NodeType : int32_t {
   kRecv = 6,
   kColl = 7
 };
+// A field by its number and how its value is written: one that is written otherwise is skipped, as protobuf has it.
+constexpr uint32_t as_varint(protozero::pbf_tag_type tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::varint);
+}
+constexpr uint32_t as_bytes(protozero::pbf_tag_type tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::length_delimited);
+}
+constexpr uint32_t as_fixed32(protozero::pbf_tag_type tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::fixed32);
+}
+constexpr uint32_t as_fixed64(protozero::pbf_tag_type tag) {
+  return protozero::tag_and_type(tag, protozero::pbf_wire_type::fixed64);
+}
 constexpr uint64_t kMaxMicros = uint64_t{1} << 40;
 
 /// What of a node matters; absent numbers are 0, as proto3 leaves them out.
@@ -68,20 +81,24 @@ void read_attribute(protozero::pbf_reader attribute, ChakraNode& node) {
   std::string name, text;
   std::optional<uint64_t> number;
   while (attribute.next()) {
-    switch (attribute.tag()) {
-      case kAttrName: name = attribute.get_string(); break;
-      case kAttrInt32: number = static_cast<uint64_t>(attribute.get_int32()); break;
-      case kAttrInt64: number = static_cast<uint64_t>(attribute.get_int64()); break;
-      case kAttrUint32: number = attribute.get_uint32(); break;
-      case kAttrUint64: number = attribute.get_uint64(); break;
-      case kAttrSint32: number = static_cast<uint64_t>(attribute.get_sint32()); break;
-      case kAttrSint64: number = static_cast<uint64_t>(attribute.get_sint64()); break;
-      case kAttrFixed32: number = attribute.get_fixed32(); break;
-      case kAttrFixed64: number = attribute.get_fixed64(); break;
-      case kAttrSfixed32: number = static_cast<uint64_t>(attribute.get_sfixed32()); break;
-      case kAttrSfixed64: number = static_cast<uint64_t>(attribute.get_sfixed64()); break;
-      case kAttrBool: number = attribute.get_bool() ? 1 : 0; break;
-      case kAttrString: text = attribute.get_string(); break;
+    switch (attribute.tag_and_type()) {
+      case as_bytes(kAttrName): name = attribute.get_string(); break;
+      case as_varint(kAttrInt32): number = static_cast<uint64_t>(attribute.get_int32()); break;
+      case as_varint(kAttrInt64): number = static_cast<uint64_t>(attribute.get_int64()); break;
+      case as_varint(kAttrUint32): number = attribute.get_uint32(); break;
+      case as_varint(kAttrUint64): number = attribute.get_uint64(); break;
+      case as_varint(kAttrSint32): number = static_cast<uint64_t>(attribute.get_sint32()); break;
+      case as_varint(kAttrSint64): number = static_cast<uint64_t>(attribute.get_sint64()); break;
+      case as_fixed32(kAttrFixed32): number = attribute.get_fixed32(); break;
+      case as_fixed64(kAttrFixed64): number = attribute.get_fixed64(); break;
+      case as_fixed32(kAttrSfixed32):
+        number = static_cast<uint64_t>(attribute.get_sfixed32());
+        break;
+      case as_fixed64(kAttrSfixed64):
+        number = static_cast<uint64_t>(attribute.get_sfixed64());
+        break;
+      case as_varint(kAttrBool): number = attribute.get_bool() ? 1 : 0; break;
+      case as_bytes(kAttrString): text = attribute.get_string(); break;
       default: attribute.skip();
     }
   }
@@ -92,24 +109,28 @@ void read_attribute(protozero::pbf_reader attribute, ChakraNode& node) {
 ChakraNode read_node(protozero::pbf_reader message) {
   ChakraNode node;
   while (message.next()) {
-    switch (message.tag()) {
-      case kNodeId: node.id = message.get_uint64(); break;
-      case kNodeType: node.type = message.get_enum(); break;
-      case kNodeDataDeps:
-        if (message.wire_type() == protozero::pbf_wire_type::varint) {
-          node.data_deps.push_back(message.get_uint64());
-        } else {
-          const auto packed = message.get_packed_uint64();
-          node.data_deps.insert(node.data_deps.end(), packed.begin(), packed.end());
-        }
-        break;
-      case kNodeDuration: node.micros = message.get_uint64(); break;
-      case kNodeInputs: {
-        protozero::pbf_reader inputs = message.get_message();
-        while (inputs.next(kInputsValues)) node.inputs = inputs.get_string();
+    switch (message.tag_and_type()) {
+      case as_varint(kNodeId): node.id = message.get_uint64(); break;
+      case as_varint(kNodeType): node.type = message.get_enum(); break;
+      case as_varint(kNodeDataDeps): node.data_deps.push_back(message.get_uint64()); break;
+      case as_bytes(kNodeDataDeps): {
+        const auto packed = message.get_packed_uint64();
+        node.data_deps.insert(node.data_deps.end(), packed.begin(), packed.end());
         break;
       }
-      case kNodeAttr: read_attribute(message.get_message(), node); break;
+      case as_varint(kNodeDuration): node.micros = message.get_uint64(); break;
+      case as_bytes(kNodeInputs): {
+        protozero::pbf_reader inputs = message.get_message();
+        while (inputs.next()) {
+          if (inputs.tag_and_type() == as_bytes(kInputsValues)) {
+            node.inputs = inputs.get_string();
+          } else {
+            inputs.skip();
+          }
+        }
+        break;
+      }
+      case as_bytes(kNodeAttr): read_attribute(message.get_message(), node); break;
       default: message.skip();
     }
   }
