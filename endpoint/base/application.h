@@ -42,14 +42,15 @@ struct RemoteOperation {
 /// unchanged until its completion.
 struct WriteRequest {
   uint64_t id = 0;    ///< handed back with the completion
-  ConstMemory local;  ///< of a READ or an atomic only its length
+  ConstMemory local;  ///< a READ or an atomic uses its length alone
   uint64_t remote_va = 0;
   uint32_t rkey = 0;
   std::optional<uint32_t> immediate;
   WorkKind kind = WorkKind::kWrite;
   bool solicited = false;  ///< asks for an event at the receiver (RC)
   bool fence = false;      ///< starts when all READs and atomics before it are complete (RC)
-  const RemoteOperation* operation = nullptr;  ///< of a READ or an atomic; as long as `local`
+  const RemoteOperation* operation =
+      nullptr;  ///< set for a READ or an atomic; must stay valid as `local` must
 };
 
 /// Status of a write or receive that did not fail itself but whose queue pair did.

@@ -48,7 +48,7 @@ class MemoryRegistry {
     MemoryCheck check = MemoryCheck::kBadRkey;
     uint8_t* data = nullptr;  ///< of `length` bytes; null unless kOk, and if the region has none
     RegionAccess* access = nullptr;  ///< instead of `data`
-    uint64_t offset = 0;             ///< of the accessor
+    uint64_t offset = 0;             ///< where the target begins in `access`
     /// Puts bytes there, or gets them. A run without payload has no place for them.
     void write(std::span<const uint8_t> bytes) const;
     void read(std::span<uint8_t> bytes) const;

@@ -1,6 +1,6 @@
 #pragma once
 // Memory that is reached by calls: that of a program in another process. A NIC's memory is pinned, so an access never
-// fails: what the program has taken away meanwhile takes bytes that nobody sees, and gives zeros.
+// fails: where the program has unmapped its memory meanwhile, an accessor drops what is written and reads zeros.
 
 #include <algorithm>
 #include <cstdint>

@@ -70,7 +70,8 @@ struct SharedReceiveQueue {
 /// A queue pair.
 struct DeviceQueuePair {
   Qpn qpn;
-  uint32_t use = 0;  ///< of its number, for identities
+  uint32_t use =
+      0;  ///< how often its number was given out, this time included: HostIdentities makes QPN and PSN of it
   QpAttributes attributes;
   std::optional<QpHandle> handle;    ///< from RTR on
   std::deque<SentWork> sends;        ///< in the order of posting

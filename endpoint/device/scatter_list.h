@@ -1,5 +1,6 @@
 #pragma once
-// Memory of programs as the device hands it to the transports: pieces behind one another, and who is told of writes.
+// Memory of programs as the device hands it to the transports: pieces behind one another; the device is called when a
+// transport has written to them.
 
 #include <algorithm>
 #include <cstdint>

@@ -30,7 +30,7 @@ struct DeviceAttributes {
   uint32_t max_queue_pairs = 0;
   uint32_t max_memory_regions = 0;
   uint32_t max_completion_queues = 0;
-  uint32_t max_completions = 0;  ///< of a queue
+  uint32_t max_completions = 0;  ///< that one completion queue holds
   uint32_t max_shared_receive_queues = 0;
   uint32_t ports = 0;  ///< = planes
 };

@@ -50,7 +50,7 @@ std::string_view reason_of(WorkStatus local) {
   }
 }
 
-/// Nobody knows what would have used it up.
+/// A flushed receive has met no message, so its opcode is the one that receives of this transport mostly complete with.
 WorkOpcode flushed_receive(const DeviceQueuePair& qp) {
   return qp.is_rc() ? WorkOpcode::kReceive : WorkOpcode::kReceiveRdmaWithImmediate;
 }

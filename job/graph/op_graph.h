@@ -9,7 +9,7 @@
 //   collective   one operation in each rank of `group`; the n-th of a group in one rank meets the n-th in the others
 //
 // Sizes are those of nccl-tests, whatever the file meant by its own: all_reduce, reduce_scatter, broadcast and
-// all_to_all say the bytes of a rank's whole input vector, all_gather those of the whole result.
+// all_to_all count the bytes of a rank's whole input vector, all_gather those of the whole result.
 
 #include <compare>
 #include <cstdint>

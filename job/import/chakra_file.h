@@ -7,7 +7,7 @@
 //   COMM_COLL                   comm_type over pg_name; of all_gather comm_size is one rank's part
 //   METADATA                    may name groups
 //
-// data_deps say what an operation waits for; ctrl_deps are callers, which the tools that write these files turn into
+// data_deps list what an operation waits for; ctrl_deps are callers, which the tools that write these files turn into
 // data_deps where they matter, so they are left alone, as ASTRA-sim does.
 
 #include <filesystem>

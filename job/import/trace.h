@@ -22,7 +22,7 @@ enum class TimeUnit : uint8_t { kPicoseconds, kNanoseconds, kMicroseconds };
 struct TraceOptions {
   std::optional<TraceFormat> format;  ///< none: found out
   std::optional<TimeUnit> time_unit;  ///< none: the format's own, where that is certain
-  std::optional<uint32_t> ranks;      ///< where a file does not say how many there are
+  std::optional<uint32_t> ranks;      ///< where a file does not give their number
   uint32_t steps = 1;                 ///< how often what describes one step is repeated
 };
 

@@ -10,32 +10,13 @@
 #include "fabric/text/visible_text.h"
 #include "lab/drill/prom_tool.h"
 #include "netio/system/file_descriptor.h"
+#include "netio/system/scratch_folder.h"
 #include "scenario/judging/run_inputs.h"
 
 namespace mrclab::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Removed with all that is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string form = (fs::temp_directory_path() / "mrclab-drill-XXXXXX").string();
-    if (::mkdtemp(form.data()) == nullptr) throw InputError("cannot make " + form);
-    path_ = form;
-  }
-  ~ScratchFolder() {
-    std::error_code none;
-    fs::remove_all(path_, none);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 /// What a fault, or an alert's labels, are about.
 struct Parts {
@@ -204,7 +185,7 @@ int Drill::exit_code() const {
 
 Drill drill_rules(const RuleFile& rules, const RecordedRun& run, const DrillOptions& options) {
   const int64_t interval = interval_ms(options);
-  const ScratchFolder scratch;
+  const netio::ScratchFolder scratch("mrclab-drill-");
   const PromToolAnswer checked =
       run_prom_tool({"check", "rules", rules.path.string()}, scratch.path(), options.interrupted);
   if (checked.code != 0) {

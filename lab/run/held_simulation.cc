@@ -1,7 +1,6 @@
 #include "lab/run/held_simulation.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <map>
@@ -11,7 +10,6 @@
 #include "fabric/text/yaml.h"
 #include "live/bringup/node_container_files.h"
 #include "netio/kernel/loopback_network.h"
-#include "netio/system/system_error.h"
 #include "sim/bipartition.h"
 #include "verbs/protocol/management_address.h"
 
@@ -63,17 +61,6 @@ void check_held_fabric(const Scenario& scenario) {
                    "longer than their management network: expected wires of less than 1 km");
 }
 
-HeldSimulation::Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "mrclab-held-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw netio::SystemError("make folder " + name, errno);
-  path = name;
-}
-
-HeldSimulation::Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
-
 HeldSimulation::HeldSimulation(const Scenario& scenario, Simulation& simulation,
                                const std::filesystem::path& run_folder, GoOn go_on)
     : scenario_(scenario),
@@ -82,14 +69,14 @@ HeldSimulation::HeldSimulation(const Scenario& scenario, Simulation& simulation,
       network_(netio::make_loopback_network(verbs::management_address(0), verbs::kManagementBits)),
       hosts_(scenario.topology.host_count(), [this](uint32_t host) { simulation_.plan(host); }) {
   check_held_fabric(scenario);
-  write_hosts_file(scenario.topology, folder_.path);
+  write_hosts_file(scenario.topology, folder_.path());
   const auto transport = endpoint::make_profile(scenario.transport, scenario.topology).transport;
   // Every host answers in the management network, and be it that nobody listens.
   for (uint32_t host = 0; host < scenario.topology.host_count(); ++host) {
     hosts_.add(simulation.device(host), verbs::host_facts(scenario.topology, host, transport));
   }
   for (const verbs::DeclaredProgram& program :
-       declared_programs(scenario, folder_.path / "nodes")) {
+       declared_programs(scenario, folder_.path() / "nodes")) {
     hosts_.declare(program);
   }
   hosts_.world().set_while_waiting([this] {
@@ -97,11 +84,11 @@ HeldSimulation::HeldSimulation(const Scenario& scenario, Simulation& simulation,
     return !go_on_ || go_on_(simulation_.now());
   });
   const ExecPlace place{scenario.topology,
-                        folder_.path,
+                        folder_.path(),
                         [this](NodeId) -> const netio::NetworkNamespace& { return network_; },
                         {}};
   programs_ = std::make_unique<ExecPrograms>(
-      place, scenario, ExecRun{scenario.seed, 0, logs_in(run_folder, folder_.path)});
+      place, scenario, ExecRun{scenario.seed, 0, logs_in(run_folder, folder_.path())});
   programs_->start_held();
 }
 

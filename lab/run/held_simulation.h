@@ -18,6 +18,7 @@
 #include "fabric/base/units.h"
 #include "lab/run/exec_workload.h"
 #include "netio/kernel/namespace.h"
+#include "netio/system/scratch_folder.h"
 #include "scenario/judging/world_outcome.h"
 #include "scenario/simulation/simulation.h"
 #include "scenario/spec/scenario_value.h"
@@ -52,17 +53,11 @@ class HeldSimulation {
   void finish(WorldOutcome& outcome);
 
  private:
-  /// A folder that nobody else reads, gone with this.
-  struct Folder {
-    Folder();
-    ~Folder();
-    std::filesystem::path path;
-  };
-
   const Scenario& scenario_;
   Simulation& simulation_;
   GoOn go_on_;
-  Folder folder_;
+  netio::ScratchFolder folder_{
+      "mrclab-held-"};  ///< sockets: a run folder's path may be too long for one
   netio::NetworkNamespace network_;
   verbs::HeldHosts hosts_;
   std::unique_ptr<ExecPrograms> programs_;

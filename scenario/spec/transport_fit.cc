@@ -34,6 +34,7 @@ bool has_carrier_routes_alone(const Topology& topology) {
 bool uses_roce(const Scenario& scenario) {
   const bool by_default = endpoint::make_profile(scenario.transport, scenario.topology).transport ==
                           endpoint::TransportKind::kRoce;
+  if (by_default && !scenario.programs.empty()) return true;  // their queue pairs are the host's
   return std::any_of(scenario.workload.begin(), scenario.workload.end(), [&](const auto& spec) {
     const auto transport = endpoint::transport_of(spec);
     return transport ? *transport == endpoint::TransportKind::kRoce : by_default;

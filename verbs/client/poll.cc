@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "verbs/client/operations.h"
-#include "verbs/client/work/emulation.h"
-#include "verbs/client/work/places.h"
+#include "verbs/client/requests/emulation.h"
+#include "verbs/client/requests/places.h"
 
 namespace mrclab::verbs {
 namespace {

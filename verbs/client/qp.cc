@@ -8,8 +8,8 @@
 #include "verbs/client/qp_change.h"
 #include "verbs/client/qp_rules.h"
 #include "verbs/client/registry.h"
-#include "verbs/client/work/emulation.h"
-#include "verbs/client/work/places.h"
+#include "verbs/client/requests/emulation.h"
+#include "verbs/client/requests/places.h"
 
 namespace mrclab::verbs {
 namespace {
