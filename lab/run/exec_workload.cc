@@ -177,11 +177,16 @@ void ExecPrograms::await_ended() {
   });
 }
 
-std::vector<analysis::CheckResult> ExecPrograms::finish() {
+std::vector<analysis::CheckResult> ExecPrograms::finish(bool interrupted) {
   await_ended();
   end_all();
   std::vector<analysis::CheckResult> checks;
-  for (size_t i = 0; i < specs_.size(); ++i) checks.push_back(check_of(i));
+  for (size_t i = 0; i < specs_.size(); ++i) {
+    checks.push_back(check_of(i));
+    const verbs::HeldReport* const held = report_of(i);
+    if (!interrupted || held == nullptr || held->ended != FabricTime::never()) continue;
+    checks.back() = unjudged(std::move(checks.back()), "was running when the run was interrupted");
+  }
   return checks;
 }
 

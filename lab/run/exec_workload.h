@@ -73,7 +73,8 @@ class ExecPrograms {
   /// What became of held programs, by the processes that held them.
   void set_reports(std::vector<verbs::HeldReport> reports) { reports_ = std::move(reports); }
   /// Ends all that still runs, and returns one check for each program. One that has ended at fabric time is waited for.
-  std::vector<analysis::CheckResult> finish();
+  /// `interrupted`: the run was given up, so a held program that had not ended before shows nothing.
+  std::vector<analysis::CheckResult> finish(bool interrupted = false);
 
  private:
   void start(size_t index);

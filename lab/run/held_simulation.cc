@@ -107,11 +107,12 @@ bool HeldSimulation::step(FabricTime now) {
 }
 
 void HeldSimulation::finish(WorldOutcome& outcome) {
+  const bool interrupted = hosts_.world().given_up();  // closing ends every program
   hosts_.close();
   std::vector<verbs::HeldReport> reports = hosts_.reports();
   add_not_held(outcome, scenario_, reports);
   programs_->set_reports(std::move(reports));
-  outcome.programs = programs_->finish();
+  outcome.programs = programs_->finish(interrupted);
 }
 
 void add_not_held(WorldOutcome& outcome, const Scenario& scenario,
