@@ -26,7 +26,7 @@ void add_schema_verb(CLI::App& app, CliResult& result);    ///< schema
 void add_list_verb(CLI::App& app, CliResult& result);      ///< list
 void add_clock_verb(CLI::App& app, CliResult& result);     ///< clock
 void add_import_verb(CLI::App& app, CliResult& result);    ///< import
-void add_job_verb(CLI::App& app, CliResult& result);        ///< job
+void add_job_verb(CLI::App& app, CliResult& result);       ///< job
 void add_validate_verb(CLI::App& app, CliResult& result);  ///< validate
 void add_doctor_verb(CLI::App& app, CliResult& result);    ///< doctor
 void add_source_verbs(CLI::App& app);  ///< test, version, package, completion, man, words
