@@ -200,9 +200,7 @@ CheckResult SilentLosses::result(CheckResult check) const {
     return passed(check,
                   run_.of_whole_run(run_.history.packets().size(), "packet", Source::kPackets));
   }
-  if (queues_ == 0 && !run_.destroyed_queue_pairs()) {
-    return unjudged(check, "no host has reported its messages");
-  }
+  if (queues_ == 0) return unjudged(check, "no host has reported its messages");
   if (posted_ > 0) {
     return passed(
         check, run_.of_whole_run(posted_, {"message posted", "messages posted"}, Source::kReports));
@@ -261,9 +259,7 @@ CheckResult judge(const ExpectInOrder&, const JudgedRun& run) {
   if (wrong > 0) return failed(check, first);
   const bool all_gone = queues == 0 && run.all_lost_power();
   if (all_gone) check.note = "every host lost its power, and its completions with it";
-  if (queues == 0 && !all_gone && !run.destroyed_queue_pairs()) {
-    return unjudged(check, "no host has reported its completions");
-  }
+  if (queues == 0 && !all_gone) return unjudged(check, "no host has reported its completions");
   if (told > 0) return passed(check, run.of_whole_run(told, "completion", Source::kReports));
   const HistoryCounters& c = run.history.counters();
   return passed(check, run.of_whole_run(c.sacks + c.rc_acks, "answer", Source::kPackets));
@@ -277,9 +273,7 @@ CheckResult judge(const ExpectNoQpErrorWhileAPathLives&, const JudgedRun& run) {
   for (const HostReport& host : run.hosts.hosts) reported += host.qps_in_error;
   const std::vector<QpFailure>& failures = run.evidence.events().failures();
   if (run.hosts.hosts.empty()) return unjudged(check, "no host has reported its QPs");
-  check.looked = run.destroyed_queue_pairs()
-                     ? run.of_whole_run(run.history.packets().size(), "packet", Source::kPackets)
-                     : run.used_queue_pairs();
+  check.looked = run.used_queue_pairs();
   if (reported == 0 && failures.empty()) {
     check.measured = 0;
     return passed(check, *check.looked);

@@ -143,12 +143,6 @@ Looked JudgedRun::used_queue_pairs() const {
   return of_whole_run(used, "queue pair with work", Source::kReports);
 }
 
-bool JudgedRun::destroyed_queue_pairs() const {
-  const auto has_none = [](const HostReport& host) { return host.qps == 0 && host.queues.empty(); };
-  return !hosts.hosts.empty() && !history.packets().empty() &&
-         std::all_of(hosts.hosts.begin(), hosts.hosts.end(), has_none);
-}
-
 Looked JudgedRun::arrived(FabricTime from, FabricTime until) const {
   const auto deliveries = history.deliveries();
   const auto count = std::count_if(

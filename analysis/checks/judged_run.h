@@ -65,8 +65,6 @@ struct JudgedRun : CheckInputs {
   /// Queue pairs to which messages were posted, as hosts report, and of hosts that report no single ones those
   /// whose data packets were seen: a queue pair that had nothing to do has not held.
   Looked used_queue_pairs() const;
-  /// Hosts have reported, and none has a queue pair, but packets of some were seen: their programs have destroyed them.
-  bool destroyed_queue_pairs() const;
   /// Data packets that reached their hosts whole between the two instants.
   Looked arrived(FabricTime from, FabricTime until) const;
 

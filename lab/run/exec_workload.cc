@@ -217,8 +217,7 @@ analysis::CheckResult ExecPrograms::check_of(size_t index) const {
   const bool has_failed = !why.empty() && !spec.may_fail && check.measured.has_value();
   const bool showed = program != nullptr && (attached || has_failed);
   if (program != nullptr && !attached && why.empty() && check.measured) {
-    why =
-        "ended without having attached: a static binary, or one that asks for no time, verbs or IPv4 sockets";
+    why = "ended without having attached: " + std::string(verbs::kNeverAttaches);
   }
   const analysis::Looked looked(showed ? 1 : 0, "program", FabricTime::zero(), FabricTime::never(),
                                 analysis::Source::kProgram);

@@ -108,24 +108,6 @@ TEST_CASE("no_qp_error cannot be judged without reports") {
   CHECK(story.check(ExpectNoQpError{}).result == Result::kInconclusive);
 }
 
-TEST_CASE("queue pairs that programs have destroyed are judged by their packets") {
-  FailingLink story("destroyed");
-  for (HostReport& host : story.run.inputs.hosts.hosts) {
-    host.qps = 0;
-    host.queues.clear();
-  }
-  for (const CheckResult& check :
-       {story.check(ExpectNoQpError{}), story.check(ExpectNoSilentLoss{})}) {
-    CAPTURE(check.name);
-    CHECK(check.result == Result::kPass);
-    REQUIRE(check.looked);
-    CHECK(check.looked->count() > 0);
-  }
-  // An error counts though its queue pair is gone.
-  story.run.inputs.hosts.hosts[1].qps_in_error = 1;
-  CHECK(story.check(ExpectNoQpError{}).result == Result::kFail);
-}
-
 TEST_CASE("memory_intact fails on a wrong byte and on a write outside of registered memory") {
   FailingLink story("memory");
   CHECK(story.check(ExpectMemoryIntact{}).result == Result::kPass);

@@ -61,11 +61,8 @@ void HeldHost::start(Place& place) {
   place.listener.reset();
   if (!socket) {
     place.gone = true;
-    place.why_gone =
-        world_.given_up()
-            ? "the run was given up"
-            : "never attached: a static binary, or one that asks for no time, verbs or "
-              "IPv4 sockets";
+    place.why_gone = world_.given_up() ? "the run was given up"
+                                       : "never attached: " + std::string(kNeverAttaches);
     return;
   }
   place.program = std::make_unique<HeldProgram>(world_, *this, place.declared, std::move(*socket),

@@ -150,10 +150,7 @@ void HeldProgram::make_request(FabricTime now) {
       return reply(0);
     }
     case Op::kExit: return end(now);
-    default: {
-      const std::vector<uint8_t> request = request_;
-      return send(session_->handle(request, std::move(descriptors_)));
-    }
+    default: return send(session_->handle(request_, std::move(descriptors_)));
   }
 }
 

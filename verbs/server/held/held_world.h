@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fabric/base/units.h"
@@ -24,6 +25,10 @@ struct DeclaredProgram {
   std::string socket;
   std::string command;  ///< for messages
 };
+
+/// Which programs never come, for messages.
+inline constexpr std::string_view kNeverAttaches =
+    "a static binary, or one that asks for no time, verbs or IPv4 sockets";
 
 /// What became of a program.
 struct HeldReport {
