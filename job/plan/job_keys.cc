@@ -1,0 +1,188 @@
+#include "job/plan/job_keys.h"
+
+#include <algorithm>
+#include <set>
+
+#include "job/plan/job_groups.h"
+#include "job/plan/phase_keys.h"
+#include "job/plan/phase_order.h"
+
+namespace mrclab::job {
+namespace {
+
+using Form = ValueForm;
+using S = JobSpec;
+using R = KeyRow<S, NameResolver>;
+
+const Form kText = Form::of(Form::Kind::kText);
+
+/// A list keeps its order: it says which rank is where.
+std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
+  std::vector<uint32_t> hosts;
+  std::set<uint32_t> seen;
+  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
+    for (const NodeId id : names.hosts(item)) {
+      const uint32_t host = names.topology().node(id).index;
+      if (!seen.insert(host).second) {
+        item.fail(names.topology().node(id).name + " twice", "each host once: it is one rank");
+      }
+      hosts.push_back(host);
+    }
+  }
+  if (hosts.size() < 2 || hosts.size() > kMaxRanks) {
+    value.fail(std::to_string(hosts.size()) + " hosts", "2 to " + std::to_string(kMaxRanks));
+  }
+  return hosts;
+}
+
+auto hosts_kind() {
+  const auto write = [](const std::vector<uint32_t>& hosts) {
+    std::string text;
+    for (const uint32_t host : hosts) {
+      text += (text.empty() ? "h" : ", h") + std::to_string(host);
+    }
+    return "[" + text + "]";
+  };
+  return ValueKind{Form::either({kText, Form::list(kText)}), read_hosts, write};
+}
+
+// --- groups --------------------------------------------------------------------------------------
+
+/// Inner to outer in Llama 3's paper and Megatron-LM: [tp, cp, ep, dp, pp] or [tp, cp, pp, dp]; here as the file has them.
+const std::vector<std::string>& dimensions() {
+  static const std::vector<std::string> kNames{"tp", "cp", "ep", "pp", "dp"};
+  return kNames;
+}
+
+GroupKind read_group(const std::string& name, const YamlValue& value) {
+  GroupKind kind{name};
+  if (value.is_scalar()) {
+    const auto& known = dimensions();
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      value.fail("a size of the group " + in_quotes(name),
+                 "lists of ranks, such as [[0, 1], [2, 3]]; tp, cp, ep, pp and dp have sizes");
+    }
+    kind.size = static_cast<uint32_t>(value.as_integer(1, kMaxRanks));
+    return kind;
+  }
+  for (const YamlValue& list : value.items()) {
+    std::vector<uint32_t>& ranks = kind.lists.emplace_back();
+    for (const YamlValue& rank : list.items()) {
+      ranks.push_back(static_cast<uint32_t>(rank.as_integer(0, kMaxRanks - 1)));
+    }
+    if (ranks.size() < 2) list.fail_expecting("at least two ranks");
+  }
+  if (kind.lists.empty()) value.fail_expecting("at least one list of ranks");
+  return kind;
+}
+
+R groups_row() {
+  const auto read = [](const YamlValue& value, S& spec, NameResolver&) {
+    for (const auto& [name, groups] : value.members()) {
+      const bool plain =
+          !name.empty() && name.size() <= 32 &&
+          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
+      if (!plain || name == "all") {
+        value.fail_at_key(name, "the group " + in_quotes(name),
+                          "a name of at most 32 of a-z, 0-9, dash and underscore, not all");
+      }
+      spec.groups.push_back(read_group(name, groups));
+    }
+  };
+  const auto write = [](const S& spec) {
+    std::string text;
+    for (const GroupKind& kind : spec.groups) {
+      std::string groups = std::to_string(kind.size);
+      if (kind.size == 0) {
+        groups.clear();
+        for (const std::vector<uint32_t>& list : kind.lists) {
+          std::string ranks;
+          for (const uint32_t rank : list)
+            ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
+          groups += (groups.empty() ? "[" : ", [") + ranks + "]";
+        }
+        groups = "[" + groups + "]";
+      }
+      text += (text.empty() ? "{" : ", ") + yaml_word(kind.name) + ": " + groups;
+    }
+    return text.empty() ? text : text + "}";
+  };
+  const Form lists = Form::list(Form::list(Form::integer(0, kMaxRanks - 1), 2), 1);
+  return {"groups", Form::map_of(Form::either({Form::integer(1, kMaxRanks), lists})),
+          "tp, cp, ep, pp, dp, inner to outer, with their sizes; others as lists of ranks", read,
+          write};
+}
+
+/// "1/1000"
+auto scale_kind() {
+  const auto read = [](const YamlValue& value) {
+    const std::string text = value.as_string();
+    const std::string digits = text.starts_with("1/") ? text.substr(2) : text == "1" ? "1" : "";
+    const bool number = !digits.empty() && digits.size() <= 7 && digits[0] != '0' &&
+                        digits.find_first_not_of("0123456789") == std::string::npos;
+    const uint32_t scale = number ? static_cast<uint32_t>(std::stoul(digits)) : 0;
+    if (scale == 0 || scale > kMaxScale) value.fail_expecting("1/1 to 1/1000000, such as 1/1000");
+    return scale;
+  };
+  return ValueKind{kText, read,
+                   [](uint32_t in) { return in == 1 ? "" : "1/" + std::to_string(in); }};
+}
+
+const KeyTable<S, NameResolver>& job_keys() {
+  static const KeyTable<S, NameResolver> kKeys(job_rows());
+  return kKeys;
+}
+
+}  // namespace
+
+const std::vector<R>& job_rows() {
+  static const std::vector<R> kRows{
+      R::of("name", &S::name, name_kind(), "in tables and draws", kIfUnusual),
+      R::of("hosts", &S::hosts, hosts_kind(), "one a rank, in the order of the list",
+            {.need = Form::Key::kRequired, .read_pass = 0}),
+      groups_row(),
+      R::of("steps", &S::steps, integer_kind(1, kMaxSteps), "how often the phases run", kIfUnusual),
+      R::of("warmup", &S::warmup, integer_kind(0, kMaxSteps - 1),
+            "steps at the beginning that averages leave out", kIfUnusual),
+      R::of("microbatches", &S::microbatches, integer_kind(1, kMaxMicrobatches),
+            "of a step, for phases with `each: microbatch`", kIfUnusual),
+      R::of("scale", &S::scale, scale_kind(), "of bytes and computing, such as 1/1000"),
+      {"phases", phases_form(), "what a step is made of",
+       [](const YamlValue& value, S& spec, NameResolver&) { spec.phases = read_phases(value); },
+       [](const S& spec) { return phases_text(spec.phases); }}};
+  return kRows;
+}
+
+void check_job(const YamlValue& body, const JobSpec& spec) {
+  if (spec.warmup >= spec.steps) {
+    body.require("warmup").fail_expecting("fewer than the " + std::to_string(spec.steps) +
+                                          " steps");
+  }
+  const auto at = [&](const char* key, const auto& check) {
+    try {
+      check();
+    } catch (const InputError& error) {
+      body.require(key).fail(error.what(), "groups and phases that fit each other");
+    }
+  };
+  if (!spec.groups.empty()) at("groups", [&] { JobGroups groups(spec); });
+  if (spec.phases.empty()) body.fail("no work", "\"phases: [...]\"");
+  at("phases", [&] {
+    PhaseOrder order(spec.phases);
+    JobGroups groups(spec);
+  });
+}
+
+ValueForm job_form() { return job_keys().form(); }
+
+JobSpec read_job(const YamlValue& body, NameResolver& names) {
+  check_form(body, job_form());
+  JobSpec spec;
+  job_keys().read(body, spec, names);
+  check_job(body, spec);
+  return spec;
+}
+
+std::string job_text(const JobSpec& spec) { return job_keys().written(spec); }
+
+}  // namespace mrclab::job

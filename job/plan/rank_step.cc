@@ -1,0 +1,232 @@
+#include "job/plan/rank_step.h"
+
+#include <algorithm>
+
+#include "job/plan/compute_time.h"
+
+namespace mrclab::job {
+namespace {
+
+constexpr uint64_t kElementBytes = 4;
+
+void append(std::vector<Dependency>& to, const std::vector<Dependency>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+Neighbours neighbours_of(const NamedGroups& groups, uint32_t rank, Direction direction) {
+  if (groups.group_of[rank] == NamedGroups::kNone) return {};
+  const std::vector<uint32_t>& ranks = groups.groups[groups.group_of[rank]];
+  const size_t place = groups.place_of[rank], last = ranks.size() - 1;
+  if (last == 0) return {};
+  Neighbours found{ranks[place == last ? 0 : place + 1], ranks[place == 0 ? last : place - 1]};
+  const bool is_chain = direction == Direction::kNext || direction == Direction::kPrevious;
+  if (is_chain && place == last) found.to = kAnyPeer;
+  if (is_chain && place == 0) found.from = kAnyPeer;
+  const bool is_down = direction == Direction::kPrevious || direction == Direction::kLeft;
+  if (is_down) std::swap(found.to, found.from);
+  return found;
+}
+
+RankStep::RankStep(StepPlan& plan, PlannedJob& job, uint32_t rank, uint32_t step, Waits before)
+    : plan_(plan),
+      job_(job),
+      rank_(rank),
+      step_(step),
+      before_(std::move(before)),
+      gate_(before_),
+      done_(plan.phases.size()) {}
+
+uint32_t RankStep::add() {
+  const auto first = static_cast<uint32_t>(job_.graph.ops().size());
+  add_once(plan_.order.before());
+  add_turns();
+  add_once(plan_.order.behind());
+  // Behind what nothing of the step waits for, the rest has ended as well.
+  const auto end = static_cast<uint32_t>(job_.graph.ops().size());
+  std::vector<bool> is_waited_for(end - first);
+  for (uint32_t i = first; i < end; ++i) {
+    for (const Dependency& dependency : job_.graph.dependencies(job_.graph.op(i))) {
+      if (dependency.op >= first) is_waited_for[dependency.op - first] = true;
+    }
+  }
+  Waits last;
+  for (uint32_t i = first; i < end; ++i) {
+    if (!is_waited_for[i - first]) last.push_back({i});
+  }
+  Op moment;
+  moment.lane = kNoLane;
+  return add_op(moment, plan_.phases.size(), last.empty() ? before_ : last);
+}
+
+void RankStep::add_once(const std::vector<size_t>& phases) {
+  for (const size_t phase : phases) add_phase(phase, {}, 0);
+}
+
+void RankStep::add_turns() {
+  if (plan_.order.in(Pass::kForward).empty() && plan_.order.in(Pass::kBackward).empty()) return;
+  const uint32_t stages = plan_.groups.size_of("pp"), stage = plan_.groups.place_in("pp", rank_);
+  for (const PassTurn& turn : one_forward_one_backward(stage, stages, plan_.spec.microbatches)) {
+    add_turn(turn);
+  }
+}
+
+void RankStep::add_turn(const PassTurn& turn) {
+  const std::vector<size_t>& phases = plan_.order.in(turn.pass);
+  if (phases.empty()) return;
+  Waits gate = gate_;
+  // It is the pass before that lets a rank wait for its neighbour: what comes earlier lies there.
+  for (const size_t phase : phases) {
+    if (const auto* send = std::get_if<SendWork>(&plan_.phases[phase].work)) {
+      append(gate, add_receives(*send, phase, gate_));
+    }
+  }
+  Waits ends;
+  for (const size_t phase : phases) {
+    add_phase(phase, gate, turn.microbatch);
+    if (plan_.order.waits(phase).ends_pass) append(ends, done(phase, turn.microbatch).ends);
+  }
+  gate_ = ends.empty() ? gate : ends;
+}
+
+const RankStep::Done& RankStep::done(size_t phase, uint32_t microbatch) const {
+  const std::map<uint32_t, Done>& all = done_[phase];
+  const auto found = all.find(microbatch);
+  // Who comes once waits for the micro-batch that came last.
+  return found != all.end() ? found->second : std::prev(all.end())->second;
+}
+
+RankStep::Waits RankStep::waits_of(size_t phase, const Waits& gate, uint32_t microbatch) const {
+  const PhaseWaits& waits = plan_.order.waits(phase);
+  const bool each = plan_.phases[phase].each_microbatch;
+  if (waits.with != PhaseWaits::kNone) return done(waits.with, microbatch).waits;
+  Waits all;
+  for (const size_t other : waits.after) {
+    const bool all_of_it = plan_.phases[other].each_microbatch && !each;
+    if (!all_of_it) {
+      append(all, done(other, microbatch).ends);
+      continue;
+    }
+    for (const auto& [number, made] : done_[other]) append(all, made.ends);
+  }
+  if (waits.begins_pass) append(all, gate);
+  return all.empty() ? before_ : all;
+}
+
+void RankStep::add_phase(size_t phase, const Waits& gate, uint32_t microbatch) {
+  Done made;
+  made.waits = waits_of(phase, gate, microbatch);
+  std::visit([&](const auto& work) { add_work(work, phase, made, microbatch); },
+             plan_.phases[phase].work);
+  if (made.ends.empty()) made.ends = made.waits;  // it is no work of this rank
+  done_[phase][plan_.phases[phase].each_microbatch ? microbatch : 0] = std::move(made);
+}
+
+void RankStep::add_work(const ComputeWork& work, size_t phase, Done& made, uint32_t microbatch) {
+  // What comes once beside a phase of each micro-batch goes with the last one.
+  const uint32_t pieces =
+      plan_.phases[phase].each_microbatch && microbatch + 1 < plan_.spec.microbatches
+          ? 1
+          : plan_.parts_of[phase];
+  const FabricTime time =
+      compute_time(plan_.spec, plan_.seed, work.time, {rank_, step_, computed_});
+  ++computed_;
+  Waits waits = made.waits;
+  for (uint32_t k = 0; k < pieces; ++k) {
+    Op op;
+    const auto until = [&](uint32_t count) {
+      return static_cast<int64_t>(static_cast<__int128>(time.ps()) * count / pieces);
+    };
+    op.duration = FabricTime::from_ps(until(k + 1) - until(k));
+    waits = {{add_op(op, phase, waits)}};
+    made.pieces.push_back(waits);
+  }
+  made.ends = waits;
+}
+
+void RankStep::add_work(const ExchangeWork& work, size_t phase, Done& made, uint32_t microbatch) {
+  const NamedGroups& named = plan_.groups.named(work.group);
+  const uint32_t group = named.group_of[rank_];
+  const size_t beside = plan_.order.waits(phase).beside;
+  const auto pieces_until = [&](uint32_t part) -> const Waits& {
+    const std::vector<Waits>& pieces = done(beside, microbatch).pieces;
+    return pieces[(pieces.size() * (part + 1) + work.parts - 1) / work.parts - 1];
+  };
+  if (group == NamedGroups::kNone || named.groups[group].size() < 2) {
+    if (beside != PhaseWaits::kNone) made.ends = done(beside, microbatch).ends;
+    return;
+  }
+  Op op;
+  op.kind = OpKind::kCollective;
+  op.collective = work.collective;
+  op.group = job_.graph.add_group(work.group, named.groups[group]);
+  op.peer = named.groups[group].front();
+  Waits& lane = lane_ends_[work.group];
+  for (uint32_t part = 0; part < work.parts; ++part) {
+    const uint64_t all = scaled(work.size);
+    const auto until = [&](uint32_t count) {
+      return all * count / work.parts / kElementBytes * kElementBytes;
+    };
+    op.bytes = (part + 1 == work.parts ? all : until(part + 1)) - until(part);
+    Waits waits = beside != PhaseWaits::kNone ? pieces_until(part) : made.waits;
+    append(waits, lane);
+    lane = {{add_op(op, phase, waits)}};
+  }
+  made.ends = lane;
+}
+
+void RankStep::add_work(const SendWork& work, size_t phase, Done& made, uint32_t) {
+  made.ends = add_sends(work, phase, made.waits);
+  if (plan_.phases[phase].each_microbatch) return;  // received at the beginning of a pass
+  append(made.ends, add_receives(work, phase, made.waits));
+}
+
+RankStep::Waits RankStep::add_sends(const SendWork& work, size_t phase, const Waits& waits) {
+  const Neighbours peers = neighbours_of(plan_.groups.named(work.group), rank_, work.to);
+  Waits ends;
+  if (peers.to == kAnyPeer) return ends;
+  for (uint32_t part = 0; part < work.parts; ++part) {
+    Op op;
+    op.kind = OpKind::kSend;
+    op.peer = peers.to;
+    op.tag = static_cast<uint32_t>(phase);
+    const uint64_t all = scaled(work.size);
+    op.bytes = std::max<uint64_t>(1, all * (part + 1) / work.parts - all * part / work.parts);
+    ends.push_back({add_op(op, phase, waits)});
+  }
+  return ends;
+}
+
+RankStep::Waits RankStep::add_receives(const SendWork& work, size_t phase, const Waits& waits) {
+  const Neighbours peers = neighbours_of(plan_.groups.named(work.group), rank_, work.to);
+  Waits ends;
+  if (peers.from == kAnyPeer) return ends;
+  for (uint32_t part = 0; part < work.parts; ++part) {
+    Op op;
+    op.kind = OpKind::kReceive;
+    op.peer = peers.from;
+    op.tag = static_cast<uint32_t>(phase);
+    const uint64_t all = scaled(work.size);
+    op.bytes = std::max<uint64_t>(1, all * (part + 1) / work.parts - all * part / work.parts);
+    ends.push_back({add_op(op, phase, waits)});
+  }
+  return ends;
+}
+
+uint32_t RankStep::add_op(Op op, size_t label, Waits waits) {
+  op.rank = rank_;
+  std::sort(waits.begin(), waits.end());
+  waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+  job_.step_of.push_back(step_);
+  job_.label_of.push_back(static_cast<uint16_t>(label));
+  return job_.graph.add(op, waits);
+}
+
+/// Rounded up to whole elements.
+uint64_t RankStep::scaled(Bytes size) const {
+  const uint64_t unit = plan_.spec.scale * kElementBytes;
+  return (size.value + unit - 1) / unit * kElementBytes;
+}
+
+}  // namespace mrclab::job

@@ -1,0 +1,79 @@
+#pragma once
+// One step of one rank: its phases as operations, in the order in which the rank issues them.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "job/plan/job_groups.h"
+#include "job/plan/job_spec.h"
+#include "job/plan/phase_order.h"
+#include "job/plan/planned_job.h"
+
+namespace mrclab::job {
+
+/// What all steps of all ranks share.
+struct StepPlan {
+  const JobSpec& spec;
+  const std::vector<Phase>& phases;
+  const PhaseOrder& order;
+  JobGroups& groups;
+  uint64_t seed = 0;
+  std::vector<uint32_t>
+      parts_of;  ///< by phase: pieces that its computing is cut into, for what goes beside it
+};
+
+class RankStep {
+ public:
+  /// The step's operations begin behind `before`, the end of the rank's step before; none: at once.
+  RankStep(StepPlan& plan, PlannedJob& job, uint32_t rank, uint32_t step,
+           std::vector<Dependency> before);
+
+  /// Adds them all; the operation that ends the step, behind all others of it.
+  uint32_t add();
+
+ private:
+  using Waits = std::vector<Dependency>;
+  /// A phase, or what a micro-batch made of it.
+  struct Done {
+    Waits waits;                ///< what it waited for
+    Waits ends;                 ///< what whoever waits for it waits for
+    std::vector<Waits> pieces;  ///< of computing: the end of each
+  };
+
+  void add_once(const std::vector<size_t>& phases);
+  void add_turns();
+  void add_turn(const PassTurn& turn);
+  /// What comes from other stages for this pass; the pass begins when it is there.
+  Waits receive(const PassTurn& turn, size_t phase);
+
+  Waits waits_of(size_t phase, const Waits& gate, uint32_t microbatch) const;
+  const Done& done(size_t phase, uint32_t microbatch) const;
+  void add_phase(size_t phase, const Waits& gate, uint32_t microbatch);
+  void add_work(const ComputeWork& work, size_t phase, Done& made, uint32_t microbatch);
+  void add_work(const ExchangeWork& work, size_t phase, Done& made, uint32_t microbatch);
+  void add_work(const SendWork& work, size_t phase, Done& made, uint32_t microbatch);
+  Waits add_sends(const SendWork& work, size_t phase, const Waits& waits);
+  Waits add_receives(const SendWork& work, size_t phase, const Waits& waits);
+  uint32_t add_op(Op op, size_t label, Waits waits);
+  uint64_t scaled(Bytes size) const;
+
+  StepPlan& plan_;
+  PlannedJob& job_;
+  const uint32_t rank_, step_;
+  const Waits before_;
+  uint32_t computed_ = 0;  ///< operations, for the draws of their jitter
+  Waits gate_;             ///< the end of the pass before
+  std::map<std::string, Waits>
+      lane_ends_;  ///< by group: a rank's collectives of one follow each other
+  std::vector<std::map<uint32_t, Done>> done_;  ///< by phase and micro-batch
+};
+
+/// The neighbours of a rank in its group; kAnyPeer: none.
+struct Neighbours {
+  uint32_t to = kAnyPeer, from = kAnyPeer;
+};
+Neighbours neighbours_of(const NamedGroups& groups, uint32_t rank, Direction direction);
+
+}  // namespace mrclab::job
