@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "endpoint/base/job_report.h"
 #include "endpoint/base/memory.h"
 #include "endpoint/base/region_access.h"
 #include "endpoint/base/work_report.h"
@@ -87,6 +88,7 @@ class Verbs {
   // What an application reports; the host counts and publishes it.
   virtual void report_verified(uint64_t bytes, uint64_t mismatched_bytes) = 0;
   virtual void report_collective_done(uint32_t iteration, FabricTime took) = 0;
+  virtual void report_step_done(uint32_t step, FabricTime took) = 0;
 };
 
 class Application {
@@ -121,6 +123,8 @@ class Application {
   virtual bool finished() const = 0;
   /// Its measurements; null for an application that measures nothing.
   virtual const WorkReport* work() const { return nullptr; }
+  /// Of one that runs a rank of a job.
+  virtual std::optional<JobReport> job() const { return std::nullopt; }
 };
 
 }  // namespace mrclab::endpoint

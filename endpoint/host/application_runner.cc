@@ -47,6 +47,12 @@ class ApplicationRunner::HostVerbs : public Verbs {
     host_.report_event(record);
   }
 
+  void report_step_done(uint32_t step, FabricTime took) override {
+    EventRecord record{host_.now, event_kind::kStepDone, {}, {}, {}, {}, {}, {}};
+    record.detail = "step " + std::to_string(step) + " took " + to_string(took);
+    host_.report_event(record);
+  }
+
  private:
   /// Null if it is gone, or another application's.
   ApplicationQueue* own_queue(QpHandle handle) {
@@ -142,7 +148,10 @@ void ApplicationRunner::power_off() {
   for (Fifo<ApplicationNotice>* notices : {&notices_, &held_notices_}) {
     while (!notices->empty()) notices->pop();
   }
-  for (RunningApplication& running : applications_) running.gone = true;
+  for (RunningApplication& running : applications_) {
+    if (!running.gone) running.gone_at = host_.now;
+    running.gone = true;
+  }
 }
 
 bool ApplicationRunner::finished() const {
@@ -156,6 +165,20 @@ std::vector<WorkReport> ApplicationRunner::work() const {
   std::vector<WorkReport> reports;
   for (const RunningApplication& running : applications_) {
     if (const WorkReport* report = running.application->work()) reports.push_back(*report);
+  }
+  return reports;
+}
+
+std::vector<JobReport> ApplicationRunner::jobs() const {
+  std::vector<JobReport> reports;
+  for (const RunningApplication& running : applications_) {
+    std::optional<JobReport> report = running.application->job();
+    if (!report) continue;
+    if (running.gone && !running.application->finished()) {
+      report->rank.died_at = running.gone_at;
+      report->rank.died = "its host lost power";
+    }
+    reports.push_back(std::move(*report));
   }
   return reports;
 }

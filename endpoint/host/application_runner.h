@@ -70,6 +70,8 @@ class ApplicationRunner {
   bool finished() const;
   /// What they measured.
   std::vector<WorkReport> work() const;
+  /// What became of the ranks that they run.
+  std::vector<JobReport> jobs() const;
 
  private:
   class HostVerbs;
@@ -77,6 +79,7 @@ class ApplicationRunner {
     std::unique_ptr<Application> application;
     std::unique_ptr<HostVerbs> verbs;
     bool gone = false;  ///< with the power of its host
+    FabricTime gone_at = FabricTime::never();
   };
   static constexpr size_t kNoticeLimit = 1 << 16;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "endpoint/base/host_stats.h"
+#include "endpoint/base/job_report.h"
 #include "endpoint/base/work_report.h"
 #include "fabric/text/report_table.h"
 
@@ -16,6 +17,7 @@ struct HostAccount {
   HostStats stats;
   std::vector<QueueCounts> queues;
   std::vector<WorkReport> work;
+  std::vector<JobReport> jobs;
 };
 
 }  // namespace mrclab::endpoint
@@ -101,8 +103,23 @@ inline constexpr auto kReportTable<endpoint::WorkReport> = report_table<endpoint
     entry("samples_ps", &endpoint::WorkReport::samples));
 
 template <>
+inline constexpr auto kReportTable<job::OpTime> = report_list<job::OpTime>(
+    entry("begin_ps", &job::OpTime::begin), entry("end_ps", &job::OpTime::end),
+    entry("begun_by", &job::OpTime::begun_by), entry("ended_by", &job::OpTime::ended_by));
+
+template <>
+inline constexpr auto kReportTable<job::RankTimes> = report_table<job::RankTimes>(
+    entry("rank", &job::RankTimes::rank), entry("origin_ps", &job::RankTimes::origin),
+    entry("times_ps", &job::RankTimes::times), entry("died_at_ps", &job::RankTimes::died_at),
+    entry("died", &job::RankTimes::died));
+
+template <>
+inline constexpr auto kReportTable<endpoint::JobReport> = report_table<endpoint::JobReport>(
+    entry("workload", &endpoint::JobReport::workload), entry("rank", &endpoint::JobReport::rank));
+
+template <>
 inline constexpr auto kReportTable<endpoint::HostAccount> = report_table<endpoint::HostAccount>(
     entry("stats", &endpoint::HostAccount::stats), entry("queues", &endpoint::HostAccount::queues),
-    entry("work", &endpoint::HostAccount::work));
+    entry("work", &endpoint::HostAccount::work), entry("jobs", &endpoint::HostAccount::jobs));
 
 }  // namespace mrclab

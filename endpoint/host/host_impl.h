@@ -73,6 +73,7 @@ class HostImpl : public QueuePairEvents {
   bool finished() const { return applications_.finished(); }
   Device& device();
   std::vector<WorkReport> work() const { return applications_.work(); }
+  std::vector<JobReport> jobs() const { return applications_.jobs(); }
   const HostRoutes* routes() const { return routes_ ? &*routes_ : nullptr; }
 
  private:

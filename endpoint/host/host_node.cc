@@ -27,6 +27,7 @@ std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event()
 bool HostNode::finished() const { return impl_->finished(); }
 Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
+std::vector<JobReport> HostNode::jobs() const { return impl_->jobs(); }
 const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 
 /// Queue pairs first, then the applications that use them; the device is the last application.

@@ -63,10 +63,12 @@ class HostNode : public Node {
   bool finished() const;
   /// The measurements of its applications; streams and pings are measured at the sender.
   std::vector<WorkReport> work() const;
+  /// The ranks of jobs that it runs, as far as they came.
+  std::vector<JobReport> jobs() const;
   /// Null where NICs do not speak (fabric/topology/fare.h).
   const HostRoutes* routes() const;
   /// The host's report to the lab at the end of a run.
-  HostAccount account() const { return {stats(), queues(), work()}; }
+  HostAccount account() const { return {stats(), queues(), work(), jobs()}; }
 
   /// Memory, queue pairs and posts for programs outside the host (verbs.h).
   Device& device();

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "endpoint/workload/collective.h"
+#include "endpoint/workload/job_inbox.h"
+#include "endpoint/workload/job_work.h"
 #include "endpoint/workload/ping_pong.h"
 #include "endpoint/workload/slotted_collective.h"
 #include "endpoint/workload/stream.h"
@@ -55,6 +57,8 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
                   {incast->message, incast->qps, 0, 0, paced(incast->message, incast->load)});
     } else if (const auto* ping = std::get_if<PingPongSpec>(&spec)) {
       add_ping_pong(context, *ping);
+    } else if (const auto* job = std::get_if<JobWorkload>(&spec)) {
+      add_job(context, *job);
     }
   }
 }
@@ -213,6 +217,60 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
       c.report = context.report(spec.from, spec.to, 0, spec.size);
       add_application(std::make_unique<PingPong>(c), std::array{c.qp}, context.start);
     }
+  }
+}
+
+void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
+  const std::vector<uint32_t>& hosts = job.spec.hosts;
+  const auto me = std::find(hosts.begin(), hosts.end(), host_.self);
+  if (me == hosts.end()) return;
+  const auto name_of_rank = [&](uint32_t rank) {
+    return host_.topology.node(host_.topology.host(hosts[rank])).name;
+  };
+  JobWork::Config c;
+  c.plan = job.plan;
+  c.rank = static_cast<uint32_t>(me - hosts.begin());
+  c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
+  c.at = context.start;
+  c.report = context.report(host_.self, host_.self, 0, {});
+  std::vector<JobInbox::Config> inboxes;
+  std::vector<QpHandle> out;
+  size_t number = 0;  // connections stand in the order of pairs, `qps` for each
+  for (const ConnectionPlan& connection : context.plan) {
+    if (connection.workload != context.workload) continue;
+    const JobPair& pair = job.plan->pairs.at(number++ / job.qps);
+    const JobLayout layout(pair, connection.in_flight);
+    if (connection.initiator.host == host_.self) {
+      if (connection.queue == 0) {
+        JobWork::Link& link = c.links.emplace_back(layout);
+        link.to = pair.to;
+        link.to_host = name_of_rank(pair.to);
+        link.remote_va = connection.region.va;
+        link.remote_rkey = connection.region.rkey;
+        link.memory = send_buffer(connection.region.size.value);
+      }
+      c.links.back().qps.push_back(out.emplace_back(handle_of(connection.initiator)));
+    }
+    if (connection.acceptor.host == host_.self) {
+      if (connection.queue == 0) {
+        JobInbox::Config& inbox = inboxes.emplace_back(layout);
+        inbox.plan = job.plan;
+        inbox.from = pair.from;
+        inbox.to = pair.to;
+        inbox.from_host = name_of_rank(pair.from);
+        inbox.seed = c.seed;
+        inbox.memory = region(connection.region);
+      }
+      inboxes.back().qps.push_back(handle_of(connection.acceptor));
+    }
+  }
+  auto work = std::make_unique<JobWork>(std::move(c));
+  JobWork* const rank = work.get();  // applications live as long as their host
+  add_application(std::move(work), out, context.start);
+  for (JobInbox::Config& inbox : inboxes) {
+    inbox.rank = rank;
+    const std::vector<QpHandle> in = inbox.qps;
+    add_application(std::make_unique<JobInbox>(std::move(inbox)), in, context.start);
   }
 }
 

@@ -46,6 +46,7 @@ class WorkloadBuilder {
   void add_slotted(const Context& context, const CollectiveSpec& spec);
   void add_streams(const Context& context, const StreamPlan& streams);
   void add_ping_pong(const Context& context, const PingPongSpec& spec);
+  void add_job(const Context& context, const JobWorkload& spec);
   QpHandle handle_of(const EndPlan& end) const;
   Memory send_buffer(uint64_t size);
   Memory region(const RegionPlan& plan);

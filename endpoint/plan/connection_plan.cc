@@ -97,6 +97,16 @@ class Planner {
     plan.back().way_back = ids_.region(spec.from, size);
   }
 
+  void operator()(const JobWorkload& spec) {
+    if (!spec.plan) throw std::invalid_argument("a job that was not planned");
+    for (const JobPair& pair : spec.plan->pairs) {
+      const uint32_t from = spec.spec.hosts.at(pair.from), to = spec.spec.hosts.at(pair.to);
+      // A ring of slots for each queue pair, in one region.
+      connect(from, to, {JobLayout(pair, in_flight_).ring_bytes() * spec.qps}, 0);
+      for (uint32_t queue = 1; queue < spec.qps; ++queue) connect_ends(from, to, queue);
+    }
+  }
+
   std::vector<ConnectionPlan> plan;
   uint32_t workload = 0;
   std::optional<Routing> routing;

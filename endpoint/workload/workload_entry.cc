@@ -5,6 +5,8 @@
 
 #include "endpoint/workload/workload_keys.h"
 #include "fabric/topology/fare.h"
+#include "job/plan/job_keys.h"
+#include "job/plan/plan_job.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -29,6 +31,7 @@ const std::vector<PlainWorkload>& kinds() {
     kinds.push_back({WriteSpec{}, "RDMA writes from hosts to others"});
     kinds.push_back({IncastSpec{}, "many hosts send to one"});
     kinds.push_back({PingPongSpec{}, "two hosts write to each other in turns"});
+    kinds.push_back({JobWorkload{}, "hosts compute and exchange, in steps"});
     return kinds;
   }();
   return kKinds;
@@ -64,6 +67,7 @@ void check_whole(const YamlValue& body, WriteSpec& spec) {
   }
 }
 void check_whole(const YamlValue& body, PingPongSpec&) { check_repeats(body, "count"); }
+void check_whole(const YamlValue& body, JobWorkload& job) { job::check_job(body, job.spec); }
 template <class Spec>
 void check_whole(const YamlValue&, Spec&) {}
 
@@ -136,6 +140,9 @@ std::vector<WorkloadSpec> parse_workload(const YamlValue& entry, NameResolver& n
     read_keys(body, spec, names);
     std::visit([&](auto& any) { check_whole(body, any); }, spec);
     settle_start(body, names.topology(), spec);
+    if (auto* const job = std::get_if<JobWorkload>(&spec)) {
+      job->plan = std::make_shared<const JobPlan>(job::plan_job(job->spec, names.seed()));
+    }
     return for_each_pair(body, std::move(spec));
   }
   entry.fail_expecting(one_of("", words));

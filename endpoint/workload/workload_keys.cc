@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "fabric/text/key_table.h"
+#include "job/plan/job_keys.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -273,6 +274,8 @@ Rows<PingPongSpec> rows_of(const PingPongSpec&) {
   rows.push_back(until_row(&S::count));
   return rows;
 }
+
+Rows<JobWorkload> rows_of(const JobWorkload&) { return job::job_rows_of(&JobWorkload::spec); }
 
 template <class Spec>
 const KeyTable<Spec, NameResolver>& keys_of(const Spec& plain) {

@@ -8,6 +8,7 @@
 //     - write: {from: "h[0-3]", to: "h[4-7]", size: 64KiB, rate: 20Gb/s, arrivals: poisson, until: end}
 //     - incast: {from: "h[1-7]", to: h0, load: 100%, message: 64KiB, victim: {from: h8, to: h1}}
 //     - ping_pong: {from: h0, to: h4, size: 2B, count: 1000}
+//     - job: {hosts: "h[0-3]", steps: 3, phases: [...]}        # job/plan/job_spec.h has its keys
 //
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. With `slots: nccl`, or
 // `slots: {buffer: 4MiB, steps: 8, channels: 2}`, their data goes through slots, for which the receiver gives credits
@@ -18,6 +19,7 @@
 // fabric's) and `transport: mrc` or `roce` (where that is not the scenario's).
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,9 +27,11 @@
 #include <vector>
 
 #include "endpoint/base/transport_profile.h"
+#include "endpoint/workload/job_plan.h"
 #include "fabric/base/units.h"
 #include "fabric/text/enum_words.h"
 #include "fabric/topology/routing.h"
+#include "job/plan/job_spec.h"
 
 namespace mrclab::endpoint {
 
@@ -146,8 +150,24 @@ struct PingPongSpec {
   bool operator==(const PingPongSpec&) const = default;
 };
 
+/// A job: rank i of it is spec.hosts[i]. It ends when all its operations have.
+struct JobWorkload {
+  job::JobSpec spec;
+  uint32_t qps = 1;
+  FabricTime at{};
+  std::optional<Routing> routing = std::nullopt;
+  std::optional<TransportKind> transport = std::nullopt;
+  /// What `spec` and the scenario's seed make of it. Shared by all copies of this value, as it may have millions of
+  /// operations and never changes; empty in an entry that is not read whole.
+  std::shared_ptr<const JobPlan> plan = nullptr;
+  bool operator==(const JobWorkload& other) const {
+    return spec == other.spec && qps == other.qps && at == other.at && routing == other.routing &&
+           transport == other.transport;
+  }
+};
+
 using WorkloadSpec =
-    std::variant<CollectiveSpec, PermutationSpec, WriteSpec, IncastSpec, PingPongSpec>;
+    std::variant<CollectiveSpec, PermutationSpec, WriteSpec, IncastSpec, PingPongSpec, JobWorkload>;
 
 /// "all_reduce", "permutation", "write": the key in the file.
 std::string_view name_of(const WorkloadSpec& spec);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "endpoint/workload/workload_keys.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -17,6 +18,7 @@ struct Name {
   std::string_view operator()(const WriteSpec&) const { return "write"; }
   std::string_view operator()(const IncastSpec&) const { return "incast"; }
   std::string_view operator()(const PingPongSpec&) const { return "ping_pong"; }
+  std::string_view operator()(const JobWorkload&) const { return "job"; }
 };
 
 struct Sentence {
@@ -47,6 +49,11 @@ struct Sentence {
   std::string operator()(const PingPongSpec& spec) const {
     return " of " + exact(spec.size) + " between " + host_text(spec.from) + " and " +
            host_text(spec.to) + ", " + times_text(spec.count);
+  }
+  std::string operator()(const JobWorkload& spec) const {
+    const uint32_t steps = spec.plan ? spec.plan->planned.steps : spec.spec.steps;
+    return " " + spec.spec.name + " of " + counted_noun(spec.spec.hosts.size(), "rank") + ", " +
+           counted_noun(steps, "step");
   }
 };
 
@@ -88,6 +95,7 @@ void set_default_qps(std::vector<WorkloadSpec>& workloads, uint32_t qps) {
 bool ends(const WorkloadSpec& spec) {
   return std::visit(
       [](const auto& any) {
+        if constexpr (requires { any.plan; }) return true;
         if constexpr (requires { any.iterations; }) return any.iterations > 0;
         if constexpr (requires { any.count; }) return any.count > 0;
         return false;

@@ -21,6 +21,7 @@ inline constexpr std::string_view kPortAvoided = "port_avoided";
 inline constexpr std::string_view kPortRestored = "port_restored";
 inline constexpr std::string_view kMemoryMismatch = "memory_mismatch";
 inline constexpr std::string_view kCollectiveDone = "collective_done";
+inline constexpr std::string_view kStepDone = "step_done";
 inline constexpr std::string_view kWindow = "window";
 inline constexpr std::string_view kWindowsLeftOut = "windows_left_out";
 inline constexpr std::string_view kMapperReport = "mapper_report";
@@ -86,6 +87,7 @@ inline constexpr std::array kEventKinds{
                   "memory does not hold what was written to it"},
     EventKindInfo{event_kind::kCollectiveDone, "host",
                   "a host finished an iteration of a collective"},
+    EventKindInfo{event_kind::kStepDone, "host", "a host finished its part of a step of a job"},
     EventKindInfo{event_kind::kWindow, "host",
                   "the congestion window to a peer, and what it followed"},
     EventKindInfo{event_kind::kWindowsLeftOut, "host", "more windows followed than a file keeps"},

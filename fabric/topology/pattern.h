@@ -37,6 +37,7 @@ class NameResolver {
   NameResolver(const Topology& topology, uint64_t seed) : topology_(topology), seed_(seed) {}
 
   const Topology& topology() const { return topology_; }
+  uint64_t seed() const { return seed_; }
 
   std::vector<NodeId> nodes(std::string_view text);
   std::vector<NodeId> hosts(std::string_view text);

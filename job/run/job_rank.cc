@@ -51,9 +51,10 @@ void JobRank::begin(uint32_t op) {
   release(op, true);
 }
 
-void JobRank::end(uint32_t op) {
+void JobRank::end(uint32_t op, RankHost& host) {
   time_of(op).end = now_;
   ++ended_;
+  host.on_ended(op);
   release(op, false);
 }
 
@@ -72,11 +73,11 @@ void JobRank::settle(RankHost& host) {
       host.send(index);
     } else if (op.kind == OpKind::kReceive) {
       begin(index);
-      if (arrived_[program_.place(index)]) end(index);
+      if (arrived_[program_.place(index)]) end(index, host);
     } else if (op.lane == kNoLane) {
       begin(index);
       if (op.duration == FabricTime::zero()) {
-        end(index);
+        end(index, host);
       } else {
         wakes_.push({now_ + op.duration, index, true});
       }
@@ -100,7 +101,7 @@ void JobRank::on_wake(FabricTime now, RankHost& host) {
       continue;
     }
     const uint16_t number = program_.graph().op(wake.op).lane;
-    end(wake.op);
+    end(wake.op, host);
     if (number == kNoLane) continue;
     Lane& lane = lanes_[number];
     lane.busy = !lane.waiting.empty();
@@ -117,7 +118,7 @@ void JobRank::on_sent(uint32_t op, FabricTime now, RankHost& host) {
   if (!is_own(op) || program_.graph().op(op).kind != OpKind::kSend) return;
   if (time_of(op).begin == FabricTime::never() || time_of(op).end != FabricTime::never()) return;
   now_ = std::max(now_, now - origin_);
-  end(op);
+  end(op, host);
   settle(host);
 }
 
@@ -129,7 +130,7 @@ void JobRank::on_arrived(uint32_t send, FabricTime now, RankHost& host) {
   arrived_[program_.place(receive)] = true;
   if (time_of(receive).begin == FabricTime::never()) return;
   time_of(receive).ended_by = send;
-  end(receive);
+  end(receive, host);
   settle(host);
 }
 

@@ -24,6 +24,8 @@ class RankHost {
   virtual void send(uint32_t op) = 0;
   /// Calls on_wake() at `at`; more than once is harmless.
   virtual void wake_at(FabricTime at) = 0;
+  /// This operation has ended: its times are in JobRank::times(). Whatever waits for it comes after the call.
+  virtual void on_ended(uint32_t /*op*/) {}
 };
 
 class JobRank {
@@ -64,7 +66,7 @@ class JobRank {
   void make_ready(uint32_t op);
   void begin(uint32_t op);
   void compute(uint32_t op);
-  void end(uint32_t op);
+  void end(uint32_t op, RankHost& host);
   /// Begins all that became ready, in order.
   void settle(RankHost& host);
 

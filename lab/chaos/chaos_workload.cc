@@ -140,6 +140,7 @@ struct HostsOf {
   void operator()(const endpoint::PermutationSpec& spec) const { add(spec.hosts); }
   void operator()(const endpoint::WriteSpec& spec) const { add({spec.from, spec.to}); }
   void operator()(const endpoint::PingPongSpec& spec) const { add({spec.from, spec.to}); }
+  void operator()(const endpoint::JobWorkload& job) const { add(job.spec.hosts); }
   void operator()(const endpoint::IncastSpec& spec) const {
     add(spec.from);
     add({spec.to});

@@ -70,6 +70,7 @@ struct SimplerWorkload {
     if (spec.depth > 1) changed(spec).depth /= 2;
   }
   void operator()(const endpoint::PingPongSpec&) const {}
+  void operator()(const endpoint::JobWorkload& job) const { one_qp(job); }
 
  private:
   template <class Spec>

@@ -23,6 +23,7 @@ struct ManualVerbs : Verbs {
   void wake_at(FabricTime when) override { wake = when; }
   void report_verified(uint64_t, uint64_t) override {}
   void report_collective_done(uint32_t, FabricTime) override {}
+  void report_step_done(uint32_t, FabricTime) override {}
 };
 
 struct Lane : PacedSender {

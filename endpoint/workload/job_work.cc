@@ -1,0 +1,166 @@
+#include "endpoint/workload/job_work.h"
+
+#include <cassert>
+#include <utility>
+
+#include "fabric/base/random.h"
+
+namespace mrclab::endpoint {
+namespace {
+
+/// A write's id: its operation, and whether it is the last part of it.
+constexpr uint64_t make_id(uint32_t op, bool last) { return uint64_t{op} << 1 | (last ? 1 : 0); }
+
+}  // namespace
+
+Ramp job_ramp(uint64_t seed, uint32_t op) {
+  const uint64_t random = mix64(mix64(seed) ^ op);
+  return {static_cast<uint32_t>(random), static_cast<uint32_t>(random >> 32) | 1};
+}
+
+JobWork::JobWork(Config config)
+    : config_(std::move(config)),
+      rank_(config_.plan->program, config_.rank),
+      messages_(config_.links.size()),
+      steps_(config_.plan->planned.steps),
+      origin_(config_.at) {
+  for (size_t link = 0; link < config_.links.size(); ++link) {
+    const Link& to = config_.links[link];
+    assert(!to.qps.empty());
+    links_[to.to] = queues_.size();
+    for (uint32_t number = 0; number < to.qps.size(); ++number) {
+      queue_of_[to.qps[number]] = queues_.size();
+      queues_.emplace_back();
+      queues_.back().link = link;
+      queues_.back().number = number;
+    }
+  }
+  uint64_t sent = 0;
+  for (const uint32_t op : config_.plan->program.ops_of(config_.rank)) {
+    ++steps_[config_.plan->step_of(op)].left;
+    const job::Op& what = config_.plan->program.graph().op(op);
+    if (what.kind == job::OpKind::kSend) sent += what.bytes;
+  }
+  config_.report.unit = {sent / std::max<uint64_t>(steps_.size(), 1)};
+}
+
+void JobWork::start(Verbs& verbs) {
+  verbs_ = &verbs;
+  origin_ = verbs.now();
+  if (died_) return;
+  rank_.start(verbs.now(), *this);
+  take_arrivals();
+}
+
+void JobWork::take_arrived(uint32_t send) {
+  if (died_) return;
+  arrived_.push_back(send);
+  if (verbs_ != nullptr) verbs_->wake_at(verbs_->now());
+}
+
+void JobWork::take_arrivals() {
+  while (!died_ && !arrived_.empty()) {
+    const uint32_t send = arrived_.front();
+    arrived_.pop_front();
+    rank_.on_arrived(send, verbs_->now(), *this);
+  }
+}
+
+void JobWork::on_wake(Verbs& verbs) {
+  if (died_) return;
+  if (woken_at_ <= verbs.now()) woken_at_ = FabricTime::never();
+  take_arrivals();
+  if (!died_) rank_.on_wake(verbs.now(), *this);
+}
+
+void JobWork::wake_at(FabricTime at) {
+  if (at == woken_at_ || died_) return;
+  woken_at_ = at;
+  verbs_->wake_at(at);
+}
+
+void JobWork::send(uint32_t op) {
+  if (died_) return;
+  const size_t first = links_.at(config_.plan->program.graph().op(op).peer);
+  const size_t link = queues_[first].link;
+  Queue& queue = queues_[first + messages_[link]++ % config_.links[link].qps.size()];
+  queue.waiting.push_back(op);
+  pump(queue);
+}
+
+/// Posts what slots are free for.
+void JobWork::pump(Queue& queue) {
+  const Link& link = config_.links[queue.link];
+  while (!died_ && !queue.waiting.empty() &&
+         queue.posted - queue.acknowledged < link.layout.slots()) {
+    const uint32_t op = queue.waiting.front();
+    const uint64_t bytes = config_.plan->program.graph().op(op).bytes;
+    const uint64_t length = link.layout.part_bytes(bytes, queue.part);
+    const uint64_t at = link.layout.offset(queue.number, queue.posted);
+    const bool last = queue.part + 1 == link.layout.parts_of(bytes);
+    const Memory local = link.memory.subspan(at, length);
+    fill_ramp(local, queue.part * (link.layout.slot_bytes() / sizeof(uint32_t)),
+              job_ramp(config_.seed, op));
+    WriteRequest request;
+    request.id = make_id(op, last);
+    request.local = local;
+    request.remote_va = link.remote_va + at;
+    request.rkey = link.remote_rkey;
+    request.immediate = op;
+    if (!verbs_->post_write(link.qps[queue.number], request)) {
+      die(verbs_->now(), "a write to " + link.to_host + " was refused");
+      return;
+    }
+    ++queue.posted;
+    ++queue.part;
+    if (!last) continue;
+    queue.part = 0;
+    queue.waiting.pop_front();
+  }
+}
+
+void JobWork::on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) {
+  const auto found = queue_of_.find(qp);
+  if (found == queue_of_.end() || died_) return;
+  Queue& queue = queues_[found->second];
+  ++queue.acknowledged;
+  pump(queue);
+  if ((id & 1) != 0 && !died_) rank_.on_sent(static_cast<uint32_t>(id >> 1), verbs.now(), *this);
+}
+
+void JobWork::on_ended(uint32_t op) {
+  const uint32_t number = config_.plan->step_of(op);
+  Step& step = steps_[number];
+  const job::OpTime& time = rank_.times()[config_.plan->program.place(op)];
+  step.begun = std::min(step.begun, time.begin);
+  if (--step.left > 0) return;
+  config_.report.record_piece(origin_ + step.begun, origin_ + time.end);
+  verbs_->report_step_done(number, time.end - step.begun);
+}
+
+void JobWork::on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) {
+  const auto found = queue_of_.find(qp);
+  if (found == queue_of_.end()) return;
+  die(verbs.now(), "queue pair to " + config_.links[queues_[found->second].link].to_host + ": " +
+                       std::string(reason));
+}
+
+void JobWork::die(FabricTime now, std::string reason) {
+  if (died_ || rank_.finished()) return;
+  died_ = true;
+  died_at_ = now;
+  reason_ = std::move(reason);
+}
+
+std::optional<JobReport> JobWork::job() const {
+  JobReport report;
+  report.workload = config_.report.workload;
+  report.rank.rank = config_.rank;
+  report.rank.origin = origin_;
+  report.rank.times = rank_.times();
+  report.rank.died_at = died_at_;
+  report.rank.died = reason_;
+  return report;
+}
+
+}  // namespace mrclab::endpoint
