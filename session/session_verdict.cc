@@ -68,6 +68,7 @@ json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
     });
     if (ended) throw Interrupted("the judge was interrupted");
     outcome.hosts = simulation.hosts();
+    outcome.jobs = simulation.jobs();
   }
   evidence.finish();
   analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));

@@ -20,6 +20,7 @@
 #include "recorded/folder/run_manifest.h"
 #include "recorded/folder/run_origin.h"
 #include "recorded/traffic/report_sections.h"
+#include "scenario/judging/job_outcome.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
 
@@ -188,6 +189,10 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
                 const std::optional<Scenario>& happened, RunResult& result) {
   if (happened) write_scenario(*happened, result.folder);
   write_history(outcome.history, result.folder);
+  if (!outcome.jobs.empty()) {
+    result.folder.made->make_new(kJobsFolder);
+    write_job_times(scenario, outcome.jobs, result.folder.path);
+  }
   const auto start = SteadyClock::now();
   std::optional<Ticking> ticking;
   if (options.progress) ticking.emplace("judging", evidence_text(result.folder.path));

@@ -82,6 +82,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     }
     if (held) held->finish(outcome);
     outcome.hosts = simulation->hosts();
+    outcome.jobs = simulation->jobs();
     outcome.history = records->streams();
     outcome.capture_records = records->capture_records();
     records->close(reached);

@@ -35,6 +35,7 @@ WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
     simulation.run([&](FabricTime now) { return !held || held->step(now); });
     if (held) held->finish(outcome);
     outcome.hosts = simulation.hosts();
+    outcome.jobs = simulation.jobs();
   }
   evidence.finish();
   for (const netio::RunRecorder& recorder : recorders) {

@@ -6,6 +6,7 @@
 
 #include "fabric/history/report_json.h"
 #include "netio/system/file_descriptor.h"
+#include "scenario/judging/job_outcome.h"
 #include "scenario/simulation/host_report.h"
 
 namespace mrclab::lab {
@@ -107,6 +108,7 @@ void add_process_report(WorldOutcome& outcome, const Scenario& scenario, const R
   for (const auto& [number, account] : read.hosts) {
     const NodeSite& site = scenario.topology.node(scenario.topology.host(number));
     outcome.hosts.hosts.push_back(host_report(site.name, account));
+    add_jobs(outcome, scenario, number, account.jobs);
   }
   if (!read.report.programs.empty()) outcome.held_programs.push_back(read.report.programs);
   outcome.timing.late_frames += read.report.late_frames;

@@ -9,6 +9,7 @@
 #include "analysis/checks/check_result.h"
 #include "analysis/history/reports.h"
 #include "analysis/verdict/verdict.h"
+#include "endpoint/base/job_report.h"
 #include "fabric/history/history.h"
 
 namespace mrclab::lab {
@@ -16,6 +17,7 @@ namespace mrclab::lab {
 struct WorldOutcome {
   std::vector<HistoryStream> history;
   analysis::HostReports hosts;
+  std::vector<endpoint::JobReport> jobs;  ///< by host; job_outcome.h joins them
   analysis::TimingReport timing;
   uint64_t capture_records = 0;                 ///< in the simulated world's capture
   std::vector<analysis::CheckResult> programs;  ///< how the workload's programs ended

@@ -90,4 +90,14 @@ analysis::HostReports Simulation::hosts() const {
   return reports;
 }
 
+std::vector<endpoint::JobReport> Simulation::jobs() const {
+  std::vector<endpoint::JobReport> reports;
+  for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
+    const NodeId node = scenario_.topology.host(h);
+    if (!is_here(node)) continue;
+    for (endpoint::JobReport& report : host_at(node).jobs()) reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
 }  // namespace mrclab::lab

@@ -39,6 +39,8 @@ class Simulation {
   endpoint::HostAccount account(uint32_t host) const;
   /// The reports of the hosts that this rank simulates.
   analysis::HostReports hosts() const;
+  /// What they report of the ranks of jobs that they run, host by host.
+  std::vector<endpoint::JobReport> jobs() const;
   /// `node` must be a switch.
   const switchd::SwitchNode& switch_at(NodeId node) const;
   const endpoint::HostNode& host_at(NodeId node) const;
