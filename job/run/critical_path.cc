@@ -4,7 +4,8 @@
 
 namespace mrclab::job {
 
-std::vector<PathPiece> critical_path(const MessageGraph& job, const OpTimes& times, uint32_t last) {
+std::vector<PathPiece> critical_path(const MessageGraph& job, const OpTimes& times, uint32_t last,
+                                     FabricTime from) {
   std::vector<PathPiece> path;
   if (last == kNoOp) {
     for (uint32_t i = 0; i < times.size(); ++i) {
@@ -14,14 +15,15 @@ std::vector<PathPiece> critical_path(const MessageGraph& job, const OpTimes& tim
   }
   if (last == kNoOp || times[last].end == FabricTime::never()) return path;
   FabricTime until = times[last].end;
-  const auto add = [&](PathPiece::Kind kind, uint32_t op, FabricTime from) {
-    if (from >= until) return;
-    path.push_back({kind, op, from, until});
-    until = from;
+  const auto add = [&](PathPiece::Kind kind, uint32_t op, FabricTime begin) {
+    begin = std::max(begin, from);
+    if (begin >= until) return;
+    path.push_back({kind, op, begin, until});
+    until = begin;
   };
   // Each turn goes to an operation that began earlier, or at once and is a dependency: as many as there are, at most.
   uint32_t at = last;
-  for (size_t turns = 0; turns < times.size() && at != kNoOp; ++turns) {
+  for (size_t turns = 0; turns < times.size() && at != kNoOp && until > from; ++turns) {
     const Op& op = job.graph.op(at);
     if (op.kind == OpKind::kReceive && times[at].ended_by != kNoOp) {
       at = times[at].ended_by;
@@ -36,7 +38,7 @@ std::vector<PathPiece> critical_path(const MessageGraph& job, const OpTimes& tim
     if (released < until) add(PathPiece::Kind::kWait, at, released);
     at = before;
   }
-  if (until > FabricTime::zero()) add(PathPiece::Kind::kWait, last, FabricTime::zero());
+  add(PathPiece::Kind::kWait, last, from);
   std::reverse(path.begin(), path.end());
   return path;
 }

@@ -20,8 +20,9 @@ struct PathPiece {
 };
 
 /// The path to the end of `last`, the earliest piece first, from the job's start: the pieces sum to times[last].end.
-/// Empty if it did not end. `last` kNoOp: the operation that ended last.
+/// Empty if it did not end. `last` kNoOp: the operation that ended last. Of the path only what lies behind `from`: the
+/// pieces then sum to times[last].end - from.
 std::vector<PathPiece> critical_path(const MessageGraph& job, const OpTimes& times,
-                                     uint32_t last = kNoOp);
+                                     uint32_t last = kNoOp, FabricTime from = FabricTime::zero());
 
 }  // namespace mrclab::job
