@@ -50,7 +50,8 @@ void join_collectives(OpSpans& spans, const OpGraph& job) {
   }
   for (OpSpan& span : spans.ops) {
     if (span.instance == kNoInstance) continue;
-    span.active = spans.collectives[span.instance].joined;
+    // The root of a broadcast may be through before others come: all of its time is then waiting.
+    span.active = std::min(spans.collectives[span.instance].joined, span.end);
     span.last_rank = spans.collectives[span.instance].last_rank;
   }
 }

@@ -18,7 +18,7 @@ inline constexpr uint32_t kNoInstance = 0xFFFF'FFFF;
 struct OpSpan {
   FabricTime begin = FabricTime::never();
   FabricTime end = FabricTime::never();
-  /// Of a receive: its send has begun, too; of a collective: all ranks of the group have; of others: begin.
+  /// Of a receive: its send has begun, too; of a collective: all ranks of the group have; of others: begin. At most end.
   FabricTime active = FabricTime::never();
   uint32_t last_rank = 0;           ///< whose beginning `active` is
   uint32_t instance = kNoInstance;  ///< of a collective: in OpSpans::collectives
