@@ -6,10 +6,10 @@
 
 #include "analysis/blame/blame.h"
 #include "analysis/checks/checks.h"
-#include "analysis/checks/tap_evidence.h"
 #include "analysis/incident/incident_cost.h"
 #include "analysis/incident/wait_history.h"
 #include "analysis/judge/sender_notes.h"
+#include "analysis/judge/tap_evidence.h"
 #include "analysis/mapper/mapper_collector.h"
 #include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"

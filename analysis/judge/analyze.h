@@ -53,7 +53,7 @@ struct RunInputs {
   std::vector<MemoryRegion> regions = {};       ///< all that peers may write to; empty: unknown
   std::vector<QueuePairName> queue_pairs = {};  ///< all ends; empty: unknown
   std::filesystem::path taps =
-      {};  ///< what libpcap wrote (analysis/checks/tap_evidence.h); empty: none
+      {};  ///< what libpcap wrote (analysis/judge/tap_evidence.h); empty: none
   TapCost tap_cost = {};
   uint64_t capture_records = 0;  ///< records in the capture files of a watched run
   Twin twin = {};

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "fabric/text/ratio.h"
 #include "fabric/text/visible_text.h"
 #include "fabric/text/yaml.h"
 
@@ -155,10 +156,12 @@ std::string exact(Bytes size) { return in_largest_unit(size.value, kByteUnits); 
 
 std::string exact(BitRate rate) { return in_largest_unit(rate.bps, kRateUnits); }
 
-std::string exact(Probability probability) {
-  constexpr uint32_t kPpbPerPercent = Probability::kOne / 100;
-  std::string result = std::to_string(probability.ppb / kPpbPerPercent);
-  if (const uint32_t rest = probability.ppb % kPpbPerPercent; rest != 0) {
+std::string exact(Probability probability) { return exact(Ratio{probability.ppb}); }
+
+std::string exact(Ratio ratio) {
+  constexpr uint64_t kPpbPerPercent = Ratio::kOne / 100;
+  std::string result = std::to_string(ratio.ppb / kPpbPerPercent);
+  if (const uint64_t rest = ratio.ppb % kPpbPerPercent; rest != 0) {
     std::string decimals = std::to_string(kPpbPerPercent + rest).substr(1);
     decimals.erase(decimals.find_last_not_of('0') + 1);
     result += "." + decimals;
@@ -269,6 +272,15 @@ Probability YamlValue::as_probability() const {
   const auto ppb = q ? in_base_units(*q, kUnits, Probability::kOne) : std::nullopt;
   if (!ppb) fail_expecting("a share such as 20% or 0.2, from 0% to 100%");
   return {static_cast<uint32_t>(*ppb)};
+}
+
+Ratio as_ratio(const YamlValue& value) {
+  static constexpr std::array kUnits{Unit{"", Ratio::kOne}, Unit{"%", Ratio::kOne / 100}};
+  const std::string text = value.is_scalar() ? value.as_string() : "";
+  const auto q = parse_quantity(text);
+  const auto ppb = q ? in_base_units(*q, kUnits, Ratio::kMost) : std::nullopt;
+  if (!ppb) value.fail_expecting("a multiple such as 105% or 1.05, up to 10000%");
+  return {*ppb};
 }
 
 BitErrorRate YamlValue::as_error_rate() const {

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "analysis/capture/open_capture.h"
-#include "analysis/checks/tap_evidence.h"
+#include "analysis/judge/tap_evidence.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/judge/analyze.h"
 #include "fabric/packet/trailer.h"

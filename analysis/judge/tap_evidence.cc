@@ -1,4 +1,4 @@
-#include "analysis/checks/tap_evidence.h"
+#include "analysis/judge/tap_evidence.h"
 
 #include <algorithm>
 #include <cstdio>
