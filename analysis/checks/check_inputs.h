@@ -7,6 +7,7 @@
 #include "analysis/checks/twin.h"
 #include "analysis/history/evidence.h"
 #include "analysis/history/reports.h"
+#include "analysis/measure/job_result.h"
 #include "analysis/measure/measurements.h"
 
 namespace mrclab::analysis {
@@ -25,6 +26,7 @@ struct CheckInputs {
   const Coverage& coverage;
   TimingMode timing = TimingMode::kCarried;
   Twin twin = {};
+  std::span<const JobResult> jobs = {};
 };
 
 }  // namespace mrclab::analysis

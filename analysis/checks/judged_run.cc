@@ -183,6 +183,18 @@ uint64_t JudgedRun::delivered_to(const std::string& host) const {
   return bytes;
 }
 
+std::vector<const JobResult*> JudgedRun::jobs_named(const std::string& name) const {
+  std::vector<const JobResult*> named;
+  for (const JobResult& job : jobs) {
+    if (name.empty() || job.name == name) named.push_back(&job);
+  }
+  return named;
+}
+
+FabricTime JudgedRun::end_of_job(const JobResult& job) const {
+  return job.died ? std::min(job.died->at, measurements.end) : measurements.end;
+}
+
 std::vector<bool> JudgedRun::selected(const FlowSelection& selection) const {
   const std::vector<bool> source = hosts_of(topology, selection.source);
   const std::vector<bool> destination = hosts_of(topology, selection.destination);

@@ -91,6 +91,10 @@ struct JudgedRun : CheckInputs {
   // What several families ask.
   /// Payload bytes that arrived at the host: of its peers' requests, and of answers to its own READs.
   uint64_t delivered_to(const std::string& host) const;
+  /// The job of that name; every job where it is empty.
+  std::vector<const JobResult*> jobs_named(const std::string& name) const;
+  /// When the last of its work can have been done: the run's end, or what ended the job.
+  FabricTime end_of_job(const JobResult& job) const;
   /// Which of the flows are selected, by flow number.
   std::vector<bool> selected(const FlowSelection& selection) const;
   /// Was the host ever without power up to then? Its work and its word about it are gone.

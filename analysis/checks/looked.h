@@ -15,21 +15,24 @@ namespace mrclab::analysis {
 
 /// The evidence that showed the things that were counted.
 enum class Source : uint8_t {
-  kPackets,   ///< packets at hosts, their drops and trims: captures, or nodes that are watched
-  kRecords,   ///< every packet at every port
-  kEvents,    ///< what nodes recorded as events
-  kReports,   ///< what hosts reported at the end
-  kTaps,      ///< what libpcap saw beside the captures
-  kProgram,   ///< how a program ended
-  kBaseline,  ///< the verdict of another run
+  kPackets,     ///< packets at hosts, their drops and trims: captures, or nodes that are watched
+  kRecords,     ///< every packet at every port
+  kEvents,      ///< what nodes recorded as events
+  kReports,     ///< what hosts reported at the end
+  kTaps,        ///< what libpcap saw beside the captures
+  kProgram,     ///< how a program ended
+  kOperations,  ///< when ranks of jobs began and ended their operations
+  kBaseline,    ///< the verdict of another run
 };
-inline constexpr auto kSourceNames = words_by_value<Source>({{Source::kPackets, "packets"},
-                                                             {Source::kRecords, "packet records"},
-                                                             {Source::kEvents, "events"},
-                                                             {Source::kReports, "host reports"},
-                                                             {Source::kTaps, "taps"},
-                                                             {Source::kProgram, "program"},
-                                                             {Source::kBaseline, "baseline"}});
+inline constexpr auto kSourceNames =
+    words_by_value<Source>({{Source::kPackets, "packets"},
+                            {Source::kRecords, "packet records"},
+                            {Source::kEvents, "events"},
+                            {Source::kReports, "host reports"},
+                            {Source::kTaps, "taps"},
+                            {Source::kProgram, "program"},
+                            {Source::kOperations, "operation times"},
+                            {Source::kBaseline, "baseline"}});
 
 class Looked {
  public:

@@ -34,8 +34,10 @@ std::string shortened(FabricTime t, FabricTime base_rtt) {
 
 }  // namespace
 
-std::string Wording::share(Probability p) {
-  std::string text = exact(p);
+std::string Wording::share(Probability p) { return share(Ratio{p.ppb}); }
+
+std::string Wording::share(const Ratio& ratio) {
+  std::string text = exact(ratio);
   return text.insert(text.find('%'), " ");
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/expect/expect_losses.h"
 #include "analysis/expect/expectation_parts.h"
+#include "fabric/text/ratio.h"
 
 namespace mrclab::analysis {
 
@@ -21,10 +22,13 @@ class Wording {
 
   /// "95 %"
   static std::string share(Probability p);
+  static std::string share(const Ratio& ratio);
   /// " of baseline"
   static std::string of(const GoodputReference& reference);
   /// " from h0 to h4 in plane 1"
   static std::string who(const FlowSelection& flows);
+  /// " of llama"; nothing for every job
+  static std::string of_job(const std::string& name) { return name.empty() ? "" : " of " + name; }
   static std::string at_least(const std::string& bound) { return " ≥ " + bound; }
   static std::string at_most(const std::string& bound) { return " ≤ " + bound; }
   /// " ≥ low and ≤ high", of which only the given bounds are named: a default-made `low` and `high`

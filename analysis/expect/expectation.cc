@@ -38,6 +38,22 @@ void read(const YamlValue& value, MessageTimeMeasure& out, Need) {
   out = static_cast<MessageTimeMeasure>(
       value.as_word({kMessageTimeWords.begin(), kMessageTimeWords.end()}));
 }
+void read(const YamlValue& value, StepReference& out, Need) {
+  out = static_cast<StepReference>(
+      value.as_word({kStepReferenceWords.begin(), kStepReferenceWords.end()}));
+}
+void read(const YamlValue& value, StepNumber& out, Need need) {
+  out.value = static_cast<uint32_t>(value.as_integer(is_positive(need) ? 1 : 0, kMostSteps));
+}
+/// A time has a unit; a number, or one of percent, is a multiple.
+void read(const YamlValue& value, TimeOrRatio& out, Need) {
+  const std::string text = value.is_scalar() ? value.as_string() : "";
+  const bool time = text.ends_with('s') || text.ends_with("rtt");
+  out = time ? TimeOrRatio(value.as_time()) : TimeOrRatio(as_ratio(value));
+  if (out == TimeOrRatio(FabricTime::zero()) || out == TimeOrRatio(Ratio{})) {
+    value.fail_expecting("a multiple such as 105%, or a duration, above 0");
+  }
+}
 void read(const YamlValue& value, std::optional<Bytes>& out, Need) { out = value.as_bytes(); }
 void read(const YamlValue& value, GoodputReference& out, Need) {
   const std::string text = value.is_scalar() ? value.as_string() : "";
@@ -88,6 +104,15 @@ std::string written(MapperWitness by) {
 std::string written(MessageTimeMeasure by) {
   return std::string(kMessageTimeWords[static_cast<size_t>(by)]);
 }
+std::string written(StepReference of) {
+  return std::string(kStepReferenceWords[static_cast<size_t>(of)]);
+}
+std::string written(const StepNumber& step) {
+  return step.value ? std::to_string(*step.value) : "";
+}
+std::string written(const TimeOrRatio& bound) {
+  return std::visit([](const auto& one) { return exact(one); }, bound);
+}
 std::string written(const std::optional<Bytes>& size) { return size ? exact(*size) : ""; }
 std::string written(const GoodputReference& of) {
   if (of.kind == GoodputReference::kRate) return exact(of.rate);
@@ -110,6 +135,14 @@ void check_whole(const E& e, const YamlValue& body) {
 template <class E>
 Expectation parse_as(const YamlValue& body) {
   E e;
+  if constexpr (requires { E::kAlone; }) {
+    if (body.is_scalar()) {  // the value of that field alone
+      for_each_field(e, [&](std::string_view name, auto& member, Need need) {
+        if (name == E::kAlone) read(body, member, need);
+      });
+      return e;
+    }
+  }
   std::vector<std::string_view> known;
   for_each_field(e, [&](std::string_view name, auto&, Need) { known.push_back(name); });
   body.only_keys(std::span<const std::string_view>(known));

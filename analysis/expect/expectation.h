@@ -3,7 +3,7 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
-//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders, expect_orchestrator
+//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders, expect_orchestrator, expect_jobs
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -42,6 +42,12 @@
 //     - datagrams: {to: h0, at_most: 0}
 //     - denied: {part: "switch p0.t1-2", within: 60rtt}
 //     - allowed_again: {part: "switch p0.t1-2", within: 200rtt}
+//     - step_time: {at_most: 105%, of: roofline, from_step: 3}
+//     - exposed: {at_most: 10%, group: dp}
+//     - straggler: {at_most: 5%}
+//     - steps_done: 20
+//     - job_alive
+//     - job_dies: {by: "Retry Counter Exceeded", within: 31s}
 //
 // An entry may carry the published figure: {goodput: {...}, published: 87.2%, figure: "..."}.
 
@@ -54,6 +60,7 @@
 #include <vector>
 
 #include "analysis/expect/expect_goodput.h"
+#include "analysis/expect/expect_jobs.h"
 #include "analysis/expect/expect_liveness.h"
 #include "analysis/expect/expect_losses.h"
 #include "analysis/expect/expect_mapper.h"
@@ -83,7 +90,8 @@ using ExpectationKind =
                  ExpectShare, ExpectPortShare, ExpectPathUnused, ExpectCounter, ExpectLossless,
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
                  ExpectIsolated, ExpectDroppedFor, ExpectDatagrams, ExpectOrchestratorNames,
-                 ExpectDenied, ExpectAllowedAgain>;
+                 ExpectDenied, ExpectAllowedAgain, ExpectStepTime, ExpectExposed, ExpectStraggler,
+                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

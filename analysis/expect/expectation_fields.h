@@ -5,6 +5,10 @@
 #include <string_view>
 #include <type_traits>
 
+#include "analysis/expect/expect_goodput.h"
+#include "analysis/expect/expect_jobs.h"
+#include "analysis/expect/expect_mapper.h"
+#include "analysis/expect/expect_times.h"
 #include "analysis/expect/expectation_parts.h"
 #include "fabric/text/enum_words.h"
 
@@ -17,6 +21,11 @@ inline constexpr auto kMessageTimeWords =
     words_by_value<MessageTimeMeasure>({{MessageTimeMeasure::kMax, "max"},
                                         {MessageTimeMeasure::kP99, "p99"},
                                         {MessageTimeMeasure::kP50, "p50"}});
+
+inline constexpr auto kStepReferenceWords =
+    words_by_value<StepReference>({{StepReference::kRoofline, "roofline"},
+                                   {StepReference::kMedian, "median"},
+                                   {StepReference::kBaseline, "baseline"}});
 
 inline constexpr int64_t kMostCounted = 1'000'000'000;
 inline constexpr int64_t kMostPlanes =

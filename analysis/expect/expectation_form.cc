@@ -26,6 +26,13 @@ Form form_of(const MapperWitness&) {
 Form form_of(const MessageTimeMeasure&) {
   return Form::word({kMessageTimeWords.begin(), kMessageTimeWords.end()});
 }
+Form form_of(const StepReference&) {
+  return Form::word({kStepReferenceWords.begin(), kStepReferenceWords.end()});
+}
+Form form_of(const StepNumber&) { return Form::integer(0, kMostSteps); }
+Form form_of(const TimeOrRatio&) {
+  return Form::either({Form::of(Kind::kShare), Form::of(Kind::kTime)});
+}
 Form form_of(const std::optional<Bytes>&) { return Form::of(Kind::kBytes); }
 Form form_of(const GoodputReference&) {
   return Form::either({Form::word({"baseline", "line_rate"}), Form::of(Kind::kRate)});
@@ -55,7 +62,8 @@ Key key_of() {
                       std::string(meaning_of_field(E::kWord.name, name)),
                       required ? Key::kRequired : Key::kOptional});
   });
-  const Form form = fields.empty() ? Form::of(Kind::kNothing) : Form::map(std::move(fields));
+  Form form = fields.empty() ? Form::of(Kind::kNothing) : Form::map(fields);
+  if constexpr (requires { E::kAlone; }) form = Form::either({fields.front().form, form});
   std::string example(E::kWord.form);
   std::erase(example, '"');
   const std::string about = std::string(meaning_of_check(E::kWord.name)) + "; " +

@@ -1,6 +1,7 @@
 // Rules over several fields of an entry.
 
 #include "analysis/expect/expect_goodput.h"
+#include "analysis/expect/expect_jobs.h"
 #include "analysis/expect/expect_losses.h"
 #include "analysis/expect/expect_times.h"
 #include "analysis/history/counter_names.h"
@@ -14,6 +15,12 @@ void ExpectGap::check_whole(const YamlValue& body) const {
 
 void ExpectCounter::check_whole(const YamlValue& body) const {
   body.require("name").as_word({kCounterNames.begin(), kCounterNames.end()});
+}
+
+void ExpectStepTime::check_whole(const YamlValue& body) const {
+  if (const auto of_what = body.get("of"); of_what && std::holds_alternative<FabricTime>(at_most)) {
+    of_what->fail("\"of\" beside a time", "\"at_most\" as a multiple such as 105%, or no \"of\"");
+  }
 }
 
 void ExpectMessageTime::check_whole(const YamlValue& body) const {

@@ -13,6 +13,7 @@
 #include "analysis/mapper/mapper_collector.h"
 #include "analysis/measure/detection_text.h"
 #include "analysis/measure/dip.h"
+#include "analysis/measure/job_steps.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/measure/rc_recovery.h"
 #include "analysis/orchestrator/orchestrator_collector.h"
@@ -169,6 +170,17 @@ void add_taps(const RunInputs& in, const Evidence& evidence, Verdict& verdict) {
   verdict.taps = in.tap_cost;
 }
 
+/// Jobs, with the faults that were on in each step, and what it lost where packets are complete.
+std::vector<JobResult> jobs_of(const RunInputs& in, const PacketHistory& history,
+                               const Coverage& coverage, FabricTime end) {
+  std::vector<JobResult> jobs = in.jobs;
+  for (JobResult& job : jobs) {
+    mark_faults(job, in.faults, end);
+    if (coverage.whole(Witness::kPackets)) count_losses(job, in.topology, history, end);
+  }
+  return jobs;
+}
+
 /// The twin, simulated at most once.
 Twin only_once(const Twin& twin) {
   if (!twin) return {};
@@ -258,7 +270,8 @@ Analysis analyze(const RunInputs& in, const Evidence& evidence) {
   analysis.picture = picture_of({{in.topology, evidence, analysis.measurements, in.faults,
                                   analysis.verdict.faults, in.queue_pairs, analysis.waits},
                                  in.timing.pace,
-                                 queues});
+                                 queues,
+                                 analysis.verdict.jobs});
   if (!in.taps.empty()) add_taps(in, evidence, analysis.verdict);
   name_frames(in.topology, in.captures, analysis.verdict.checks);
   return analysis;
@@ -298,9 +311,11 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   verdict.timing = in.timing;
   const std::vector<Expectation> expectations = without_bundles(in.expectations);
   const Twin twin = only_once(in.twin);
-  verdict.checks = run_checks(
-      expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
-                     in.regions, in.retry_span, in.rc_retry_span, coverage, in.timing.mode, twin});
+  verdict.jobs = jobs_of(in, history, coverage, end);
+  verdict.checks =
+      run_checks(expectations,
+                 {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule, in.regions,
+                  in.retry_span, in.rc_retry_span, coverage, in.timing.mode, twin, verdict.jobs});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,

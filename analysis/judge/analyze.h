@@ -14,6 +14,7 @@
 #include "analysis/history/reports.h"
 #include "analysis/incident/wait_history.h"
 #include "analysis/judge/dependence.h"
+#include "analysis/measure/job_result.h"
 #include "analysis/measure/measurements.h"
 #include "analysis/report/report.h"
 #include "analysis/verdict/verdict.h"
@@ -60,6 +61,8 @@ struct RunInputs {
   /// Is the twin simulated for what the faults cost? Else only where a check needs it.
   bool state_cost = false;
   std::vector<Dependence> dependences = {};
+  /// What jobs came to, but for faults and losses of their steps, which the judge adds.
+  std::vector<JobResult> jobs = {};
   SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 

@@ -2,7 +2,7 @@
 // data-json (its JSON pointer) and data-value, so that a test can hold the page against verdict.json. Text from
 // the run is only ever set as text.
 // One of the parts of the page's script: they are put into one function, behind page/common.js and in the order
-// common, matrix, windows, report, compare, transports, main (report.html).
+// common, matrix, windows, jobs, report, compare, transports, main (report.html).
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const page = document.getElementById("page");

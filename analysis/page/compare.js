@@ -1,6 +1,6 @@
 // Two runs side by side.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 function comparePage({a, b, history}) {
   const runs = [a, b], names = ["A", "B"];

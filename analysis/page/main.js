@@ -1,6 +1,6 @@
 // Draws the page, and reports success or failure.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 // ---- together ----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // The matrix of entropy values: rows are queue pairs, columns paths, the colour and sign a state.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 /// The states of entropy values at an instant, as the judge has them: a change is of one cell, for all reasons together.
 class Matrix {

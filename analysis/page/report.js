@@ -1,6 +1,6 @@
 // The report of one run, section by section.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 // ---- sections ----------------------------------------------------------------------------------
 
@@ -413,6 +413,7 @@ function reportPage(run) {
   mapper(run);
   denylist(run);
   timeline(run);
+  jobs(run);
   evMatrix(run);
   windows(run);
   roce(run);

@@ -1,6 +1,6 @@
 // One scenario under several transports.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 /// Colours that people with any colour vision can distinguish (Okabe and Ito, Color Universal Design), darkened where
 /// they would be faint on white; curves have strokes of their own beside them.

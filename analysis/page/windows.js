@@ -1,6 +1,6 @@
 // The windows that hosts reported: a flow at a time, with the quadrants as a band and a mark at each cut.
 // One of the parts of the page's script: they are put into one function, in the order common,
-// matrix, windows, report, compare, transports, main (report.html).
+// matrix, windows, jobs, report, compare, transports, main (report.html).
 
 const kQuadrantText = {clear: "no mark, delay below target", late: "no mark, delay above target",
   marked: "marked, delay below target", marked_late: "marked, delay above target"};

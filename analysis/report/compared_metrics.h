@@ -23,7 +23,7 @@ struct Tolerance {
 /// The tolerances in force, by the metric's name.
 using Tolerances = std::map<std::string, Tolerance, std::less<>>;
 
-/// What counts where nothing is asked for: 2 % of goodput and completion, nothing of queue pairs
+/// What counts where nothing is asked for: 2 % of goodput, completion and a job's times, nothing of queue pairs
 /// that fail, 10 % of the others. Our choice: in the simulator a run of one version does not vary at
 /// all, so these bound only what a new version may cost.
 Tolerances default_tolerances();
@@ -41,7 +41,7 @@ enum class Absent : uint8_t {
   kZero    ///< no port was paused
 };
 
-/// A metric that is compared: where it stands in verdict.json, and what it may lose by default.
+/// A metric that is compared, of jobs those of the first: where it stands in verdict.json, and what it may lose by default.
 struct MetricSpec {
   std::string_view name;
   std::string_view pointer;  ///< in the verdict, or in each of its faults
@@ -57,6 +57,10 @@ inline constexpr std::array kComparedMetrics{
     MetricSpec{"goodput", "/metrics/goodput_bps", MetricUnit::kRate, false, kTwoPercent},
     MetricSpec{"completion", "/metrics/completed_ns", MetricUnit::kTime, false, kTwoPercent,
                Absent::kWorst},
+    MetricSpec{"step_time", "/jobs/0/step_time/mean_ns", MetricUnit::kTime, false, kTwoPercent},
+    MetricSpec{"step_exposed", "/jobs/0/step_time/exposed_ns", MetricUnit::kTime, false,
+               kTenPercent},
+    MetricSpec{"jct", "/jobs/0/jct_ns", MetricUnit::kTime, false, kTwoPercent, Absent::kWorst},
     MetricSpec{"detect", "/detected_ns", MetricUnit::kTime, true, kTenPercent},
     MetricSpec{"recover", "/recovered_ns", MetricUnit::kTime, true, kTenPercent, Absent::kWorst},
     MetricSpec{"lost", "/metrics/lost", MetricUnit::kCount, false, kTenPercent},

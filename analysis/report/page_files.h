@@ -9,7 +9,7 @@ namespace mrclab::analysis::page {
 extern const std::string_view html;    ///< the frame: @NAME@ are the places of the others
 extern const std::string_view style;   ///< report.css
 extern const std::string_view shared;  ///< page/common.js, a module
-extern const std::string_view common, matrix, windows, report, compare, transports,
+extern const std::string_view common, matrix, windows, jobs, report, compare, transports,
     main_part;                               ///< our script, *.js
 extern const std::string_view charts;        ///< dygraph.min.js
 extern const std::string_view chart_style;   ///< dygraph.min.css

@@ -52,6 +52,7 @@ class Picture {
             {"packets", packets()},
             {"story", story()},
             {"waits", waits()},
+            {"jobs", jobs()},
             {"pace", pace()}};
   }
 
@@ -338,6 +339,25 @@ class Picture {
                       {"host", host(span.wait.host)},
                       {"chain", std::move(chain)},
                       {"text", to_string(topology_, span.wait)}});
+    }
+    return list;
+  }
+
+  Json jobs() const {
+    Json list = Json::array();
+    for (const JobResult& job : in_.jobs) {
+      Json groups = Json::array({"computing"}), ops = Json::array();
+      for (const std::string& group : job.groups) groups.push_back(group);
+      const size_t shown = std::min(job.ops.size(), kMaxJobOpsShown);
+      for (const JobOp& op : std::span(job.ops).first(shown)) {
+        const auto group = std::find(job.groups.begin(), job.groups.end(), op.group);
+        ops.push_back({op.rank, op.step, micros(op.begin), micros(std::min(op.end, m_.end)),
+                       op.group.empty() ? 0 : 1 + (group - job.groups.begin())});
+      }
+      list.push_back({{"name", job.name},
+                      {"groups", std::move(groups)},
+                      {"ops", std::move(ops)},
+                      {"left_out", job.ops.size() - shown}});
     }
     return list;
   }

@@ -17,14 +17,17 @@
 //   packets  rows, left_out
 //   story    t_us, kind, text, packets [[qp, psn]]
 //   waits    who waited for whom: from_us, until_us, host, chain (hosts), text
+//   jobs     for each job of the verdict: name, groups (word 0: computing), ops [rank, step,
+//            from_us, until_us, group], left_out
 //   pace     [t_us, dilation or null, slack_ms or null, whose]
 //
-// All is bounded: 400 bins, 128 queue pairs, 20,000 changes, 400 packets, 2,000 instants of pace,
+// All is bounded: 20,000 operations of a job, 400 bins, 128 queue pairs, 20,000 changes, 400 packets, 2,000 instants of pace,
 // 24 flows with 400 points of their windows.
 
 #include <span>
 #include <string>
 
+#include "analysis/measure/job_result.h"
 #include "analysis/measure/queue_depth.h"
 #include "analysis/verdict/run_story.h"
 
@@ -34,11 +37,13 @@ struct PictureInputs {
   StoryInputs story;
   std::span<const PacePoint> pace;
   const QueueDepths& queues;  ///< in bins of the measurements
+  std::span<const JobResult> jobs = {};
 };
 
 inline constexpr size_t kMaxRowsShown = 128;
 inline constexpr size_t kMaxChangesShown = 20'000;
 inline constexpr size_t kMaxPacketsShown = 400;
+inline constexpr size_t kMaxJobOpsShown = 20'000;
 inline constexpr size_t kMaxPaceShown = 2'000;
 inline constexpr size_t kMaxRegionsShown = 200;
 

@@ -73,6 +73,7 @@ std::string page_of(const Json& data) {
       {"@COMMON@", page::common},
       {"@MATRIX@", page::matrix},
       {"@WINDOWS@", page::windows},
+      {"@JOBS@", page::jobs},
       {"@REPORT@", page::report},
       {"@COMPARE@", page::compare},
       {"@TRANSPORTS@", page::transports},

@@ -45,6 +45,12 @@ class Reader {
     for (size_t begin = 1; begin <= pointer.size();) {
       const size_t end = std::min(pointer.find('/', begin), pointer.size());
       if (value->is_null()) return std::nullopt;
+      if (value->is_array()) {  // the first of a list, where it has any
+        if (pointer.substr(begin, end - begin) != "0" || value->empty()) return std::nullopt;
+        value = &value->front();
+        begin = end + 1;
+        continue;
+      }
       if (!value->is_object()) {
         fail(place + std::string(pointer.substr(0, begin - 1)), description(*value), "an object");
       }

@@ -9,6 +9,7 @@
 #include "analysis/mapper/denylist_text.h"
 #include "analysis/mapper/mapper_text.h"
 #include "analysis/orchestrator/orchestrator_text.h"
+#include "analysis/report/job_table.h"
 #include "analysis/report/summary.h"
 #include "analysis/report/text_table.h"
 #include "fabric/text/counted_noun.h"
@@ -280,6 +281,8 @@ std::string to_table(const Verdict& verdict, TableOptions options) {
   mapper_part(verdict, table);
   orchestrator_part(verdict, table);
   denylist_part(verdict, table);
+  for (const JobResult& job : verdict.jobs) add_job(job, table);
+  if (!verdict.jobs.empty()) table.rule();
   const Metrics& m = verdict.metrics;
   if (m.data_packets == 0) {  // zeros would look as if nothing had been delivered
     table.line("packets    no data packet was captured, so the goodput is not known");

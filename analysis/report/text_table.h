@@ -23,6 +23,7 @@ class TextTable {
   /// Narrower than 60 columns is laid out as 60.
   explicit TextTable(TableOptions options);
 
+  size_t width() const { return options_.width; }
   /// Text that does not fit is continued below the text behind the first two spaces: "packets 12 of
   /// 12".
   void line(const std::string& text = {});

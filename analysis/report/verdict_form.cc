@@ -1,6 +1,7 @@
 #include "analysis/report/verdict_form.h"
 
 #include "analysis/checks/checks.h"
+#include "analysis/report/job_form.h"
 #include "fabric/text/schema_id.h"
 
 namespace mrclab::analysis {
@@ -293,6 +294,7 @@ const ValueForm& verdict_form() {
        {"mapper", mapper_form(), "what a mapper's probes found; where the fabric has one"},
        {"orchestrator", orchestrator_form(), "what is not as planned; where the fabric has one"},
        {"denylist", denylist_form(), "what was denied because of it; where the fabric has one"},
+       {"jobs", Form::list(job_form()), "what each job came to; where the workload has one"},
        {"metrics", metrics_form(), "measured over the whole run", Key::kRequired},
        {"loss_timers", kText,
         "where packets were lost: the NIC's and the transport's profile, and their times"},

@@ -13,6 +13,7 @@
 #include "analysis/mapper/denylist_text.h"
 #include "analysis/mapper/mapper_text.h"
 #include "analysis/orchestrator/orchestrator_text.h"
+#include "analysis/verdict/job_text.h"
 #include "fabric/text/schema_id.h"
 
 namespace mrclab::analysis {
@@ -281,6 +282,7 @@ std::string to_json(const Verdict& verdict) {
   if (verdict.mapper) json["mapper"] = to_json(*verdict.mapper);
   if (verdict.orchestrator) json["orchestrator"] = to_json(*verdict.orchestrator);
   if (verdict.denylist) json["denylist"] = to_json(*verdict.denylist);
+  for (const JobResult& job : verdict.jobs) json["jobs"].push_back(to_json(job));
   json["metrics"] = metrics_json(verdict.metrics);
   if (!verdict.loss_timers.empty()) json["loss_timers"] = verdict.loss_timers;
   if (verdict.cost) json["cost"] = cost_json(*verdict.cost);

@@ -17,6 +17,7 @@
 #include "analysis/measure/dip.h"
 #include "analysis/measure/fault_losses.h"
 #include "analysis/measure/flow_spread.h"
+#include "analysis/measure/job_result.h"
 #include "analysis/measure/message_times.h"
 #include "analysis/measure/pause_use.h"
 #include "analysis/measure/queue_depth.h"
@@ -108,6 +109,7 @@ struct Verdict {
   std::optional<MapperResult> mapper = std::nullopt;              ///< empty: the fabric has none
   std::optional<OrchestratorResult> orchestrator = std::nullopt;  ///< likewise
   std::optional<DenylistResult> denylist = std::nullopt;          ///< likewise
+  std::vector<JobResult> jobs = {};                               ///< in the workload's order
   Metrics metrics;
   std::string
       loss_timers;  ///< by what endpoints found losses; empty: nothing was lost, or not known

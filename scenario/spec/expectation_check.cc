@@ -55,7 +55,7 @@ class ExpectationCheck::OfOne {
     const std::vector<PlannedFlow> selected = selection(flows);
     check_traffic(expect, flows, selected);
     if constexpr (requires { expect.every; }) check_intervals(expect);
-    if constexpr (requires { expect.of; }) {
+    if constexpr (requires { expect.of.rate; }) {
       if (expect.of == GoodputReference::kBaseline) require_baseline(selected);
     }
     if constexpr (kIsOneOf<E, ExpectDetect, ExpectLeave, ExpectCompletionTime>) require_fault();

@@ -110,6 +110,16 @@ TEST_CASE("an expectation written as text reads back as the same expectation") {
         "losses_per_qp: {at_most: 0}",
         "affected_qps: {at_least: 15%, at_most: 35%}",
         "completion_time: {from: 300us, slower_by: 0%}",
+        "step_time: {at_most: 105%, of: baseline, from_step: 3, job: llama}",
+        "step_time: {at_most: 1.05}",
+        "step_time: {at_most: 120us}",
+        "exposed: {at_most: 10%, group: dp}",
+        "straggler: {at_most: 5%, from_step: 0}",
+        "steps_done: 20",
+        "steps_done: {at_least: 20, job: llama}",
+        "job_alive",
+        "job_alive: {job: llama}",
+        "job_dies: {by: \"Retry Counter Exceeded\", within: 31s}",
         "{no_qp_error, published: 0, figure: \"figure 7\"}",
         "{leave: {within: 5rtt}, published: 1.5s, figure: \"figure 12: 1, 2\"}"}) {
     CHECK(parse(to_yaml(parse(text))) == parse(text));
@@ -132,7 +142,17 @@ TEST_CASE("bad expectations get an exact error") {
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
               "port_share, path_unused, counter, lossless, pause, deadlock_free, "
               "message_time, mapper_names, isolated, dropped_for, datagrams, orchestrator_names, denied, "
-              "allowed_again"},
+              "allowed_again, step_time, exposed, straggler, steps_done, job_alive, job_dies"},
+          Row{"step_time: {at_most: 0%}",
+              "f.yaml:1:24: found \"0%\": expected a multiple such as 105%, or a duration, above 0"},
+          Row{"step_time: {at_most: 10001%}",
+              "f.yaml:1:24: found \"10001%\": expected a multiple such as 105% or 1.05, up to 10000%"},
+          Row{"step_time: {at_most: 90us, of: median}",
+              "f.yaml:1:34: found \"of\" beside a time: expected \"at_most\" as a multiple such as "
+              "105%, or no \"of\""},
+          Row{"steps_done: 0", "f.yaml:1:15: found \"0\": expected 1 to 10000"},
+          Row{"steps_done: {at_least: 10001}", "f.yaml:1:26: found \"10001\": expected 1 to 10000"},
+          Row{"steps_done", "f.yaml:1:3: found \"steps_done\": expected \"steps_done: 20\""},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "
               "h[1-7]"},

@@ -54,7 +54,13 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectDatagrams{"h0", 0, 0},
           ExpectOrchestratorNames{"p0*", us10},
           ExpectDenied{"link *", us10},
-          ExpectAllowedAgain{"link *", us10}};
+          ExpectAllowedAgain{"link *", us10},
+          ExpectStepTime{us10},
+          ExpectExposed{Probability{100'000'000}},
+          ExpectStraggler{Probability{50'000'000}},
+          ExpectStepsDone{StepNumber{1}},
+          ExpectJobAlive{},
+          ExpectJobDies{"x"}};
 }
 
 }  // namespace mrclab::test

@@ -1,0 +1,134 @@
+#pragma once
+// Expectations of jobs, whose steps the ranks' own times show (analysis/measure/job_result.h). Each is about the job of
+// that name, or about every job; steps count from 0, and those before `from_step` (absent: the warm-up) do not count.
+// What is asked of steps is inconclusive while one of them is open or has not begun, unless it is missed already.
+
+#include <variant>
+
+#include "analysis/expect/expectation_parts.h"
+#include "fabric/text/ratio.h"
+
+namespace mrclab::analysis {
+
+inline constexpr int64_t kMostSteps = 10'000;  ///< of a job
+
+/// A step, or none.
+struct StepNumber {
+  std::optional<uint32_t> value = std::nullopt;
+  bool operator==(const StepNumber&) const = default;
+};
+
+/// A time, or a multiple of some reference.
+using TimeOrRatio = std::variant<Ratio, FabricTime>;
+
+enum class StepReference : uint8_t {
+  kRoofline,  ///< the same step on a network without loss or queues
+  kMedian,    ///< of the steps that count; there have to be kStepsForMedian
+  kBaseline,  ///< mean of the steps that count and ended before the first fault
+};
+inline constexpr size_t kStepsForMedian = 3;
+
+/// Every step takes at most so long, from the end of those before it to the end of its last rank. An open one has taken
+/// the time so far.
+struct ExpectStepTime {
+  static constexpr ExpectationWord kWord{"step_time", Measure::kTime,
+                                         "\"step_time: {at_most: 105%, of: roofline}\""};
+  TimeOrRatio at_most = Ratio{};
+  StepReference of = StepReference::kRoofline;  ///< of a ratio
+  StepNumber from_step = {};
+  std::string job = {};
+  bool operator==(const ExpectStepTime&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("at_most", e.at_most, Need::kRequired);
+    visit("of", e.of, Need::kOptional);
+    visit("from_step", e.from_step, Need::kOptional);
+    visit("job", e.job, Need::kOptional);
+  }
+  /// Throws InputError where `of` stands beside a time.
+  void check_whole(const YamlValue& body) const;
+};
+const Rules<ExpectStepTime>& rules_of(const ExpectStepTime&);
+
+/// Of the time of all steps together, at most so much is exposed communication, on the average over the ranks: a rank
+/// computed nothing while data of its own was under way, of this group or of any.
+struct ExpectExposed {
+  static constexpr ExpectationWord kWord{"exposed", Measure::kShare,
+                                         "\"exposed: {at_most: 10%, group: dp}\""};
+  Probability at_most;
+  std::string group = {};  ///< empty: all
+  StepNumber from_step = {};
+  std::string job = {};
+  bool operator==(const ExpectExposed&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("at_most", e.at_most, Need::kRequired);
+    visit("group", e.group, Need::kOptional);
+    visit("from_step", e.from_step, Need::kOptional);
+    visit("job", e.job, Need::kOptional);
+  }
+};
+const Rules<ExpectExposed>& rules_of(const ExpectExposed&);
+
+/// In every step the rank that computes longest for it takes at most so much longer than the median rank. Waiting for
+/// others is not counted, so a rank that all others wait for stands out although all end together.
+struct ExpectStraggler {
+  static constexpr ExpectationWord kWord{"straggler", Measure::kShare,
+                                         "\"straggler: {at_most: 5%}\""};
+  Probability at_most;
+  StepNumber from_step = {};
+  std::string job = {};
+  bool operator==(const ExpectStraggler&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("at_most", e.at_most, Need::kRequired);
+    visit("from_step", e.from_step, Need::kOptional);
+    visit("job", e.job, Need::kOptional);
+  }
+};
+const Rules<ExpectStraggler>& rules_of(const ExpectStraggler&);
+
+/// So many steps, the warm-up among them, have ended when the run ends.
+struct ExpectStepsDone {
+  static constexpr ExpectationWord kWord{"steps_done", Measure::kCount, "\"steps_done: 20\""};
+  static constexpr std::string_view kAlone = "at_least";  ///< the field that may stand for all
+  StepNumber at_least = {};
+  std::string job = {};
+  bool operator==(const ExpectStepsDone&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("at_least", e.at_least, Need::kPositive);
+    visit("job", e.job, Need::kOptional);
+  }
+};
+const Rules<ExpectStepsDone>& rules_of(const ExpectStepsDone&);
+
+/// No rank of it has ended with an error: it is done, or goes on when the run ends.
+struct ExpectJobAlive {
+  static constexpr ExpectationWord kWord{"job_alive", Measure::kCount};
+  std::string job = {};
+  bool operator==(const ExpectJobAlive&) const = default;
+
+  static void fields(auto& e, auto&& visit) { visit("job", e.job, Need::kOptional); }
+};
+const Rules<ExpectJobAlive>& rules_of(const ExpectJobAlive&);
+
+/// A rank of it ends with an error whose reason has these words in it, at most so long after the first fault, or after
+/// the job's begin where that comes later, or where there is no fault.
+struct ExpectJobDies {
+  static constexpr ExpectationWord kWord{"job_dies", Measure::kTime,
+                                         "\"job_dies: {by: Retry Counter Exceeded, within: 31s}\""};
+  std::string by;
+  FabricTime within = {};  ///< zero: by the end of the run
+  std::string job = {};
+  bool operator==(const ExpectJobDies&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("by", e.by, Need::kRequired);
+    visit("within", e.within, Need::kOptionalPositive);
+    visit("job", e.job, Need::kOptional);
+  }
+};
+const Rules<ExpectJobDies>& rules_of(const ExpectJobDies&);
+
+}  // namespace mrclab::analysis

@@ -1,0 +1,101 @@
+// Jobs: their steps over time, what each rank did, and a table of the steps.
+// One of the parts of the page's script: they are put into one function, in the order common,
+// matrix, windows, jobs, report, compare, transports, main (report.html).
+
+const percentOf = (part, whole) => whole > 0 ? trimmed(100 * part / whole, 1) + " %" : "–";
+
+/// A step's three parts and its roofline, drawn as steps over fabric time; where nothing ran, nothing is drawn.
+function stepRows(steps, end) {
+  const rows = [];
+  for (const s of steps) {
+    const from = s.begin_ns / 1e3, until = s.end_ns === null ? end : s.end_ns / 1e3;
+    const parts = s.end_ns === null ? [null, null, null] : [s.compute_ns, s.exposed_ns, s.bubble_ns].map((ns) => ns / 1e3);
+    const last = rows.at(-1);
+    if (last && last[0] === from) rows.pop();
+    rows.push([from, ...parts], [until, null, null, null]);
+  }
+  return rows;
+}
+
+/// A lane a rank: computing above, exchanges below it, each group in its colour.
+function drawLanes(canvas, job, ranks, end, width) {
+  const label = 72, lane = ranks.length > 32 ? 8 : 16, scale = window.devicePixelRatio || 1;
+  const size = [Math.max(width, 320), lane * ranks.length + 18];
+  canvas.width = size[0] * scale;
+  canvas.height = size[1] * scale;
+  canvas.style.width = size[0] + "px";
+  canvas.style.height = size[1] + "px";
+  const ctx = canvas.getContext("2d");
+  ctx.scale(scale, scale);
+  ctx.textBaseline = "middle";
+  ctx.font = Math.min(lane - 1, 11) + "px system-ui, sans-serif";
+  ctx.fillStyle = css("--soft");
+  ranks.forEach((host, rank) => ctx.fillText(`${rank} ${host}`, 0, rank * lane + lane / 2, label - 4));
+  const from = Math.min(...job.ops.map((op) => op[2])), until = Math.max(...job.ops.map((op) => op[3]), from + 1);
+  const x = (us) => label + (us - from) / (until - from) * (size[0] - label);
+  ctx.fillText(timeUs(from), label, size[1] - 7);
+  ctx.textAlign = "right";
+  ctx.fillText(timeUs(until), size[0], size[1] - 7);
+  const tints = colours(job.groups.length), half = lane / 2 - 0.5;
+  for (const [rank, , begin, stop, group] of job.ops) {
+    if (group >= tints.length) continue;
+    ctx.fillStyle = tints[group];
+    ctx.fillRect(x(begin), rank * lane + (group ? half : 0), Math.max(x(stop) - x(begin), 0.5), half);
+  }
+}
+
+function lanes(box, job, ranks, end) {
+  const canvas = el("canvas", {role: "img", "aria-label": "what each rank did over fabric time; the steps are in the table"});
+  const tints = () => colours(job.groups.length);
+  const keys = el("div", {class: "controls"}, job.groups.map((word, i) => el("span", {class: "key"},
+      el("i", {style: `background:${tints()[i]}`}), word)));
+  box.append(el("h3", {}, "What each rank did"), keys, el("div", {class: "scroll"}, canvas));
+  const draw = () => drawLanes(canvas, job, ranks, end, box.clientWidth);
+  draw();
+  canvases.push(canvas);
+  redraws.push(draw);
+  if (job.left_out) box.append(note(`${job.left_out} more operations are not drawn.`));
+}
+
+function jobSteps(v, place) {
+  const job = v.jobs[place], at = `/jobs/${place}/steps/`;
+  return job.steps.map((s, i) => {
+    const took = s.end_ns === null ? null : s.end_ns - s.begin_ns;
+    return [field(v, `${at}${i}/n`), span(s.begin_ns / 1e3, (s.end_ns ?? s.begin_ns) / 1e3), took === null ? "open" : timeUs(took / 1e3),
+      took === null || !s.ideal_ns ? "–" : percentOf(took, s.ideal_ns),
+      field(v, `${at}${i}/compute_ns`, (ns) => percentOf(ns, took)), field(v, `${at}${i}/exposed_ns`, (ns) => percentOf(ns, took)),
+      field(v, `${at}${i}/bubble_ns`, (ns) => percentOf(ns, took)),
+      job.ranks[s.slowest_rank] ?? "–", s.waited_for === null ? "–" : `${job.ranks[s.waited_for]} (${timeUs(s.waited_ns / 1e3)})`,
+      field(v, `${at}${i}/lost`), s.faults.length ? s.faults.map((f) => "fault " + (f + 1)).join(", ") : ""];
+  });
+}
+
+function jobs(run) {
+  const v = run.verdict, list = v.jobs || [];
+  list.forEach((job, place) => {
+    const t = job.step_time, end = run.picture ? run.picture.end_us : Math.max(0, ...job.steps.map((s) => (s.end_ns ?? s.begin_ns) / 1e3));
+    const box = section("Job " + job.name, el("p", {}, field(v, `/jobs/${place}/text`, prose), "."));
+    if (t) {
+      box.append(el("div", {class: "tiles"},
+          tile(field(v, `/jobs/${place}/step_time/mean_ns`, (ns) => timeUs(ns / 1e3)), `mean of ${t.steps} steps from ${t.first}`),
+          tile(field(v, `/jobs/${place}/step_time/p99_ns`, (ns) => timeUs(ns / 1e3)), "99th percentile"),
+          t.ideal_ns ? tile(percentOf(t.mean_ns, t.ideal_ns), "of the roofline") : null,
+          tile(percentOf(t.compute_ns, t.mean_ns), "computing"), tile(percentOf(t.exposed_ns, t.mean_ns), "exposed communication"),
+          tile(percentOf(t.bubble_ns, t.mean_ns), "bubble")));
+    }
+    if (job.steps.some((s) => s.end_ns !== null)) {
+      chart(box, "Time of each step", "µs", ["computing", "exposed", "bubble"], stepRows(job.steps, end),
+            {stacked: true, fill: true, step: true, end, regions: run.picture ? run.picture.regions : []});
+    }
+    const drawn = run.picture && (run.picture.jobs || [])[place];
+    if (drawn && drawn.ops.length) lanes(box, drawn, job.ranks, end);
+    const all = job.path.reduce((sum, part) => sum + part.ns, 0);
+    if (all) box.append(el("p", {}, "Its end waited for: " + job.path.map((part) => `${part.what} ${percentOf(part.ns, all)}`).join(", ") + "."));
+    if (job.steps.length) {
+      box.append(el("div", {class: job.steps.length > 12 ? "scroll" : null}, wideTable(["step", "from – to", "took", "of roofline", "computing",
+          "exposed", "bubble", "slowest", "waited for", "lost", "faults"], jobSteps(v, place), [0, 2, 3, 4, 5, 6, 9], true)));
+    }
+    box.append(note("Computing, exposed and bubble are means over the ranks. Exposed: a rank computed nothing while data of its own was " +
+        "under way. Bubble: it waited for others, or had nothing to do." + (job.steps_left_out ? ` ${job.steps_left_out} more steps are not in the file.` : "")));
+  });
+}
