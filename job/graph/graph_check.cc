@@ -19,6 +19,18 @@ namespace {
 /// From, to, tag.
 using Channel = std::tuple<uint32_t, uint32_t, uint32_t>;
 
+void check_shares(const OpGraph& graph, uint32_t index, size_t ranks) {
+  const Op& op = graph.op(index);
+  if (op.shares == kEqualShares) return;
+  if (op.shares >= graph.share_lists() || graph.shares(op.shares).size() != ranks) {
+    reject(fmt::format("{}: its shares are not those of {} ranks", graph.text_of(index), ranks));
+  }
+  const std::vector<uint32_t>& shares = graph.shares(op.shares);
+  if (std::all_of(shares.begin(), shares.end(), [](uint32_t share) { return share == 0; })) {
+    reject(graph.text_of(index) + ": its shares are all 0");
+  }
+}
+
 void check_references(const OpGraph& graph) {
   for (uint32_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.op(i);
@@ -40,6 +52,7 @@ void check_references(const OpGraph& graph) {
         reject(fmt::format("{}: rank {} is not in group {}", graph.text_of(i), op.rank,
                            graph.groups()[op.group].name));
       }
+      check_shares(graph, i, ranks.size());
     }
     for (const Dependency& dependency : graph.dependencies(op)) {
       if (dependency.op >= graph.ops().size()) {
@@ -116,9 +129,10 @@ void check_collectives(const OpGraph& graph) {
       const std::vector<uint32_t>& own = of_rank[{g, rank}];
       for (size_t n = 0; n < std::min(own.size(), lead.size()); ++n) {
         const Op &a = graph.op(lead[n]), &b = graph.op(own[n]);
-        if (std::tie(a.collective, a.bytes, a.peer) == std::tie(b.collective, b.bytes, b.peer)) {
-          continue;
-        }
+        const auto what = [](const Op& op) {
+          return std::tie(op.collective, op.bytes, op.peer, op.algorithm, op.shares);
+        };
+        if (what(a) == what(b)) continue;
         reject(fmt::format("ranks {} and {} disagree on collective {} of group {}: {} and {}",
                            a.rank, b.rank, n, group.name, graph.text_of(lead[n]),
                            graph.text_of(own[n])));

@@ -1,7 +1,9 @@
 #include "job/graph/message_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace mrclab::job {
@@ -23,6 +25,48 @@ class Chunks {
  private:
   uint64_t bytes_, size_;
 };
+
+constexpr uint32_t kNoRound = 0xFFFF'FFFE;
+constexpr uint32_t kNoPlace = 0xFFFF'FFFF;
+
+/// Where a rank stands in a tree, by places in the group.
+struct TreePlace {
+  uint32_t parent = kNoPlace;
+  std::array<uint32_t, 2> children{kNoPlace, kNoPlace};
+};
+
+/// The binary tree of NCCL (graph/trees.cc, ncclGetBtree): a place with lowest bit b has its children at -b/2 and +b/2,
+/// place 0 the whole below it.
+TreePlace first_tree_place(uint32_t own, uint32_t count) {
+  TreePlace place;
+  uint32_t bit = 1;
+  while (bit < count && (bit & own) == 0) bit <<= 1;
+  if (own == 0) {
+    if (count > 1) place.children[0] = bit >> 1;
+    return place;
+  }
+  place.parent = (own ^ bit) | (bit << 1);
+  if (place.parent >= count) place.parent = own ^ bit;
+  uint32_t low = bit >> 1;
+  if (low == 0) return place;
+  place.children[0] = own - low;
+  while (low > 0 && own + low >= count) low >>= 1;
+  if (low > 0) place.children[1] = own + low;
+  return place;
+}
+
+/// The second tree is the first one mirrored where the ranks are even, else shifted by one (ncclGetDtree).
+TreePlace tree_place(uint32_t own, uint32_t count, bool second) {
+  if (!second) return first_tree_place(own, count);
+  const bool mirrored = count % 2 == 0;
+  TreePlace place = first_tree_place(mirrored ? count - 1 - own : (own + count - 1) % count, count);
+  const auto back = [&](uint32_t& at) {
+    if (at != kNoPlace) at = mirrored ? count - 1 - at : (at + 1) % count;
+  };
+  back(place.parent);
+  for (uint32_t& child : place.children) back(child);
+  return place;
+}
 
 class MessageMaker {
  public:
@@ -107,7 +151,66 @@ class MessageMaker {
     uint64_t bytes = 0;
     uint32_t round = 0;
     bool waits_for_round = false;  ///< for what was received in the round before
+    /// Of a tree, in place of the round before: the rounds that it waits for.
+    std::array<uint32_t, 2> waits_for{kNoRound, kNoRound};
   };
+
+  /// Where each receiver's part of a rank's vector in an all_to_all begins, and the vector's end.
+  std::vector<uint64_t> pieces_of(const Op& op, uint32_t ranks) const {
+    std::vector<uint64_t> begins{0};
+    const Chunks chunks(op.bytes, ranks);
+    uint64_t all = 0, sum = 0;
+    if (op.shares != kEqualShares) {
+      const std::vector<uint32_t>& shares = job_.shares(op.shares);
+      all = std::accumulate(shares.begin(), shares.end(), uint64_t{0});
+    }
+    for (uint32_t i = 0; i < ranks; ++i) {
+      if (op.shares == kEqualShares) {
+        begins.push_back(begins.back() + chunks.size(i));
+        continue;
+      }
+      sum += job_.shares(op.shares)[i];
+      const auto end = static_cast<uint64_t>(static_cast<unsigned __int128>(op.bytes) * sum / all);
+      begins.push_back(sum == all ? op.bytes : end / kElementBytes * kElementBytes);
+    }
+    return begins;
+  }
+
+  template <class Take>
+  void for_each_tree_message(const Op& op, const Place& place, const Take& take) const {
+    const uint32_t n = place.count();
+    const Chunks halves(op.bytes, 2);
+    for (const uint32_t tree : {0u, 1u}) {
+      const TreePlace own = tree_place(place.own, n, tree == 1);
+      const Chunks parts(halves.size(tree), kTreeParts);
+      // A round for what comes from each child and from the parent, of each part of each tree.
+      for (uint32_t part = 0; part < kTreeParts; ++part) {
+        const uint32_t round = (tree * kTreeParts + part) * 3;
+        std::array<uint32_t, 2> children{kNoRound, kNoRound};
+        for (uint32_t i = 0; i < own.children.size(); ++i) {
+          if (own.children[i] == kNoPlace) continue;
+          take({false, place.ranks[own.children[i]], parts.size(part), round + i, false});
+          children[i] = round + i;
+        }
+        if (own.parent == kNoPlace) {
+          for_each_child(own, place, parts.size(part), children, take);
+          continue;
+        }
+        const uint32_t parent = place.ranks[own.parent];
+        take({true, parent, parts.size(part), kNoRound, false, children});
+        take({false, parent, parts.size(part), round + 2, false});
+        for_each_child(own, place, parts.size(part), {round + 2, kNoRound}, take);
+      }
+    }
+  }
+  template <class Take>
+  static void for_each_child(const TreePlace& own, const Place& place, uint64_t bytes,
+                             const std::array<uint32_t, 2>& waits, const Take& take) {
+    for (const uint32_t child : own.children) {
+      if (child == kNoPlace) continue;
+      take({true, place.ranks[child], bytes, kNoRound, false, waits});
+    }
+  }
 
   template <class Take>
   void for_each_message(const Op& op, const Place& place, const Take& take) const {
@@ -116,6 +219,8 @@ class MessageMaker {
     const Chunks chunks(op.bytes, n);
     switch (op.collective) {
       case Collective::kAllReduce:
+        if (op.algorithm == Algorithm::kTree) return for_each_tree_message(op, place, take);
+        [[fallthrough]];
       case Collective::kReduceScatter:
       case Collective::kAllGather: {
         const auto [reducing, gathering] = ring_steps(op, n);
@@ -126,12 +231,15 @@ class MessageMaker {
         }
         break;
       }
-      case Collective::kAllToAll:
+      case Collective::kAllToAll: {
+        const std::vector<uint64_t> begins = pieces_of(op, n);
+        const auto size = [&](uint32_t at) { return begins[at + 1] - begins[at]; };
         for (uint32_t by = 1; by < n; ++by) {
-          take({true, place.after(by), chunks.size((place.own + by) % n), by, false});
-          take({false, place.before(by), chunks.size(place.own), by, false});
+          take({true, place.after(by), size((place.own + by) % n), by, false});
+          take({false, place.before(by), size(place.own), by, false});
         }
         break;
+      }
       case Collective::kBroadcast: {
         const auto root = std::find(place.ranks.begin(), place.ranks.end(), op.peer);
         const auto first = static_cast<uint32_t>(root - place.ranks.begin()) % n;
@@ -162,7 +270,7 @@ class MessageMaker {
     moment.lane = kNoLane;
     const uint32_t begin = add(moment, index, waits_of(op));
     // Of a ring the last send and the last receive are enough: each waits for those before.
-    const bool chained = op.collective != Collective::kAllToAll;
+    const bool chained = op.collective != Collective::kAllToAll && op.algorithm != Algorithm::kTree;
     std::optional<uint32_t> last_send, last_receive;
     std::vector<Dependency> parts;
     std::map<uint32_t, uint32_t> received;  // by round
@@ -178,6 +286,12 @@ class MessageMaker {
       std::vector<Dependency> waits{{begin}};
       const auto before = received.find(message.round - 1);
       if (message.waits_for_round && before != received.end()) waits = {{before->second}};
+      for (const uint32_t round : message.waits_for) {
+        if (const auto found = received.find(round); found != received.end()) {
+          if (waits.front().op == begin) waits.clear();
+          waits.push_back({found->second});
+        }
+      }
       const uint32_t made = add(part, index, waits);
       if (!message.sends) received[message.round] = made;
       (message.sends ? last_send : last_receive) = made;

@@ -3,8 +3,10 @@
 // receives alone.
 //
 //   all_reduce      ring: n - 1 reducing steps, then n - 1 gathering ones, a chunk of 1/n to the right neighbour each
+//                   tree: each half of the vector up one of two binary trees and down again, in kTreeParts parts that
+//                   follow each other (Sanders, Speck and Traeff, 2009: who is within one tree is a leaf of the other)
 //   reduce_scatter  the reducing steps; all_gather the gathering ones
-//   all_to_all      n - 1 messages of 1/n at once
+//   all_to_all      n - 1 messages at once, of 1/n or of the receivers' shares
 //   broadcast       a chain from the root through the group in order, in kBroadcastParts parts that follow each other
 //   barrier         dissemination: in round k a word to the rank 2^k further (Hensgen, Finkel and Manber, 1988)
 //
@@ -24,6 +26,7 @@ inline constexpr size_t kMaxMessageOps = 16'000'000;
 /// A chunk of a vector may be larger than what a file may send as one message: a job runs scaled down.
 inline constexpr uint64_t kMaxMessagePart = uint64_t{1} << 53;
 inline constexpr uint32_t kBroadcastParts = 8;
+inline constexpr uint32_t kTreeParts = 4;  ///< of a half; our choice, NCCL's depend on its buffers
 inline constexpr uint64_t kWordBytes = 8;
 /// Tags of a collective's messages lie above those of files.
 inline constexpr uint32_t kFirstCollectiveTag = 0x8000'0000;

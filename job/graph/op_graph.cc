@@ -66,6 +66,12 @@ uint32_t OpGraph::add_group(std::string name, std::vector<uint32_t> ranks) {
   return known->second;
 }
 
+uint32_t OpGraph::add_shares(std::vector<uint32_t> shares) {
+  const auto [known, is_new] = known_shares_.emplace(shares, static_cast<uint32_t>(shares_.size()));
+  if (is_new) shares_.push_back(std::move(shares));
+  return known->second;
+}
+
 std::string OpGraph::text_of(uint32_t index) const {
   const Op& op = ops_.at(index);
   std::string what;

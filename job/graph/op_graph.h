@@ -33,6 +33,8 @@ enum class Collective : uint8_t {
   kBroadcast,
   kBarrier
 };
+/// How an all_reduce goes: around a ring, or up and down two trees (message_graph.h).
+enum class Algorithm : uint8_t { kRing, kTree };
 std::string_view name_of(OpKind kind);
 std::string_view name_of(Collective collective);
 
@@ -49,6 +51,7 @@ inline constexpr uint16_t kNoLane = 0xFFFF;
 /// Of a receive, and of the rank whose message a file leaves open.
 inline constexpr uint32_t kAnyPeer = 0xFFFF'FFFF;
 inline constexpr uint32_t kAnyTag = 0xFFFF'FFFF;
+inline constexpr uint32_t kEqualShares = 0xFFFF'FFFF;
 
 struct Dependency {
   uint32_t op = 0;
@@ -59,13 +62,15 @@ struct Dependency {
 struct Op {
   OpKind kind = OpKind::kCompute;
   Collective collective = Collective::kAllReduce;
+  Algorithm algorithm = Algorithm::kRing;  ///< of an all_reduce
   uint16_t lane =
       0;  ///< of a rank: what a file calls cpu or stream; operations of one lane do not overlap
   uint32_t rank = 0;
-  uint32_t peer = 0;   ///< send: to; receive: from, or kAnyPeer; broadcast: the root
-  uint32_t tag = 0;    ///< or kAnyTag, of a receive
-  uint32_t group = 0;  ///< of a collective
-  uint32_t line = 0;   ///< of the file that it comes from, for messages; 0: of none
+  uint32_t peer = 0;               ///< send: to; receive: from, or kAnyPeer; broadcast: the root
+  uint32_t tag = 0;                ///< or kAnyTag, of a receive
+  uint32_t group = 0;              ///< of a collective
+  uint32_t shares = kEqualShares;  ///< of an all_to_all, in OpGraph::shares()
+  uint32_t line = 0;               ///< of the file that it comes from, for messages; 0: of none
   uint64_t bytes = 0;
   FabricTime duration;    ///< of a compute operation
   FabricTime not_before;  ///< it begins no earlier, counted from the job's start
@@ -103,6 +108,11 @@ class OpGraph {
   uint32_t add(Op op, std::span<const Dependency> dependencies = {});
   /// Its index: an earlier one with the same ranks in the same order is used again.
   uint32_t add_group(std::string name, std::vector<uint32_t> ranks);
+  /// Its index. `shares[i]` is what the i-th rank of a group receives of an all_to_all, relative to the others; their sum
+  /// is above 0.
+  uint32_t add_shares(std::vector<uint32_t> shares);
+  const std::vector<uint32_t>& shares(uint32_t index) const { return shares_[index]; }
+  size_t share_lists() const { return shares_.size(); }
   /// What messages call an operation: "op 17 (send 64 KiB from rank 3 to rank 6, line 12)".
   std::string text_of(uint32_t op) const;
 
@@ -113,6 +123,8 @@ class OpGraph {
   std::vector<Dependency> dependencies_;
   std::vector<Group> groups_;
   std::map<std::vector<uint32_t>, uint32_t> group_of_ranks_;
+  std::vector<std::vector<uint32_t>> shares_;
+  std::map<std::vector<uint32_t>, uint32_t> known_shares_;
 };
 
 }  // namespace mrclab::job

@@ -4,8 +4,12 @@
 #include <set>
 
 #include "job/plan/job_groups.h"
+#include "job/plan/job_part_keys.h"
+#include "job/plan/key_kinds.h"
+#include "job/plan/model_phases.h"
 #include "job/plan/phase_keys.h"
 #include "job/plan/phase_order.h"
+#include "job/plan/placement.h"
 
 namespace mrclab::job {
 namespace {
@@ -46,6 +50,17 @@ auto hosts_kind() {
   return ValueKind{Form::either({kText, Form::list(kText)}), read_hosts, write};
 }
 
+/// Read behind the hosts, which it puts in another order; a file that is written has them in that of the ranks.
+R place_row() {
+  return {"place", Form::word({"packed", "spread", "rails"}),
+          "packed: as listed; spread: neighbouring ranks below different T0s; rails: nodes whole, "
+          "each NIC on its rail",
+          [](const YamlValue& value, S& spec, NameResolver& names) {
+            const auto how = static_cast<Placement>(value.as_word({"packed", "spread", "rails"}));
+            spec.hosts = placed(std::move(spec.hosts), how, names.topology());
+          }};
+}
+
 // --- groups --------------------------------------------------------------------------------------
 
 /// Inner to outer in Llama 3's paper and Megatron-LM: [tp, cp, ep, dp, pp] or [tp, cp, pp, dp]; here as the file has them.
@@ -79,10 +94,7 @@ GroupKind read_group(const std::string& name, const YamlValue& value) {
 R groups_row() {
   const auto read = [](const YamlValue& value, S& spec, NameResolver&) {
     for (const auto& [name, groups] : value.members()) {
-      const bool plain =
-          !name.empty() && name.size() <= 32 &&
-          name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-_") == std::string::npos;
-      if (!plain || name == "all") {
+      if (!is_plain_name(name) || name == "all") {
         value.fail_at_key(name, "the group " + in_quotes(name),
                           "a name of at most 32 of a-z, 0-9, dash and underscore, not all");
       }
@@ -140,16 +152,36 @@ const std::vector<R>& job_rows() {
       R::of("name", &S::name, name_kind(), "in tables and draws", kIfUnusual),
       R::of("hosts", &S::hosts, hosts_kind(), "one a rank, in the order of the list",
             {.need = Form::Key::kRequired, .read_pass = 0}),
+      place_row(),
       groups_row(),
+      R::of("nodes", &S::nodes, nodes_kind(), "collectives within one take time, and no packets"),
       R::of("steps", &S::steps, integer_kind(1, kMaxSteps), "how often the phases run", kIfUnusual),
       R::of("warmup", &S::warmup, integer_kind(0, kMaxSteps - 1),
             "steps at the beginning that averages leave out", kIfUnusual),
       R::of("microbatches", &S::microbatches, integer_kind(1, kMaxMicrobatches),
             "of a step, for phases with `each: microbatch`", kIfUnusual),
       R::of("scale", &S::scale, scale_kind(), "of bytes and computing, such as 1/1000"),
-      {"phases", phases_form(), "what a step is made of",
+      R::of("jitter", &S::jitter, "of each computation: longer or shorter by up to this",
+            kIfUnusual),
+      R::of("skew", &S::skew, "of each rank in all steps: slower or faster by up to this",
+            kIfUnusual),
+      R::of("slow", &S::slow, slow_kind(), "ranks that compute longer"),
+      R::of("collective", &S::collective, collective_kind(), "how collectives go"),
+      {"phases",
+       phases_form(),
+       "what a step is made of",
        [](const YamlValue& value, S& spec, NameResolver&) { spec.phases = read_phases(value); },
-       [](const S& spec) { return phases_text(spec.phases); }}};
+       [](const S& spec) { return phases_text(spec.phases); },
+       {.need = Form::Key::kOneOf}},
+      R::of("model", &S::model, model_kind(), "phases of a training step of it",
+            {.need = Form::Key::kOneOf}),
+      R::of("trace", &S::trace, trace_kind(), "a step from a file of another's job",
+            {.need = Form::Key::kOneOf}),
+      R::of("on_error", &S::on_error, on_error_kind(), "what ends the job, and what then"),
+      R::of("large", &S::large,
+            ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
+                      [](bool in) { return std::string(in ? "on" : ""); }},
+            "more than 50 million packets are meant")};
   return kRows;
 }
 
@@ -158,19 +190,39 @@ void check_job(const YamlValue& body, const JobSpec& spec) {
     body.require("warmup").fail_expecting("fewer than the " + std::to_string(spec.steps) +
                                           " steps");
   }
-  const auto at = [&](const char* key, const auto& check) {
+  std::string source;
+  for (const char* key : {"phases", "model", "trace"}) {
+    if (!body.get(key)) continue;
+    if (!source.empty()) {
+      body.fail_at_key(key, in_quotes(source) + " and " + in_quotes(key), "one of them");
+    }
+    source = key;
+  }
+  if (source.empty()) body.fail("no work", "\"phases\", \"model\" or \"trace\"");
+  for (const SlowRank& slow : spec.slow) {
+    if (slow.rank < spec.ranks()) continue;
+    body.require("slow").fail("rank " + std::to_string(slow.rank),
+                              "a rank below " + std::to_string(spec.ranks()));
+  }
+  if (spec.nodes && spec.ranks() % spec.nodes->size != 0) {
+    body.require("nodes").fail(
+        "nodes of " + std::to_string(spec.nodes->size) + " ranks",
+        "a size that divides the " + std::to_string(spec.ranks()) + " ranks");
+  }
+  const auto at = [&](const std::string& key, const char* expected, const auto& check) {
     try {
       check();
     } catch (const InputError& error) {
-      body.require(key).fail(error.what(), "groups and phases that fit each other");
+      body.require(key).fail(error.what(), expected);
     }
   };
-  if (!spec.groups.empty()) at("groups", [&] { JobGroups groups(spec); });
-  if (spec.phases.empty()) body.fail("no work", "\"phases: [...]\"");
-  at("phases", [&] {
-    PhaseOrder order(spec.phases);
-    JobGroups groups(spec);
-  });
+  if (!spec.groups.empty()) {
+    at("groups", "groups of all ranks", [&] { JobGroups groups(spec); });
+  }
+  if (spec.model) at("model", "a model and groups that fit", [&] { model_phases(spec); });
+  if (!spec.phases.empty()) {
+    at("phases", "phases that can be put in order", [&] { PhaseOrder order(spec.phases); });
+  }
 }
 
 ValueForm job_form() { return job_keys().form(); }

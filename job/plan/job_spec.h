@@ -25,6 +25,7 @@
 
 #include "fabric/base/units.h"
 #include "job/graph/op_graph.h"
+#include "job/import/trace.h"
 
 namespace mrclab::job {
 
@@ -85,6 +86,74 @@ struct GroupKind {
   bool operator==(const GroupKind&) const = default;
 };
 
+/// Collectives of ranks that are all in one node take time, and no packets.
+struct NodeSpec {
+  uint32_t size = 1;   ///< ranks in a node: 0 to size - 1, and so on
+  BitRate rate;        ///< of a rank to the others in its node
+  FabricTime latency;  ///< of each of the rounds that wait for each other
+  bool operator==(const NodeSpec&) const = default;
+};
+
+/// How collectives are done.
+struct CollectiveChoice {
+  Algorithm all_reduce = Algorithm::kRing;
+  uint32_t channels = 1;  ///< a vector goes in so many pieces at once
+  bool operator==(const CollectiveChoice&) const = default;
+};
+
+/// A rank that computes longer than the others.
+struct SlowRank {
+  uint32_t rank = 0;
+  Probability by;  ///< of its time
+  uint32_t from_step = 0;
+  uint32_t steps = 0;  ///< 0: to the end
+  bool operator==(const SlowRank&) const = default;
+};
+
+/// A file of another's job in place of phases (job/import).
+struct TraceSpec {
+  std::string file;  ///< absolute, or as the process finds it
+  std::optional<TraceFormat> format;
+  std::optional<TimeUnit> time_unit;
+  bool operator==(const TraceSpec&) const = default;
+};
+
+/// What optimizer states and gradients are cut into: nothing (DDP), or by ZeRO's stages 1 and 2 (Rajbhandari et al., 2020).
+enum class Zero : uint8_t { kOff, kOptimizer };
+
+/// A model that phases are made from (model_phases.h).
+struct ModelSpec {
+  std::string preset;
+  uint32_t sequence = 0;         ///< tokens; 0: as the model was trained
+  uint32_t batch = 1;            ///< sequences in a micro-batch
+  uint32_t blocks = 2;           ///< layers of a stage that are run; the rest is left out
+  Probability mfu{400'000'000};  ///< of the peak, while a rank computes
+  uint64_t peak_flops =
+      989'000'000'000'000;  ///< of a rank; dense BF16 of H100 SXM (NVIDIA's data sheet)
+  Zero zero = Zero::kOptimizer;
+  bool fp8_dispatch = false;      ///< tokens go to experts in 8 bits
+  uint32_t zipf_thousandths = 0;  ///< of the experts
+  bool operator==(const ModelSpec&) const = default;
+};
+
+/// What ends a job, and what then: read, and for whoever runs a job to act on.
+struct OnError {
+  enum class Profile : uint8_t { kNccl, kPytorch };
+  enum class Action : uint8_t { kAbort, kShrink, kHang };
+  Profile profile = Profile::kPytorch;
+  uint32_t ack_timeout = 20;  ///< 4.096 us * 2^this (IB, NCCL_IB_TIMEOUT)
+  uint32_t retries = 7;       ///< NCCL_IB_RETRY_CNT
+  Action action = Action::kAbort;
+  std::optional<FabricTime> watchdog;  ///< of a collective; none: it waits for ever
+  std::optional<FabricTime> restart;   ///< from the last checkpoint, after so long; none: never
+  bool operator==(const OnError&) const = default;
+
+  /// From a loss that is never mended to the queue pair's error: 30 s by default, 7.5 s with a timeout of 18.
+  FabricTime time_to_error() const {
+    return FabricTime::from_ns(4096) * (int64_t{1} << ack_timeout) * retries;
+  }
+};
+
 struct JobSpec {
   std::string name = "job";
   std::vector<uint32_t> hosts;  ///< host numbers, by rank
@@ -93,7 +162,16 @@ struct JobSpec {
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
   uint32_t microbatches = 1;
   uint32_t scale = 1;  ///< bytes and computing are divided by it
-  std::vector<Phase> phases;
+  std::optional<NodeSpec> nodes;
+  CollectiveChoice collective;
+  Probability jitter;  ///< of each computation: longer or shorter by up to this
+  Probability skew;    ///< of each rank in all steps, likewise
+  std::vector<SlowRank> slow;
+  std::vector<Phase> phases;  ///< of the file; or one of these two
+  std::optional<ModelSpec> model;
+  std::optional<TraceSpec> trace;
+  std::optional<OnError> on_error;
+  bool large = false;  ///< more packets than kMaxPlanPackets are meant
   bool operator==(const JobSpec&) const = default;
 
   uint32_t ranks() const { return static_cast<uint32_t>(hosts.size()); }

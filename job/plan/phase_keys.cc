@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "fabric/text/key_table.h"
+#include "job/plan/key_kinds.h"
 
 namespace mrclab::job {
 namespace {
@@ -12,7 +12,6 @@ namespace {
 using Form = ValueForm;
 
 constexpr uint64_t kMaxVector = uint64_t{1} << 46;  ///< 64 TiB, before it is scaled down
-constexpr uint32_t kMaxZipfThousandths = 4000;
 constexpr std::array kCollectives{Collective::kAllReduce, Collective::kReduceScatter,
                                   Collective::kAllGather, Collective::kAllToAll,
                                   Collective::kBroadcast, Collective::kBarrier};
@@ -38,30 +37,6 @@ auto group_kind() {
     return name;
   };
   return ValueKind{Form::of(Form::Kind::kText), read, yaml_word};
-}
-
-/// "zipf 0.5"
-auto zipf_kind() {
-  const auto read = [](const YamlValue& value) {
-    const std::string text = value.as_string();
-    constexpr std::string_view kWord = "zipf ";
-    double exponent = -1;
-    const char* const end = text.data() + text.size();
-    if (text.starts_with(kWord)) {
-      const auto [at, error] = std::from_chars(text.data() + kWord.size(), end, exponent);
-      if (error != std::errc() || at != end) exponent = -1;
-    }
-    if (!(exponent >= 0 && exponent <= kMaxZipfThousandths / 1000)) {
-      value.fail_expecting("zipf and an exponent from 0 to 4, such as \"zipf 0.5\"");
-    }
-    return static_cast<uint32_t>(exponent * 1000 + 0.5);
-  };
-  const auto write = [](uint32_t in) {
-    if (in == 0) return std::string();
-    const std::string digits = std::to_string(in % 1000 + 1000).substr(1);
-    return "zipf " + std::to_string(in / 1000) + "." + digits;
-  };
-  return ValueKind{Form::of(Form::Kind::kText), read, write};
 }
 
 const KeyTable<ExchangeWork>& exchange_keys() {
@@ -203,12 +178,6 @@ const KeyTable<Phase>& phase_keys() {
   return kKeys;
 }
 
-bool is_phase_name(std::string_view name) {
-  constexpr std::string_view kCharacters = "abcdefghijklmnopqrstuvwxyz0123456789-_";
-  return !name.empty() && name.size() <= 32 &&
-         name.find_first_not_of(kCharacters) == std::string_view::npos;
-}
-
 void check_phase(const YamlValue& body, const Phase& phase) {
   std::string found;
   for (const auto& [key, value] : body.members()) {
@@ -241,7 +210,7 @@ std::vector<Phase> read_phases(const YamlValue& list) {
       const auto members = entry.members();
       if (members.size() != 1) entry.fail_expecting("one phase, such as \"forward: {...}\"");
       const auto& [name, body] = members.front();
-      if (!is_phase_name(name)) {
+      if (!is_plain_name(name)) {
         entry.fail_at_key(name, "the phase " + in_quotes(name),
                           "a name of at most 32 of a-z, 0-9, dash and underscore");
       }

@@ -7,8 +7,11 @@
 #include "fabric/text/input_error.h"
 #include "job/graph/graph_check.h"
 #include "job/plan/job_groups.h"
+#include "job/plan/model_phases.h"
 #include "job/plan/phase_order.h"
 #include "job/plan/rank_step.h"
+#include "job/plan/traced_job.h"
+#include "job/plan/zipf_shares.h"
 
 namespace mrclab::job {
 namespace {
@@ -62,15 +65,29 @@ std::vector<uint32_t> parts_of(const std::vector<Phase>& phases, const PhaseOrde
   return parts;
 }
 
-}  // namespace
+/// What a collective sends in all its ranks, as message_graph.h has them.
+uint64_t packets_of(const Op& op, uint64_t ranks) {
+  const auto packets = [](uint64_t bytes) {
+    return (bytes + kPlanPacketBytes - 1) / kPlanPacketBytes;
+  };
+  switch (op.collective) {
+    case Collective::kAllReduce: return 2 * (ranks - 1) * ranks * packets(op.bytes / ranks);
+    case Collective::kBarrier: return ranks * 10;
+    case Collective::kBroadcast: return (ranks - 1) * packets(op.bytes);
+    default: return (ranks - 1) * ranks * packets(op.bytes / ranks);
+  }
+}
 
-PlannedJob plan_job(const JobSpec& spec, uint64_t seed) {
-  const std::vector<Phase>& phases = spec.phases;
+PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
+  ModelPhases made;
+  if (spec.model) made = model_phases(spec);
+  const std::vector<Phase>& phases = spec.model ? made.phases : spec.phases;
   JobGroups groups(spec);
   const PhaseOrder order(phases);
   check_names(phases, groups);
   StepPlan plan{spec, phases, order, groups, seed, parts_of(phases, order)};
-  PlannedJob job{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup};
+  PlannedJob job{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup, {}};
+  job.notes = std::move(made.notes);
   for (const Phase& phase : phases) job.labels.push_back({phase.name, group_of(phase)});
   job.labels.push_back({"step", ""});
   std::vector<std::vector<Dependency>> before(spec.ranks());
@@ -79,7 +96,52 @@ PlannedJob plan_job(const JobSpec& spec, uint64_t seed) {
       before[rank] = {{RankStep(plan, job, rank, step, before[rank]).add()}};
     }
   }
+  return job;
+}
+
+void add_notes(const JobSpec& spec, PlannedJob& job) {
+  if (spec.scale > 1) {
+    job.notes.push_back(
+        fmt::format("bytes and computing are 1/{} of what the job states", spec.scale));
+  }
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < job.graph.share_lists(); ++i) {
+    most = std::max(most, imbalance_thousandths(job.graph.shares(i)));
+  }
+  if (most > 0) {
+    job.notes.push_back(fmt::format("who receives most of an all_to_all gets {:.2f} times the mean",
+                                    most / 1000.0));
+  }
+}
+
+}  // namespace
+
+uint64_t packets_of(const OpGraph& graph) {
+  uint64_t packets = 0;
+  for (const Op& op : graph.ops()) {
+    if (op.kind == OpKind::kSend) packets += (op.bytes + kPlanPacketBytes - 1) / kPlanPacketBytes;
+    if (op.kind != OpKind::kCollective) continue;
+    const std::vector<uint32_t>& ranks = graph.groups()[op.group].ranks;
+    if (op.rank == ranks.front()) packets += packets_of(op, ranks.size());
+  }
+  return packets;
+}
+
+PlannedJob plan_job(const JobSpec& spec, uint64_t seed) {
+  for (const SlowRank& slow : spec.slow) {
+    if (slow.rank < spec.ranks()) continue;
+    throw InputError(fmt::format("slow rank {}: ranks are 0 to {}", slow.rank, spec.ranks() - 1));
+  }
+  PlannedJob job = spec.trace ? traced_job(spec, seed) : phases_job(spec, seed);
+  add_notes(spec, job);
   check_graph(job.graph);
+  const uint64_t packets = packets_of(job.graph);
+  if (packets > kMaxPlanPackets && !spec.large) {
+    throw InputError(
+        fmt::format("a job of {:.1f} million packets: expected at most {}, a smaller "
+                    "\"scale\", or \"large: true\"",
+                    static_cast<double>(packets) / 1e6, "50 million"));
+  }
   return job;
 }
 

@@ -12,6 +12,9 @@ namespace mrclab::job {
 inline constexpr uint64_t kPlanPacketBytes = 4096;
 inline constexpr uint64_t kMaxPlanPackets = 50'000'000;
 
+/// Of all messages, those of collectives included, each rounded up.
+uint64_t packets_of(const OpGraph& graph);
+
 /// Same spec and seed, same job. Throws InputError where the entry is none that can be run, or passes a bound.
 PlannedJob plan_job(const JobSpec& spec, uint64_t seed);
 

@@ -26,6 +26,8 @@ struct PlannedJob {
   std::vector<OpLabel> labels;
   uint32_t steps = 1;
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
+  /// What was made of the entry beside what it literally says: "2 of 16 layers of a stage".
+  std::vector<std::string> notes = {};
 };
 
 }  // namespace mrclab::job

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "fabric/base/random.h"
 #include "job/plan/compute_time.h"
+#include "job/plan/node_time.h"
+#include "job/plan/zipf_shares.h"
 
 namespace mrclab::job {
 namespace {
@@ -11,6 +14,13 @@ constexpr uint64_t kElementBytes = 4;
 
 void append(std::vector<Dependency>& to, const std::vector<Dependency>& more) {
   to.insert(to.end(), more.begin(), more.end());
+}
+
+/// Of whole elements, the part-th of `parts`.
+uint64_t piece_of(uint64_t bytes, uint32_t part, uint32_t parts) {
+  const uint64_t elements = (bytes + kElementBytes - 1) / kElementBytes;
+  const auto until = [&](uint64_t count) { return elements * count / parts * kElementBytes; };
+  return until(part + 1) - until(part);
 }
 
 }  // namespace
@@ -157,23 +167,51 @@ void RankStep::add_work(const ExchangeWork& work, size_t phase, Done& made, uint
     if (beside != PhaseWaits::kNone) made.ends = done(beside, microbatch).ends;
     return;
   }
-  Op op;
-  op.kind = OpKind::kCollective;
-  op.collective = work.collective;
-  op.group = job_.graph.add_group(work.group, named.groups[group]);
-  op.peer = named.groups[group].front();
   Waits& lane = lane_ends_[work.group];
   for (uint32_t part = 0; part < work.parts; ++part) {
-    const uint64_t all = scaled(work.size);
-    const auto until = [&](uint32_t count) {
-      return all * count / work.parts / kElementBytes * kElementBytes;
-    };
-    op.bytes = (part + 1 == work.parts ? all : until(part + 1)) - until(part);
     Waits waits = beside != PhaseWaits::kNone ? pieces_until(part) : made.waits;
     append(waits, lane);
-    lane = {{add_op(op, phase, waits)}};
+    const uint64_t bytes = piece_of(scaled(work.size), part, work.parts);
+    lane = add_exchange(work, phase, named.groups[group], bytes, waits, microbatch);
   }
   made.ends = lane;
+}
+
+RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
+                                       const std::vector<uint32_t>& ranks, uint64_t bytes,
+                                       const Waits& waits, uint32_t microbatch) {
+  const std::optional<NodeSpec>& nodes = plan_.spec.nodes;
+  const auto node = [&](uint32_t rank) { return rank / nodes->size; };
+  const bool is_within = nodes && std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
+                           return node(rank) == node(ranks.front());
+                         });
+  Op op;
+  if (is_within) {
+    op.duration = time_in_node(*nodes, work.collective, bytes, static_cast<uint32_t>(ranks.size()));
+    op.lane = kNoLane;  // the group's operations follow each other by what they wait for
+    return {{add_op(op, phase, waits)}};
+  }
+  op.kind = OpKind::kCollective;
+  op.collective = work.collective;
+  op.group = job_.graph.add_group(work.group, ranks);
+  op.peer = ranks.front();
+  if (work.collective == Collective::kAllReduce) op.algorithm = plan_.spec.collective.all_reduce;
+  if (work.zipf_thousandths > 0) {
+    // The popular experts are the same for all who send to them.
+    const uint64_t place = uint64_t{step_} << 32 | microbatch;
+    const uint64_t key = draw(plan_.seed ^ job_key(plan_.spec.name), NodeId{ranks.front()},
+                              PortId{static_cast<uint32_t>(phase)}, DrawPurpose::kJob, place);
+    op.shares = job_.graph.add_shares(
+        zipf_shares(static_cast<uint32_t>(ranks.size()), work.zipf_thousandths, key));
+  }
+  const bool is_data = work.collective != Collective::kBarrier;
+  const uint32_t channels = is_data ? plan_.spec.collective.channels : 1;
+  Waits ends;
+  for (uint32_t channel = 0; channel < channels; ++channel) {
+    op.bytes = piece_of(bytes, channel, channels);
+    ends.push_back({add_op(op, phase, waits)});
+  }
+  return ends;
 }
 
 void RankStep::add_work(const SendWork& work, size_t phase, Done& made, uint32_t) {
@@ -191,8 +229,7 @@ RankStep::Waits RankStep::add_sends(const SendWork& work, size_t phase, const Wa
     op.kind = OpKind::kSend;
     op.peer = peers.to;
     op.tag = static_cast<uint32_t>(phase);
-    const uint64_t all = scaled(work.size);
-    op.bytes = std::max<uint64_t>(1, all * (part + 1) / work.parts - all * part / work.parts);
+    op.bytes = std::max(kElementBytes, piece_of(scaled(work.size), part, work.parts));
     ends.push_back({add_op(op, phase, waits)});
   }
   return ends;
@@ -207,8 +244,7 @@ RankStep::Waits RankStep::add_receives(const SendWork& work, size_t phase, const
     op.kind = OpKind::kReceive;
     op.peer = peers.from;
     op.tag = static_cast<uint32_t>(phase);
-    const uint64_t all = scaled(work.size);
-    op.bytes = std::max<uint64_t>(1, all * (part + 1) / work.parts - all * part / work.parts);
+    op.bytes = std::max(kElementBytes, piece_of(scaled(work.size), part, work.parts));
     ends.push_back({add_op(op, phase, waits)});
   }
   return ends;

@@ -45,8 +45,6 @@ class RankStep {
   void add_once(const std::vector<size_t>& phases);
   void add_turns();
   void add_turn(const PassTurn& turn);
-  /// What comes from other stages for this pass; the pass begins when it is there.
-  Waits receive(const PassTurn& turn, size_t phase);
 
   Waits waits_of(size_t phase, const Waits& gate, uint32_t microbatch) const;
   const Done& done(size_t phase, uint32_t microbatch) const;
@@ -54,6 +52,9 @@ class RankStep {
   void add_work(const ComputeWork& work, size_t phase, Done& made, uint32_t microbatch);
   void add_work(const ExchangeWork& work, size_t phase, Done& made, uint32_t microbatch);
   void add_work(const SendWork& work, size_t phase, Done& made, uint32_t microbatch);
+  /// One piece of a collective of these ranks.
+  Waits add_exchange(const ExchangeWork& work, size_t phase, const std::vector<uint32_t>& ranks,
+                     uint64_t bytes, const Waits& waits, uint32_t microbatch);
   Waits add_sends(const SendWork& work, size_t phase, const Waits& waits);
   Waits add_receives(const SendWork& work, size_t phase, const Waits& waits);
   uint32_t add_op(Op op, size_t label, Waits waits);
