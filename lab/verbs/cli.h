@@ -15,6 +15,7 @@ void add_run_verbs(CLI::App& app, CliResult& result);      ///< demo, run
 void add_replay_verb(CLI::App& app, CliResult& result);    ///< replay
 void add_chaos_verbs(CLI::App& app, CliResult& result);    ///< chaos, shrink
 void add_compare_verb(CLI::App& app, CliResult& result);   ///< compare
+void add_twin_verb(CLI::App& app, CliResult& result);      ///< twin
 void add_diff_verb(CLI::App& app, CliResult& result);      ///< diff
 void add_analyze_verb(CLI::App& app, CliResult& result);   ///< analyze
 void add_report_verb(CLI::App& app, CliResult& result);    ///< report

@@ -1,0 +1,31 @@
+#pragma once
+// Twins as programs read them.
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "lab/twin/twin_report.h"
+
+namespace mrclab::lab {
+
+/// A list with an object for each transport, null where a value is not known:
+///
+///   scenario, transport, seed, end_ps
+///   unit                       "ps": until the workload had ended; "bytes": that were not delivered by the end
+///   conclusive, why_not        can it be said? and a sentence if not, else null
+///   with, without              time, or bytes delivered, with all faults and with none
+///   total, interaction         with minus without as a cost; that minus what the faults cost alone
+///   faults: a list of
+///     number, fault, kind      from 1, as the scenario lists them
+///     marginal, alone, interaction, share     (attribution.h); share is null for more than four faults
+///     lost, queue_pairs        packets that it took, and from how many; in the run with all faults
+///     most_lost                a list of from, to, qp, lost; the first 64
+///     steps_hit                steps whose length it changed by 0.1 % or more
+///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost, queue_pairs
+///   runs: a list of
+///     run, faults              its name, and the numbers of its faults
+///     done_ps, delivered_bytes, qps_failed, history_sha256, folder
+///     works                    a list of work, unit, begin_ps, ends_ps (of its steps)
+nlohmann::ordered_json to_json(const std::vector<TwinReport>& reports);
+
+}  // namespace mrclab::lab

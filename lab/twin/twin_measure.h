@@ -1,0 +1,40 @@
+#pragma once
+// What one twin's run came to, as its process returns it to the one that compares them.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fabric/base/units.h"
+#include "lab/twin/attribution.h"
+#include "lab/twin/twin_losses.h"
+#include "lab/twin/twin_steps.h"
+
+namespace mrclab::lab {
+
+/// The digest of all packet records before an instant.
+struct PrefixDigest {
+  FabricTime until;
+  std::string sha256;
+  bool operator==(const PrefixDigest&) const = default;
+};
+
+struct TwinMeasure {
+  FaultSet set = kNoFaults;
+  std::optional<FabricTime>
+      done;         ///< when its last piece of work had ended; empty: not all had by the end
+  Bytes delivered;  ///< new payload that hosts had in their memory at the end
+  uint32_t qps_failed = 0;
+  std::vector<WorkSteps> works;
+  std::vector<PrefixDigest> prefixes;  ///< ascending
+  std::string history_sha256;
+  std::vector<FaultToll> tolls;  ///< by fault; of the run with all faults alone
+  std::string folder;            ///< its run folder; empty: none was asked for
+  bool operator==(const TwinMeasure&) const = default;
+};
+
+std::string to_text(const TwinMeasure& measure);
+/// The inverse. Throws InputError for any other text.
+TwinMeasure measure_of_text(const std::string& text);
+
+}  // namespace mrclab::lab

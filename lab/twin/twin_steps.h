@@ -1,0 +1,36 @@
+#pragma once
+// The pieces that a run's workload is measured by: the iterations of a collective, the steps of a job.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "endpoint/base/work_report.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/base/units.h"
+
+namespace mrclab::lab {
+
+/// Of a run, over all its works; of a longer one the first so many are measured (our choice, as JOB's own bound).
+inline constexpr size_t kMaxTwinSteps = 10'000;
+
+/// One collective or job. A step begins where the one before ended, so steps sum to the time of the whole.
+struct WorkSteps {
+  std::string name;  ///< "all_reduce"; a job's own
+  std::string unit;  ///< of one: "iteration", "step"
+  FabricTime begin;  ///< by the scenario, the same in each twin
+  std::vector<FabricTime>
+      ends;  ///< when the last host had finished each, of those that all hosts finished
+  /// Not of a step that did not end.
+  FabricTime length_of(size_t step) const {
+    return ends[step] - (step == 0 ? begin : ends[step - 1]);
+  }
+  bool operator==(const WorkSteps&) const = default;
+};
+
+/// The collectives of a workload, in its order, from what all hosts reported.
+std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workload,
+                                const std::vector<endpoint::WorkReport>& reports);
+
+}  // namespace mrclab::lab
