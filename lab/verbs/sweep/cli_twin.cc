@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <memory>
 
 #include "console/json_print.h"
 #include "console/progress.h"
 #include "console/terminal.h"
+#include "lab/twin/real_cost.h"
 #include "lab/twin/twin.h"
 #include "lab/twin/twin_data.h"
 #include "lab/twin/twin_text.h"
@@ -20,8 +22,21 @@ struct TwinVerbOptions {
   std::vector<std::string> also;
   std::optional<uint64_t> seed;
   TwinOptions twins;
+  std::string larger;
+  std::vector<double> factors;
+  uint32_t gpus = 0;
+  double price = 0;
   bool json = false;
 };
+
+/// The sizes of both scenarios, as shares of the job.
+RealJob job_of(const TwinVerbOptions& options) {
+  if (options.factors.size() != 2) throw InputError("--larger: expected --factors K,L beside it");
+  const auto share = [](double factor) {
+    return Probability{static_cast<uint32_t>(std::lround(factor * Probability::kOne))};
+  };
+  return {share(options.factors[0]), share(options.factors[1]), options.gpus, options.price};
+}
 
 /// The scenario as it is, then under the other transports; all names are known before the first run.
 std::vector<std::pair<std::string, Scenario>> scenarios_of(const TwinVerbOptions& options) {
@@ -32,10 +47,13 @@ std::vector<std::pair<std::string, Scenario>> scenarios_of(const TwinVerbOptions
   for (const std::string& name : options.also) {
     all.emplace_back(name, under_transport(scenario, find_contrast(scenario, name)));
   }
+  if (!options.larger.empty()) all.emplace_back("", load_scenario(options.larger, overrides));
   return all;
 }
 
 int twin_command(TwinVerbOptions options) {
+  std::optional<RealJob> job;
+  if (!options.larger.empty()) job = job_of(options);
   const auto scenarios = scenarios_of(options);
   const InterruptGuard guard;
   options.twins.interrupted = guard.question();
@@ -46,7 +64,13 @@ int twin_command(TwinVerbOptions options) {
     reports.back().transport = transport;
     if (!reports.back().inconclusive.empty()) code = 3;
   }
-  const std::string json = printed(to_json(reports), "twin") + "\n";
+  nlohmann::ordered_json document = to_json(reports);
+  std::optional<RealCosts> real;
+  if (job && code == 0) {
+    real = real_costs(reports.front(), reports.back(), *job);
+    document[0]["real"] = to_json(*real);
+  }
+  const std::string json = printed(document, "twin") + "\n";
   if (!options.twins.out.empty()) {
     netio::OutputFolder::make(options.twins.out).write_file("twin.json", json);
   }
@@ -73,6 +97,23 @@ void add_twin_verb(CLI::App& app, CliResult& result) {
       ->check(CLI::Range(1, 1024));
   twin->add_option("--out", options->twins.out,
                    "a folder for twin.json and the run of each twin, simulated once more");
+  CLI::Option* larger =
+      twin->add_option("--larger", options->larger,
+                       "the same scenario with more of the job's work: the costs at\n"
+                       "the job's own size follow from both");
+  twin->add_option("--factors", options->factors,
+                   "which shares of the job's bytes and computing SCENARIO and\n"
+                   "--larger have: 0.001,0.002")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->needs(larger)
+      ->check(CLI::Range(0.0, 1.0));
+  twin->add_option("--gpus", options->gpus, "that wait for the job, for GPU-hours")
+      ->needs(larger)
+      ->check(CLI::Range(1, 10'000'000));
+  twin->add_option("--price", options->price, "of a GPU-hour")
+      ->needs(larger)
+      ->check(CLI::Range(0.0, 1e6));
   twin->add_flag("--json", options->json, "as JSON");
   twin->footer(
       "Simulates the scenario with all its faults, without each, with each alone, with\n"

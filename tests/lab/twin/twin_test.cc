@@ -1,0 +1,170 @@
+// twin: a fault that costs, one that is hidden, and twins that are none.
+
+#include "lab/twin/twin.h"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+
+#include "fabric/text/yaml.h"
+#include "lab/twin/twin_data.h"
+#include "lab/twin/twin_run.h"
+#include "lab/twin/twin_set.h"
+#include "lab/twin/twin_text.h"
+#include "scenario/spec/scenario.h"
+#include "tests/lab/support/temporary_runs.h"
+
+using namespace mrclab;
+using namespace mrclab::lab;
+
+namespace {
+
+/// A ring that waits for every packet, and beside it a write that is done long before it is.
+Scenario ring(const std::string& faults, const std::string& rest = "seed: 1\nend: 400us\n") {
+  return parse_scenario(
+      read_yaml_text("name: ring\nfabric: octet\nworkload:\n"
+                     "  - all_reduce: {hosts: \"h[0-3]\", size: 512KiB, iterations: 3}\n"
+                     "  - write: {from: h6, to: h7, size: 256KiB, count: 1}\n" +
+                         rest + "faults:\n" + faults,
+                     "ring"));
+}
+
+/// All that comes to a host of the ring is lost while its second iteration goes on.
+constexpr const char* kCosts =
+    "  - {at: 70us, wire_loss: {link: \"h1:p*\", direction: down, loss: 100%, for: 10us}}\n";
+/// What is lost of the write is sent again before the ring is done.
+constexpr const char* kHidden =
+    "  - {at: 5us, wire_loss: {link: \"h7:p[0-3]\", direction: down, loss: 100%, for: 10us}}\n";
+
+std::vector<TwinMeasure> runs_of(const Scenario& scenario) {
+  const std::vector<FaultSet> sets = sets_to_run(scenario.faults.size());
+  std::vector<TwinMeasure> runs;
+  for (const FaultSet set : sets) runs.push_back(run_twin(scenario, set, cuts_of(scenario, sets)));
+  return runs;
+}
+
+/// Both faults; its runs, once.
+const Scenario& both() {
+  static const Scenario scenario = ring(std::string(kCosts) + kHidden);
+  return scenario;
+}
+const std::vector<TwinMeasure>& runs_of_both() {
+  static const std::vector<TwinMeasure> runs = runs_of(both());
+  return runs;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a fault that stops a ring costs time, one beside it is hidden, and both are named with their queue pairs") {
+  const TwinReport report = report_of(both(), runs_of_both());
+  CHECK(report.inconclusive == "");
+  CHECK(report.unit == TwinUnit::kTime);
+  const TwinFault& costs = report.faults[0];
+  CHECK(costs.cost.marginal.value() >= FabricTime::from_us(5).ps());
+  CHECK(costs.cost.marginal == costs.cost.alone);
+  CHECK(costs.cost.share == costs.cost.marginal);
+  CHECK(costs.toll.packets > 0);
+  CHECK(costs.toll.queue_pairs == 1);  // from its left neighbour
+  CHECK(costs.toll.most.at(0).from == 0);
+  CHECK(costs.toll.most.at(0).to == 1);
+  const TwinFault& hidden = report.faults[1];
+  CHECK(hidden.cost.marginal == 0);
+  CHECK(hidden.cost.alone == 0);
+  CHECK(hidden.toll.packets > 0);
+  CHECK(hidden.toll.most.at(0).from == 6);
+  CHECK(hidden.toll.most.at(0).to == 7);
+  CHECK(hidden.steps_hit == 0);
+  CHECK(twin_sentence(report, 1).find("hidden, ") == 0);
+}
+
+TEST_CASE("what a fault costs the steps sums to what it costs the whole, to the picosecond") {
+  const std::vector<TwinMeasure>& runs = runs_of_both();
+  const TwinReport report = report_of(both(), runs);
+  const WorkSteps& with = report.runs[0].works.at(0);
+  REQUIRE(with.ends.size() == 3);
+  CHECK(with.ends.back() == report.runs[0].done);
+  FabricTime sum = with.begin;
+  for (size_t step = 0; step < 3; ++step) sum += with.length_of(step);
+  CHECK(sum == with.ends.back());
+  REQUIRE(report.faults[0].hits.size() >= 1);
+  CHECK(report.faults[0].hits[0].step == 1);
+  CHECK(report.faults[0].hits[0].queue_pairs == 1);
+  CHECK(report.total.total == *report.faults[0].cost.share + *report.faults[1].cost.share);
+}
+
+TEST_CASE("a run of another seed is no twin, nor is one that differs before its faults do") {
+  std::vector<TwinMeasure> runs = runs_of_both();
+  Scenario other = ring(std::string(kCosts) + kHidden, "seed: 2\nend: 400us\n");
+  runs[1] = run_twin(other, kNoFaults, cuts_of(other, sets_to_run(2)));
+  CHECK(report_of(both(), runs).inconclusive ==
+        "the run \"none\" has another history than \"all\" before 5us, where their faults begin to "
+        "differ: they are no twins");
+  // Without the first fault nothing may differ before 70us, though something did, at 5us.
+  runs = runs_of_both();
+  runs[2].prefixes = runs[1].prefixes;
+  CHECK(report_of(both(), runs).inconclusive.find("\"only-2\" has another history") !=
+        std::string::npos);
+}
+
+TEST_CASE("processes return what the run in this one does, as many of them as there are") {
+  const TwinReport alone = run_twins(both(), {.jobs = 1});
+  const TwinReport together = run_twins(both(), {.jobs = 3});
+  CHECK(alone.runs == together.runs);
+  CHECK(alone.runs == runs_of_both());
+  CHECK_THROWS_AS(measure_of_text("{\"set\": 1}"), InputError);
+}
+
+TEST_CASE("a run that is not done at its end leaves no cost, and says so") {
+  const TwinReport report = run_twins(ring(kCosts, "seed: 1\nend: 100us\n"), {});
+  CHECK(report.inconclusive ==
+        "the run \"none\" is not done at its end, at 100us: give it more time (end:)");
+  CHECK(twin_sentence(report, 0) == "its cost is not known");
+}
+
+TEST_CASE("of work that goes on until the end the cost is what was not delivered") {
+  const Scenario scenario = parse_scenario(
+      read_yaml_text("name: open\nfabric: pair\nseed: 1\nend: 60us\nworkload:\n"
+                     "  - permutation: {hosts: all, load: 90%, message: 64KiB}\nfaults:\n"
+                     "  - {at: 20us, link_down: {link: \"h0:p0\", for: 20us}}\n",
+                     "open"));
+  const TwinReport report = run_twins(scenario, {});
+  CHECK(report.inconclusive == "");
+  CHECK(report.unit == TwinUnit::kBytes);
+  CHECK(report.faults[0].cost.marginal.value() > 0);
+  CHECK(report.runs[1].delivered.value - report.runs[0].delivered.value ==
+        static_cast<uint64_t>(*report.total.total));
+  const auto json = to_json({report});
+  CHECK(json.at(0).at("unit") == "bytes");
+  CHECK(json.at(0).at("with") == report.runs[0].delivered.value);
+}
+
+TEST_CASE("the table fits a terminal, and what is kept has a verdict and the history of its twin") {
+  const test::TemporaryRuns runs;
+  const TwinReport report = run_twins(ring(kCosts), {.out = runs.path()});
+  for (const TwinMeasure& run : report.runs) {
+    CAPTURE(run.folder);
+    CHECK(std::filesystem::exists(std::filesystem::path(run.folder) / "verdict.json"));
+    const Scenario left = read_run_scenario(run.folder);
+    CHECK(left.faults.size() == (run.set == 1 ? 1 : 0));
+  }
+  std::istringstream lines(twin_text({report, report}, {}));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(runs.path().string()) == std::string::npos) CHECK(line.size() <= 80);
+  }
+}
+
+TEST_CASE("without faults, or with programs or without an end, there are no twins") {
+  Scenario scenario = both();
+  scenario.faults.clear();
+  CHECK_THROWS_AS(check_twins(scenario), InputError);
+  scenario = both();
+  scenario.end = FabricTime::never();
+  CHECK_THROWS_AS(check_twins(scenario), InputError);
+  scenario = both();
+  scenario.programs.emplace_back();
+  CHECK_THROWS_AS(check_twins(scenario), InputError);
+  scenario = both();
+  scenario.faults.resize(kMaxTwinFaults + 1, scenario.faults.front());
+  CHECK_THROWS_AS(check_twins(scenario), InputError);
+}
