@@ -201,7 +201,7 @@ class Table:
                        lane="lab" if live else "", cost=850 if live else 250, timeout=self.timeout())
 
     def browser(self):
-        page_test = [ROOT / "tests/serve/page_test", "--build", self.build]
+        page_test = [ROOT / "tests/serve/page_test", "--build", self.build, *(["--nightly"] if self.nightly else [])]
         for name, words, more in (("live page in a browser", [], {"cost": 240}),
                                   ("page of a run in a browser", ["--world", "run"], {"cost": 240}),
                                   ("exported page in a browser", ["--exported"], {"cost": 240, "simulator": True})):
