@@ -53,12 +53,14 @@ struct JobDeath {
   FabricTime at;
 };
 
+inline constexpr size_t kMaxJobOps = 20'000;  ///< that are drawn of a job
+
 /// An operation of a rank, to be drawn.
 struct JobOp {
   uint32_t rank = 0;
   uint32_t step = 0;
-  FabricTime begin, end;
-  std::string group;  ///< empty: it computed
+  FabricTime begin, end;  ///< end never: it did not
+  std::string group;      ///< empty: it computed
 };
 
 struct JobResult {
@@ -75,8 +77,9 @@ struct JobResult {
   FabricTime ideal;                               ///< from begin to end; zero: not known
   std::vector<JobPathPart> path;
   std::optional<JobDeath> died = std::nullopt;
-  std::string missing;     ///< why the times of some rank are not known; empty: they are
-  std::vector<JobOp> ops;  ///< by rank; may be left out
+  std::string missing;          ///< why the times of some rank are not known; empty: they are
+  std::vector<JobOp> ops = {};  ///< at most kMaxJobOps
+  uint64_t ops_left_out = 0;    ///< beyond these
 
   size_t steps_done() const {
     return static_cast<size_t>(

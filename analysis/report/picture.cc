@@ -348,7 +348,7 @@ class Picture {
     for (const JobResult& job : in_.jobs) {
       Json groups = Json::array({"computing"}), ops = Json::array();
       for (const std::string& group : job.groups) groups.push_back(group);
-      const size_t shown = std::min(job.ops.size(), kMaxJobOpsShown);
+      const size_t shown = std::min(job.ops.size(), kMaxJobOps);
       for (const JobOp& op : std::span(job.ops).first(shown)) {
         const auto group = std::find(job.groups.begin(), job.groups.end(), op.group);
         ops.push_back({op.rank, op.step, micros(op.begin), micros(std::min(op.end, m_.end)),
@@ -357,7 +357,7 @@ class Picture {
       list.push_back({{"name", job.name},
                       {"groups", std::move(groups)},
                       {"ops", std::move(ops)},
-                      {"left_out", job.ops.size() - shown}});
+                      {"left_out", job.ops_left_out + job.ops.size() - shown}});
     }
     return list;
   }

@@ -43,7 +43,6 @@ struct PictureInputs {
 inline constexpr size_t kMaxRowsShown = 128;
 inline constexpr size_t kMaxChangesShown = 20'000;
 inline constexpr size_t kMaxPacketsShown = 400;
-inline constexpr size_t kMaxJobOpsShown = 20'000;
 inline constexpr size_t kMaxPaceShown = 2'000;
 inline constexpr size_t kMaxRegionsShown = 200;
 

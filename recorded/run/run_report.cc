@@ -14,6 +14,7 @@
 #include "recorded/folder/run_manifest.h"
 #include "recorded/folder/run_origin.h"
 #include "recorded/traffic/report_sections.h"
+#include "scenario/judging/job_outcome.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
 
@@ -73,6 +74,7 @@ std::string drawn(const RecordedRun& run) {
       .require({"captures", "history", "events.jsonl", "pace.jsonl", kCommandFile});
   const Scenario scenario = recorded_scenario(run.folder);
   WorldOutcome outcome;
+  outcome.jobs = read_job_times(scenario, run.folder);
   outcome.timing.pace = read_pace_points(run.folder / "pace.jsonl");
   analysis::RunInputs inputs = run_inputs(scenario, run.world, std::move(outcome));
   inputs.captures = analysis::captures_in(run.folder / "captures");

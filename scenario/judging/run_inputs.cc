@@ -9,6 +9,7 @@
 #include "endpoint/roce/rc_timers.h"
 #include "faults/fault.h"
 #include "scenario/judging/dependences.h"
+#include "scenario/judging/job_results.h"
 #include "scenario/judging/twin_run.h"
 #include "scenario/spec/connections.h"
 #include "scenario/spec/queue_pairs.h"
@@ -130,6 +131,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .capture_records = outcome.capture_records,
           .twin = twin_of(scenario, std::move(interrupted)),
           .dependences = dependences_of(scenario),
+          .jobs = job_results(scenario, outcome.jobs),
           .side_by_side = on_all_cores()};
 }
 

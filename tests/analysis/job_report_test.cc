@@ -115,12 +115,12 @@ TEST_CASE("the page gets a rank's operations by group, and no more than it can d
   JobResult job = sample_job(2);
   job.ops = {{0, 0, us(100), us(160), ""}, {1, 0, us(160), us(190), "tp"}};
   story.run.inputs.jobs = {job, job};
-  story.run.inputs.jobs[1].ops.resize(kMaxJobOpsShown + 7);
+  story.run.inputs.jobs[1].ops.resize(kMaxJobOps + 7);
   const Analysis analysis = story.run.analyze();
   const auto jobs = nlohmann::json::parse(analysis.picture).at("jobs");
   CHECK(jobs[0].at("groups") == nlohmann::json({"computing", "dp", "tp"}));
   CHECK(jobs[0].at("ops") == nlohmann::json({{0, 0, 100, 160, 0}, {1, 0, 160, 190, 2}}));
-  CHECK(jobs[1].at("ops").size() == kMaxJobOpsShown);
+  CHECK(jobs[1].at("ops").size() == kMaxJobOps);
   CHECK(jobs[1].at("left_out") == 7);
 }
 
