@@ -112,11 +112,6 @@ CheckResult judge(const ExpectJobDies& e, const JudgedRun& run) {
                                                 : " is alive at the end"));
 }
 
-/// Times of operations have no witness of their own: JobResult::missing says what is not there.
-template <class E>
-Reliances by_operations(const E&, const CheckedSpan&) {
-  return {};
-}
 /// What is short now could have come.
 template <class E>
 CheckResult could_come(const E&, const EarlyResult& result) {
@@ -132,7 +127,7 @@ const Rules<ExpectStepsDone>& rules_of(const ExpectStepsDone&) {
         return "steps done" + Wording::of_job(e.job) +
                in.at_least(std::to_string(e.at_least.value.value_or(1)));
       },
-      .evidence = by_operations<ExpectStepsDone>,
+      .evidence = needs<ExpectStepsDone>,
       .early_end = could_come<ExpectStepsDone>,
       .judge = judge,
   };
@@ -144,7 +139,7 @@ const Rules<ExpectJobAlive>& rules_of(const ExpectJobAlive&) {
       .sentence = [](const ExpectJobAlive& e, const Wording& in) -> std::string {
         return "jobs that died" + Wording::of_job(e.job) + in.at_most("0");
       },
-      .evidence = by_operations<ExpectJobAlive>,
+      .evidence = needs<ExpectJobAlive>,
       .early_end = so_far<ExpectJobAlive>,
       .judge = judge,
   };
@@ -157,7 +152,7 @@ const Rules<ExpectJobDies>& rules_of(const ExpectJobDies&) {
         return "time until a job" + (e.job.empty() ? "" : " " + e.job) + " dies of \"" + e.by +
                "\"" + (e.within > FabricTime::zero() ? in.at_most(in.time(e.within)) : "");
       },
-      .evidence = by_operations<ExpectJobDies>,
+      .evidence = needs<ExpectJobDies>,
       .early_end = could_come<ExpectJobDies>,
       .judge = judge,
   };

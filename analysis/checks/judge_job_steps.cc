@@ -10,7 +10,7 @@
 namespace mrclab::analysis {
 namespace {
 
-__extension__ using Wide = __int128;
+__extension__ using WideTime = __int128;
 
 using Jobs = std::vector<const JobResult*>;
 
@@ -111,7 +111,7 @@ class Reference {
 
 FabricTime times_ratio(FabricTime time, Ratio ratio) {
   return FabricTime::from_ps(
-      static_cast<int64_t>(Wide{time.ps()} * static_cast<Wide>(ratio.ppb) / Ratio::kOne));
+      static_cast<int64_t>(WideTime{time.ps()} * static_cast<WideTime>(ratio.ppb) / Ratio::kOne));
 }
 
 double percent(FabricTime part, FabricTime whole) {
@@ -196,8 +196,8 @@ CheckResult judge(const ExpectExposed& e, const JudgedRun& run) {
       if (of_step > most_of_step) most = i, most_of_step = of_step;
       ++worst.steps;
     }
-    worst.missed =
-        worst.missed || Wide{exposed.ps()} * Probability::kOne > Wide{all.ps()} * e.at_most.ppb;
+    worst.missed = worst.missed ||
+                   WideTime{exposed.ps()} * Probability::kOne > WideTime{all.ps()} * e.at_most.ppb;
     if (percent(exposed, all) <= worst.share) continue;
     worst.share = percent(exposed, all);
     check.measured = worst.share;
@@ -241,11 +241,6 @@ CheckResult judge(const ExpectStraggler& e, const JudgedRun& run) {
   return settled(std::move(check), worst, run, why);
 }
 
-/// Times of operations have no witness of their own: JobResult::missing says what is not there.
-template <class E>
-Reliances by_operations(const E&, const CheckedSpan&) {
-  return {};
-}
 /// Steps that are not there make such a check inconclusive by themselves.
 template <class E>
 CheckResult as_judged(const E&, const EarlyResult& result) {
@@ -253,7 +248,7 @@ CheckResult as_judged(const E&, const EarlyResult& result) {
 }
 std::string bound_of(const ExpectStepTime& e, const Wording& in) {
   if (const auto* time = std::get_if<FabricTime>(&e.at_most)) return in.time(*time);
-  return in.share(std::get<Ratio>(e.at_most)) + " of " +
+  return in.multiple(std::get<Ratio>(e.at_most)) + " of " +
          std::string(kStepReferenceWords[static_cast<size_t>(e.of)]);
 }
 
@@ -264,7 +259,7 @@ const Rules<ExpectStepTime>& rules_of(const ExpectStepTime&) {
       .sentence = [](const ExpectStepTime& e, const Wording& in) -> std::string {
         return "time of each step" + about_steps(e) + in.at_most(bound_of(e, in));
       },
-      .evidence = by_operations<ExpectStepTime>,
+      .evidence = needs<ExpectStepTime>,
       .early_end = as_judged<ExpectStepTime>,
       .judge = judge,
   };
@@ -277,7 +272,7 @@ const Rules<ExpectExposed>& rules_of(const ExpectExposed&) {
         return "exposed communication" + (e.group.empty() ? "" : " in " + e.group) +
                about_steps(e) + in.at_most(in.share(e.at_most)) + " of the steps' time";
       },
-      .evidence = by_operations<ExpectExposed>,
+      .evidence = needs<ExpectExposed>,
       .early_end = as_judged<ExpectExposed>,
       .judge = judge,
   };
@@ -290,7 +285,7 @@ const Rules<ExpectStraggler>& rules_of(const ExpectStraggler&) {
         return "computing of the slowest rank over the median rank's" + about_steps(e) +
                in.at_most(in.share(e.at_most) + " longer");
       },
-      .evidence = by_operations<ExpectStraggler>,
+      .evidence = needs<ExpectStraggler>,
       .early_end = as_judged<ExpectStraggler>,
       .judge = judge,
   };

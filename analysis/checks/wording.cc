@@ -34,9 +34,9 @@ std::string shortened(FabricTime t, FabricTime base_rtt) {
 
 }  // namespace
 
-std::string Wording::share(Probability p) { return share(Ratio{p.ppb}); }
+std::string Wording::share(Probability p) { return multiple(Ratio{p.ppb}); }
 
-std::string Wording::share(const Ratio& ratio) {
+std::string Wording::multiple(const Ratio& ratio) {
   std::string text = exact(ratio);
   return text.insert(text.find('%'), " ");
 }

@@ -22,7 +22,7 @@ class Wording {
 
   /// "95 %"
   static std::string share(Probability p);
-  static std::string share(const Ratio& ratio);
+  static std::string multiple(const Ratio& ratio);
   /// " of baseline"
   static std::string of(const GoodputReference& reference);
   /// " from h0 to h4 in plane 1"

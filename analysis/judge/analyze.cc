@@ -176,6 +176,7 @@ std::vector<JobResult> jobs_of(const RunInputs& in, const PacketHistory& history
   std::vector<JobResult> jobs = in.jobs;
   for (JobResult& job : jobs) {
     mark_faults(job, in.faults, end);
+    mark_power_loss(job, in.topology, in.schedule, end);
     if (coverage.whole(Witness::kPackets)) count_losses(job, in.topology, history, end);
   }
   return jobs;

@@ -47,6 +47,21 @@ void mark_faults(JobResult& job, std::span<const FaultSpan> faults, FabricTime e
   }
 }
 
+void mark_power_loss(JobResult& job, const Topology& topology,
+                     std::span<const ScheduledEffect> schedule, FabricTime end) {
+  const FabricTime until = std::min(job.done.value_or(end), end);
+  for (const ScheduledEffect& scheduled : schedule) {
+    const auto* const state = std::get_if<HostState>(&scheduled.effect);
+    if (state == nullptr || state->work != HostWork::kDown) continue;
+    if (scheduled.at < job.begin || scheduled.at >= until) continue;
+    const auto rank =
+        std::find(job.ranks.begin(), job.ranks.end(), topology.node(state->host).name);
+    if (rank == job.ranks.end() || (job.died && job.died->at <= scheduled.at)) continue;
+    job.died = JobDeath{static_cast<uint32_t>(rank - job.ranks.begin()), "its host lost its power",
+                        scheduled.at};
+  }
+}
+
 void count_losses(JobResult& job, const Topology& topology, const PacketHistory& history,
                   FabricTime end) {
   const std::vector<FabricTime> lost = losses_of(flows_of(job, topology, history), history);

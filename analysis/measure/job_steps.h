@@ -14,6 +14,11 @@ namespace mrclab::analysis {
 /// `end`, the run's.
 void mark_faults(JobResult& job, std::span<const FaultSpan> faults, FabricTime end);
 
+/// A rank whose host loses its power before the job is done is dead, which nobody reports: sets `died`, unless a rank
+/// died before. `end`: the run's.
+void mark_power_loss(JobResult& job, const Topology& topology,
+                     std::span<const ScheduledEffect> schedule, FabricTime end);
+
 /// Sets `lost` of each step: data packets of the job's queue pairs, or where none are named, of all that join two of
 /// its hosts. Steps may overlap, as no rank waits for all others: a packet counts for each that was on.
 void count_losses(JobResult& job, const Topology& topology, const PacketHistory& history,

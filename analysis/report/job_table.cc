@@ -31,11 +31,22 @@ void one_line(const std::string& text, TextTable& table) {
 }
 
 std::string times_line(const JobTimes& times) {
-  std::string text = counted_noun(times.steps, "step") + " from " + std::to_string(times.first) +
-                     ": mean " + to_string(times.mean) + ", median " + to_string(times.p50) +
-                     ", p99 " + to_string(times.p99);
+  const std::string text = counted_noun(times.steps, "step") + " from " +
+                           std::to_string(times.first) + ": mean " + to_string(times.mean) +
+                           ", median " + to_string(times.p50) + ", p99 " + to_string(times.p99);
+  return text;
+}
+
+/// Empty where it is not known.
+std::string roofline_line(const JobResult& job, const JobTimes& times) {
+  std::string text;
   if (times.ideal > FabricTime::zero()) {
-    text += "; roofline " + to_string(times.ideal) + " (" + longer(times.mean, times.ideal) + ")";
+    text = "roofline " + to_string(times.ideal) + " a step (mean " +
+           longer(times.mean, times.ideal) + ")";
+  }
+  if (job.done && job.ideal > FabricTime::zero()) {
+    text += (text.empty() ? "roofline " : ", ") + to_string(job.ideal) + " the job (" +
+            longer(*job.done - job.begin, job.ideal) + ")";
   }
   return text;
 }
@@ -94,7 +105,7 @@ std::vector<size_t> steps_shown(const JobResult& job, uint32_t first) {
 }
 
 TextTable::Row row_of(const JobResult& job, size_t number, const JobTimes& times, bool narrow) {
-  constexpr size_t kName = 12;
+  constexpr size_t kName = 10;
   const JobStep& step = job.steps[number];
   std::string faults;
   for (const uint32_t fault : step.faults) {
@@ -104,18 +115,23 @@ TextTable::Row row_of(const JobResult& job, size_t number, const JobTimes& times
   TextTable::Row row{"  step " + std::to_string(number),
                      step.ended() ? to_string(step.time()) : "open",
                      step.ended() && times.steps > 1 ? longer(step.time(), times.p50) : "-",
-                     step.ended() ? percent(step.exposed, step.time()) : "-",
                      step.lost ? std::to_string(*step.lost) : "-"};
-  if (!narrow) row.push_back(cut_to(rank, kName));
+  if (!narrow) {
+    row.push_back(step.ended() ? percent(step.exposed, step.time()) : "-");
+    row.push_back(cut_to(rank, kName));
+  }
   row.push_back(cut_to(faults.empty() ? "-" : faults, kName));
   return row;
 }
 
 void steps_part(const JobResult& job, const JobTimes& times, TextTable& table) {
   const bool narrow = table.width() < kNarrow;
-  std::vector<TextTable::Row> rows{{"  slowest steps", "took", "over median", "exposed", "lost"}};
-  std::vector<bool> right{false, true, true, true, true};
-  if (!narrow) rows[0].emplace_back("slowest");
+  std::vector<TextTable::Row> rows{{"  slowest", "took", "over median", "lost"}};
+  std::vector<bool> right{false, true, true, true};
+  if (!narrow) {
+    rows[0].insert(rows[0].end(), {"exposed", "rank"});
+    right.push_back(true);
+  }
   rows[0].emplace_back("faults");
   right.resize(rows[0].size(), false);
   for (const size_t number : steps_shown(job, times.first)) {
@@ -143,6 +159,7 @@ void add_job(const JobResult& job, TextTable& table) {
                  percent(times.bubble, times.mean),
              table);
   }
+  if (const std::string text = roofline_line(job, times); !text.empty()) one_line(text, table);
   if (!job.path.empty()) one_line(path_line(job), table);
   steps_part(job, times, table);
 }

@@ -1,6 +1,7 @@
 #include "analysis/report/verdict_form.h"
 
 #include "analysis/checks/checks.h"
+#include "analysis/report/form_parts.h"
 #include "analysis/report/job_form.h"
 #include "fabric/text/schema_id.h"
 
@@ -12,33 +13,25 @@ using Kind = ValueForm::Kind;
 using Key = ValueForm::Key;
 
 const Form kText = Form::of(Kind::kText), kNumber = Form::of(Kind::kNumber),
-           kTrueFalse = Form::of(Kind::kTrueFalse), kNull = Form::of(Kind::kNothing);
+           kTrueFalse = Form::of(Kind::kTrueFalse);
 
-Form count() { return Form::integer(0, INT64_MAX); }
-Form or_null(Form form) { return Form::either({kNull, std::move(form)}); }
 Form time_or_null() { return or_null(Form::integer(0, INT64_MAX)); }
 Form texts() { return Form::list(kText); }
-
-/// Every key is there in every document.
-Form object(std::vector<Key> keys) {
-  for (Key& key : keys) key.need = Key::kRequired;
-  return Form::map(std::move(keys));
-}
 
 Form timing_form() {
   return object(
       {{"mode", Form::word({"carried", "wall"}), "where the time comes from: packets, or a clock"},
        {"faithful", kTrueFalse, "the history is that of the modelled hardware"},
-       {"late_frames", count(), "frames that came after their time"},
-       {"gaps", count(), "frames that the kernel lost"},
+       {"late_frames", count_form(), "frames that came after their time"},
+       {"gaps", count_form(), "frames that the kernel lost"},
        {"min_slack_ns", or_null(kNumber), "least time between a frame's coming and its need"},
        {"dilation",
         object({{"min", kNumber, "of samples over the run"},
                 {"mean", kNumber, "of them"},
                 {"max", kNumber, "of them"}}),
         "lab seconds per fabric second"},
-       {"jumps", count(), "times that the clock went over an empty stretch"},
-       {"holds", count(), "times that the clock began to wait for the slowest process"},
+       {"jumps", count_form(), "times that the clock went over an empty stretch"},
+       {"holds", count_form(), "times that the clock began to wait for the slowest process"},
        {"reasons", texts(), "why it is not faithful"},
        {"disturbances", texts(), "what others did"}});
 }
@@ -47,9 +40,9 @@ Form packet_form() {
   return Form::map({{"source", kText, "host", Key::kRequired},
                     {"destination", kText, "host", Key::kRequired},
                     {"qp", kText, "queue pair, in hexadecimal", Key::kRequired},
-                    {"psn", count(), "packet sequence number", Key::kRequired},
+                    {"psn", count_form(), "packet sequence number", Key::kRequired},
                     {"file", kText, "a capture of the run folder"},
-                    {"frame", count(), "of that capture, from 1"}});
+                    {"frame", count_form(), "of that capture, from 1"}});
 }
 
 Form check_form_of_verdict() {
@@ -62,7 +55,7 @@ Form check_form_of_verdict() {
        {"who", kText, "host, queue pair, port or fault", Key::kRequired},
        {"packet", packet_form(), "one to look at"}});
   const Form result = Form::word({"pass", "fail", "inconclusive"});
-  const Form looked = object({{"count", count(), "how many"},
+  const Form looked = object({{"count", count_form(), "how many"},
                               {"what", kText, "of what: packets, queue pairs, faults, ..."},
                               {"from_ns", Form::integer(0, INT64_MAX), "beginning of its window"},
                               {"until_ns", time_or_null(), "end of its window; null: the end"},
@@ -94,7 +87,7 @@ Form fault_form() {
                  {"detected_ns", time_or_null(), "until the last first transmission on its paths"},
                  {"recovered_ns", time_or_null(), "until goodput was back"},
                  {"recovery_note", kText, "why that is not known, or what it was held against"},
-                 {"lost", count(), "packets that it took"},
+                 {"lost", count_form(), "packets that it took"},
                  {"last_loss_ns", time_or_null(), "until the last of them"},
                  {"session_lost_ns", time_or_null(), "FARE: until BGP noticed"},
                  {"routed_ns", time_or_null(), "FARE: until tables were written"},
@@ -110,13 +103,13 @@ std::vector<Form::Key> blame_keys() {
           {"component", kText, "its name"},
           {"symptom", kText, "what it did to packets"},
           {"or_else", texts(), "components that explain the same packets"},
-          {"places", count(), "of it and of or_else; a wire and its link are one"},
+          {"places", count_form(), "of it and of or_else; a wire and its link are one"},
           {"from_ns", kNumber, "first packet concerned"},
           {"until_ns", kNumber, "last packet concerned"},
-          {"times", count(), "stretches"},
-          {"bad", count(), "packets that suffered there"},
-          {"of", count(), "of so many that passed"},
-          {"bad_elsewhere", count(), "packets that suffered elsewhere in that time"},
+          {"times", count_form(), "stretches"},
+          {"bad", count_form(), "packets that suffered there"},
+          {"of", count_form(), "of so many that passed"},
+          {"bad_elsewhere", count_form(), "packets that suffered elsewhere in that time"},
           {"noticed", kText, "which host first left which path"},
           {"evidence", kText, "a sentence"}};
 }
@@ -131,19 +124,19 @@ Form mapper_form() {
                  {"form", Form::word({"own", "stamp"}), "what a probe carries"},
                  {"share", kNumber, "of the port that probes take most of; 1: all"},
                  {"threshold", kNumber, "of the sequential test, in nats"},
-                 {"links", count(), "of the fabric"},
-                 {"probed", count(), "links that a probe crossed"},
-                 {"reports", count(), "of agents"},
-                 {"sent", count(), "probes"},
-                 {"lost", count(), "probes that did not come back"},
-                 {"late", count(), "probes that came back after their report"},
-                 {"slow", count(), "probes that came back a base RTT late, or trimmed"},
-                 {"marked", count(), "probes with a congestion mark"},
-                 {"again", count(), "probes that came back twice"},
-                 {"forged", count(), "packets that claimed to be probes"},
-                 {"unexplained", count(), "lost probes for which nothing is named"},
+                 {"links", count_form(), "of the fabric"},
+                 {"probed", count_form(), "links that a probe crossed"},
+                 {"reports", count_form(), "of agents"},
+                 {"sent", count_form(), "probes"},
+                 {"lost", count_form(), "probes that did not come back"},
+                 {"late", count_form(), "probes that came back after their report"},
+                 {"slow", count_form(), "probes that came back a base RTT late, or trimmed"},
+                 {"marked", count_form(), "probes with a congestion mark"},
+                 {"again", count_form(), "probes that came back twice"},
+                 {"forged", count_form(), "packets that claimed to be probes"},
+                 {"unexplained", count_form(), "lost probes for which nothing is named"},
                  {"found", Form::list(object(found)), "what was broken, by probes alone"},
-                 {"ev_events", count(), "entropy values that hosts reported as assumed bad"},
+                 {"ev_events", count_form(), "entropy values that hosts reported as assumed bad"},
                  {"by_events", Form::list(object(std::move(found))),
                   "what was broken, by these reports alone"},
                  {"none", kText, "why nothing can be found"}});
@@ -163,8 +156,8 @@ Form orchestrator_form() {
                             {"why", kText, "what was checked, or differs"}});
   const Form link = object({{"a", kText, "port"}, {"b", kText, "port"}});
   return object({{"period_ns", kNumber, "between two LLDP frames of a port"},
-                 {"links", count(), "planned, between nodes that speak LLDP"},
-                 {"as_planned", count(), "of these heard by both ends"},
+                 {"links", count_form(), "planned, between nodes that speak LLDP"},
+                 {"as_planned", count_form(), "of these heard by both ends"},
                  {"all_heard_ns", kNumber, "when the last port heard its first neighbour"},
                  {"heard", Form::list(link), "links that both ends heard"},
                  {"found", Form::list(found), "what is not as planned"},
@@ -176,15 +169,15 @@ Form denylist_form() {
   std::vector<Form::Key> span{{"part", kText, "kind and name"},
                               {"why", kText, "as the collector had it"},
                               {"at_ns", kNumber, "the collector denied it"},
-                              {"hosts", count(), "that have left it out"},
+                              {"hosts", count_form(), "that have left it out"},
                               {"reached_ns", kNumber, "the last of them did"},
                               {"allowed_ns", kNumber, "it was allowed again; -1: it was not"},
                               {"back_ns", kNumber, "at the last host; -1: it was not"}};
   return object({{"collector", kText, "the host that decides"},
-                 {"hosts", count(), "of the fabric"},
-                 {"lists", count(), "that were decided"},
-                 {"expired", count(), "lists that a host forgot, as nothing came any more"},
-                 {"left_out", count(),
+                 {"hosts", count_form(), "of the fabric"},
+                 {"lists", count_form(), "that were decided"},
+                 {"expired", count_form(), "lists that a host forgot, as nothing came any more"},
+                 {"left_out", count_form(),
                   "parts that a host did not deny a queue pair, as it would have been too many"},
                  {"spans", Form::list(object(std::move(span))), "parts, as they were denied"},
                  {"capped",
@@ -196,73 +189,74 @@ Form denylist_form() {
 
 Form metrics_form() {
   const Form pauses =
-      object({{"ports", count(), "that were paused"},
+      object({{"ports", count_form(), "that were paused"},
               {"longest_ns", Form::integer(0, INT64_MAX), "that a port was paused at a stretch"},
               {"longest_port", kText, "which port that was"},
               {"first_pauser", kText, "who began"}});
-  const Form spread = object(
-      {{"flows", count(), "directions of queue pairs that sent over uplinks"},
-       {"one_path", count(), "of them those that kept to one uplink"},
-       {"sharing", count(), "of those: others of them on the same uplink"},
-       {"most", count(), "of those: most on one uplink"},
-       {"shared", count(), "uplinks with more than one of those"},
-       {"uplinks_by_flows", Form::list(count()), "uplinks with so many of those, from none on"},
-       {"uplinks", count(), "of the T0s whose hosts sent"},
-       {"used", count(), "uplinks that carried data"},
-       {"busiest", kText, "the port that most packets left by"},
-       {"busiest_to_mean", kNumber, "its packets over the mean"}});
-  const Form message_time = object({{"messages", count(), "that began to leave"},
-                                    {"open", count(), "of them, at the end of the run"},
-                                    {"p50_ns", count(), "half took no longer"},
-                                    {"p99_ns", count(), "99 % took no longer"},
-                                    {"max_ns", count(), "the slowest one's"},
-                                    {"longest_open_ns", count(), "of those that are open"}});
+  const Form spread =
+      object({{"flows", count_form(), "directions of queue pairs that sent over uplinks"},
+              {"one_path", count_form(), "of them those that kept to one uplink"},
+              {"sharing", count_form(), "of those: others of them on the same uplink"},
+              {"most", count_form(), "of those: most on one uplink"},
+              {"shared", count_form(), "uplinks with more than one of those"},
+              {"uplinks_by_flows", Form::list(count_form()),
+               "uplinks with so many of those, from none on"},
+              {"uplinks", count_form(), "of the T0s whose hosts sent"},
+              {"used", count_form(), "uplinks that carried data"},
+              {"busiest", kText, "the port that most packets left by"},
+              {"busiest_to_mean", kNumber, "its packets over the mean"}});
+  const Form message_time = object({{"messages", count_form(), "that began to leave"},
+                                    {"open", count_form(), "of them, at the end of the run"},
+                                    {"p50_ns", count_form(), "half took no longer"},
+                                    {"p99_ns", count_form(), "99 % took no longer"},
+                                    {"max_ns", count_form(), "the slowest one's"},
+                                    {"longest_open_ns", count_form(), "of those that are open"}});
   const Form deepest =
-      object({{"bytes", count(), "that stood in it"}, {"port", kText, "whose queue it was"}});
+      object({{"bytes", count_form(), "that stood in it"}, {"port", kText, "whose queue it was"}});
   return object({{"goodput_bps", kNumber, "bits per second that arrived, of the whole run"},
                  {"baseline_bps", or_null(kNumber), "the same before the first fault"},
                  {"baseline_variation", kNumber, "share by which that varied"},
                  {"no_baseline", kText, "why it cannot be used; empty: it can"},
-                 {"data_packets", count(), "first transmissions"},
-                 {"delivered", count(), "packets"},
-                 {"delivered_bytes", count(), "of payload, each once"},
-                 {"retransmitted", count(), "packets"},
-                 {"trimmed", count(), "packets"},
-                 {"lost", count(), "packets"},
-                 {"refused", count(), "packets that a receiver had no room for"},
-                 {"naks", count(), "RoCE: go back"},
-                 {"timeouts", count(), "RoCE: of ACKs, after which a sender goes back"},
-                 {"cnps", count(), "RoCE: congestion notifications"},
-                 {"flows_cut", count(), "flows that lost every path"},
+                 {"data_packets", count_form(), "first transmissions"},
+                 {"delivered", count_form(), "packets"},
+                 {"delivered_bytes", count_form(), "of payload, each once"},
+                 {"retransmitted", count_form(), "packets"},
+                 {"trimmed", count_form(), "packets"},
+                 {"lost", count_form(), "packets"},
+                 {"refused", count_form(), "packets that a receiver had no room for"},
+                 {"naks", count_form(), "RoCE: go back"},
+                 {"timeouts", count_form(), "RoCE: of ACKs, after which a sender goes back"},
+                 {"cnps", count_form(), "RoCE: congestion notifications"},
+                 {"flows_cut", count_form(), "flows that lost every path"},
                  {"deepest_queue", or_null(deepest), "the longest that any port had"},
-                 {"qps_failed", count(), "queue pairs"},
+                 {"qps_failed", count_form(), "queue pairs"},
                  {"pauses", or_null(pauses), "RoCE: PFC"},
                  {"spread", or_null(spread), "how flows lay on uplinks"},
                  {"message_time", or_null(message_time),
                   "first packet leaves to last packet arrives; open messages: the time so far"},
                  {"work_ends", kTrueFalse, "the workload is finite"},
                  {"completed_ns", time_or_null(), "when it was done"},
-                 {"captures", count(), "files that were read"},
-                 {"capture_records", count(), "packets in them"},
-                 {"capture_skipped", count(), "of them those that are no packets of ours"},
+                 {"captures", count_form(), "files that were read"},
+                 {"capture_records", count_form(), "packets in them"},
+                 {"capture_skipped", count_form(), "of them those that are no packets of ours"},
                  {"history_sha256", kText, "digest of what every node did"},
-                 {"history_version", count(), "only digests of one version can be compared"}});
+                 {"history_version", count_form(), "only digests of one version can be compared"}});
 }
 
 Form cost_form() {
-  return object({{"delivered_bytes", count(), "by the run, up to its end"},
-                 {"twin_delivered_bytes", count(), "by the same run without faults"},
-                 {"behind_ns", count(), "so much earlier that one had delivered as much"},
+  return object({{"delivered_bytes", count_form(), "by the run, up to its end"},
+                 {"twin_delivered_bytes", count_form(), "by the same run without faults"},
+                 {"behind_ns", count_form(), "so much earlier that one had delivered as much"},
                  {"completed_ns", time_or_null(), "when the work was done, if it is finite"},
                  {"twin_completed_ns", time_or_null(), "the same without faults"},
                  {"text", kText, "as a sentence"}});
 }
 
 Form taps_form() {
-  return object({{"interfaces", count(), "that were captured"},
-                 {"packets", count(), "that it captured"},
-                 {"bytes", count(), "of these packets"},
-                 {"missing", count(), "that libpcap did not see"},
+  return object({{"interfaces", count_form(), "that were captured"},
+                 {"packets", count_form(), "that it captured"},
+                 {"bytes", count_form(), "of these packets"},
+                 {"missing", count_form(), "that libpcap did not see"},
                  {"cpu_seconds", kNumber, "of processors"},
                  {"open_seconds", kNumber, "from opening to closing, by the wall's clock"}});
 }
@@ -275,14 +269,14 @@ const ValueForm& verdict_form() {
        {"scenario", kText, "its name", Key::kRequired},
        {"world", Form::word({"live", "sim", "captures"}),
         "what ran it; captures: of others, and nothing ran", Key::kRequired},
-       {"seed", count(), "of all draws", Key::kRequired},
+       {"seed", count_form(), "of all draws", Key::kRequired},
        {"payload", Form::word({"real", "elided"}), "elided: packets had headers alone",
         Key::kRequired},
        {"version", kText, "of the program", Key::kRequired},
        {"commit", kText, "of the program's sources; \"unknown\" in an unpacked archive"},
        {"build_type", kText, "of the program, as CMake calls it"},
-       {"result", Form::word({"pass", "fail", "inconclusive"}), "the worst of the checks",
-        Key::kRequired},
+       {"result", Form::word({"pass", "fail", "inconclusive", "no checks"}),
+        "the worst of the checks", Key::kRequired},
        {"without", texts(), "mechanisms that were switched off"},
        {"timing", timing_form(), "whether time can be trusted", Key::kRequired},
        {"checks", Form::list(check_form_of_verdict()), "one for each expectation", Key::kRequired},

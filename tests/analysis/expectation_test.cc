@@ -150,8 +150,9 @@ TEST_CASE("bad expectations get an exact error") {
           Row{"step_time: {at_most: 90us, of: median}",
               "f.yaml:1:34: found \"of\" beside a time: expected \"at_most\" as a multiple such as "
               "105%, or no \"of\""},
-          Row{"steps_done: 0", "f.yaml:1:15: found \"0\": expected 1 to 10000"},
-          Row{"steps_done: {at_least: 10001}", "f.yaml:1:26: found \"10001\": expected 1 to 10000"},
+          Row{"steps_done: 0", "f.yaml:1:15: found \"0\": expected a whole number from 1 to 10000"},
+          Row{"steps_done: {at_least: 10001}",
+              "f.yaml:1:26: found \"10001\": expected a whole number from 1 to 10000"},
           Row{"steps_done", "f.yaml:1:3: found \"steps_done\": expected \"steps_done: 20\""},
           Row{"qp_error: {reason: \"\"}",
               "f.yaml:1:22: found \"\": expected words such as \"Retry Counter Exceeded\" or "

@@ -207,6 +207,21 @@ TEST_CASE("a job dies of what is named, within a time from the first fault") {
         "llama died of something else: queue pair 0x12 to h2: Retry Counter Exceeded");
 }
 
+TEST_CASE("a job whose host loses its power is dead, though no rank reports it") {
+  JobStory story;
+  HostState off;
+  off.host = story.topology.host(2);
+  off.work = HostWork::kDown;
+  story.run.inputs.schedule = {{us(950), off}};
+  CHECK(story.result(ExpectJobAlive{}) == Result::kPass);  // it was done at 900us
+  story.run.inputs.schedule = {{us(700), off}};
+  const CheckResult check = story.check(ExpectJobAlive{});
+  CHECK(check.result == Result::kFail);
+  CHECK(check.note == "h2 (rank 2) of llama at 700us: its host lost its power");
+  story.job().ranks[2] = "h9";
+  CHECK(story.result(ExpectJobAlive{}) == Result::kPass);
+}
+
 TEST_CASE("a step has the faults that were on, and the losses of the job's queue pairs") {
   JobStory story;
   const auto lose = [&](uint32_t source, uint32_t destination, uint32_t psn, FabricTime at) {

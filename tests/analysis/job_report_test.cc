@@ -36,15 +36,15 @@ TEST_CASE("a job has its times, its parts and its slowest steps in a few lines")
   job.steps[4].lost = 12;
   job.steps[4].faults = {0, 2};
   const std::vector<std::string> lines = lines_of(table_of(job));
-  REQUIRE(lines.size() == 10);
+  REQUIRE(lines.size() == 11);
   CHECK(lines[0] == "job llama: 4 ranks, 8 of 8 steps, done at 920us");
-  CHECK(lines[1] ==
-        "  7 steps from 1: mean 102.857us, median 100us, p99 120us; roofline 80us (+28..");
+  CHECK(lines[1] == "  7 steps from 1: mean 102.857us, median 100us, p99 120us");
   CHECK(lines[2] == "  computing 58.3 %, exposed 31.9 % (dp 22.2 %, tp 9.7 %), bubble 9.7 %");
-  CHECK(lines[3] == "  its end waited for: compute 60.0 %, exchange dp 40.0 %");
-  CHECK(lines[4] == "  slowest steps   took  over median  exposed  lost  slowest  faults");
-  CHECK(lines[5] == "  step 1         100us       +0.0 %   30.0 %     -  h0       -");
-  CHECK(lines[8] == "  step 4         120us      +20.0 %   41.7 %    12  h0       1, 3");
+  CHECK(lines[3] == "  roofline 80us a step (mean +28.6 %), 640us the job (+28.1 %)");
+  CHECK(lines[4] == "  its end waited for: compute 60.0 %, exchange dp 40.0 %");
+  CHECK(lines[5] == "  slowest   took  over median  lost  exposed  rank  faults");
+  CHECK(lines[6] == "  step 1   100us       +0.0 %     -   30.0 %  h0    -");
+  CHECK(lines[9] == "  step 4   120us      +20.0 %    12   41.7 %  h0    1, 3");
 }
 
 TEST_CASE("of a job no more than twelve lines are shown, none too wide, whatever it is called") {
@@ -63,7 +63,7 @@ TEST_CASE("of a job no more than twelve lines are shown, none too wide, whatever
     const std::string text = table_of(job, width);
     CHECK(lines_of(text).size() <= kMaxJobLines);
     CHECK(widest_line(text) <= width);
-    CHECK(mentions(text, "died at 950us"));
+    CHECK(mentions(text, " died at"));
   }
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a job that died or hangs says so first, and has its open step in the 
   test::stop_job(job, 6);
   std::string text = table_of(job);
   CHECK(mentions(text, "6 of 8 steps, not done"));
-  CHECK(mentions(text, "  step 6          open            -"));
+  CHECK(mentions(text, "  step 6    open            -"));
   job.missing = "h3 left no times";
   CHECK(mentions(table_of(job), "6 of 8 steps; h3 left no times"));
   job.steps.clear();

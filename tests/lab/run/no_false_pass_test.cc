@@ -36,6 +36,16 @@ struct WholeStory {
 
 constexpr const char* kDown = "  - {at: 300us, link_down: {link: \"p1.t0-0:u0\", for: 160us}}\n";
 
+/// Done after 600us.
+constexpr const char* kStepped = R"(  - job:
+      name: a
+      hosts: all
+      steps: 8
+      phases:
+        - forward: {compute: 80us}
+        - grads: {all_reduce: {size: 64KiB}}
+)";
+
 const std::vector<WholeStory>& stories() {
   static const std::vector<WholeStory> kStories{
       {"spray", "fabric: trio\n", "  - permutation: {hosts: all, load: 60%, message: 64KiB}\n",
@@ -103,6 +113,19 @@ const std::vector<WholeStory>& stories() {
        "  - permutation: {hosts: all, load: 10%, message: 64KiB}\n",
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "600us",
        "  - orchestrator_names: {part: \"p0.t0-0:u1\", within: 100us}\n"},
+      {"stepped", "fabric: trio\n", kStepped,
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "900us",
+       R"(  - step_time: {at_most: 300%, of: roofline}
+  - exposed: {at_most: 90%, group: all}
+  - straggler: {at_most: 1%}
+  - steps_done: 8
+  - job_alive
+)"},
+      {"dies", "fabric: pair\n",
+       "  - job: {name: a, hosts: all, steps: 900, phases: [{grads: {all_reduce: {size: 64KiB}}}]}\n",
+       "  - write: {from: h0, to: h1, size: 4KiB, count: 10}\n",
+       "  - {at: 300us, link_down: {link: \"h1:p*\"}}\n", "3ms",
+       "  - job_dies: {by: Retry Counter Exceeded, within: 2700us}\n"},
   };
   return kStories;
 }
@@ -133,6 +156,7 @@ analysis::Verdict judged(const Scenario& scenario, bool blind = false) {
                           [&](NodeId node) -> NodeObserver& { return evidence.observer(node); });
     simulation.run();
     outcome.hosts = simulation.hosts();
+    outcome.jobs = simulation.jobs();
   }
   if (blind) {
     using analysis::Witness;
@@ -140,6 +164,7 @@ analysis::Verdict judged(const Scenario& scenario, bool blind = false) {
       evidence.absent(witness, "it was cut");
     }
     outcome.hosts.hosts.pop_back();
+    if (!outcome.jobs.empty()) outcome.jobs.pop_back();
   }
   evidence.finish();
   return analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
