@@ -52,26 +52,26 @@ ordered_json exposed_json(const std::vector<GroupExposure>& exposed,
 
 ordered_json step_json(const StepMeasure& step, size_t number,
                        const std::vector<std::string>& groups) {
-  ordered_json json{{"step", number},
-                    {"finished", step.finished},
-                    {"begin_ps", step.begin.ps()},
-                    {"end_ps", time_json(step.end)},
-                    {"time_ps", time_json(step.time())},
-                    {"ideal_ps", time_json(step.ideal)},
-                    {"operations", step.ops},
-                    {"ended", step.ended_ops},
-                    {"bytes", step.bytes}};
-  if (!step.finished) return json;
-  json.update(ordered_json{{"compute_ps", step.compute.ps()},
-                           {"exposed_ps", step.exposed.ps()},
-                           {"bubble_ps", step.bubble.ps()},
-                           {"exposed", exposed_json(step.exposed_by, groups)},
-                           {"slowest_rank", step.slowest_rank},
-                           {"straggler", step.straggler()},
-                           {"waited_for", rank_json(step.waited_for)},
-                           {"waited_ps", step.waited.ps()},
-                           {"path", path_json(step.path)}});
-  return json;
+  ordered_json object{{"step", number},
+                      {"finished", step.finished},
+                      {"begin_ps", step.begin.ps()},
+                      {"end_ps", time_json(step.end)},
+                      {"time_ps", time_json(step.time())},
+                      {"ideal_ps", time_json(step.ideal)},
+                      {"operations", step.ops},
+                      {"ended", step.ended_ops},
+                      {"bytes", step.bytes}};
+  if (!step.finished) return object;
+  object.update(ordered_json{{"compute_ps", step.compute.ps()},
+                             {"exposed_ps", step.exposed.ps()},
+                             {"bubble_ps", step.bubble.ps()},
+                             {"exposed", exposed_json(step.exposed_by, groups)},
+                             {"slowest_rank", step.slowest_rank},
+                             {"straggler", step.straggler()},
+                             {"waited_for", rank_json(step.waited_for)},
+                             {"waited_ps", step.waited.ps()},
+                             {"path", path_json(step.path)}});
+  return object;
 }
 
 ordered_json collective_json(const CollectiveMeasure& of) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kColumns = 80;
 
-double share(FabricTime part, FabricTime whole) {
+double percent(FabricTime part, FabricTime whole) {
   return whole > FabricTime::zero()
              ? 100.0 * static_cast<double>(part.ps()) / static_cast<double>(whole.ps())
              : 0;
@@ -78,15 +78,15 @@ std::string text_of(const StepRow& row) {
   if (row.finished == 0) return line_of(fmt::format("{:>9}  unfinished", steps));
   std::string ideal, waited;
   if (row.has_ideal && row.ideal > FabricTime::zero()) {
-    ideal = fmt::format("{:.3f}", share(row.time, row.ideal) / 100);
+    ideal = fmt::format("{:.3f}", percent(row.time, row.ideal) / 100);
   }
   if (row.waiting->waited_for != kNoRank) {
     waited = fmt::format("rank {} {}", row.waiting->waited_for, to_string(row.waiting->waited));
   }
   return line_of(fmt::format("{:>9} {:>10} {:>7} {:>8.1f}% {:>7.1f}% {:>7.1f}% {:>5} {:>6.3f}  {}",
                              steps, to_string(row.time / static_cast<int64_t>(row.finished)), ideal,
-                             share(row.compute, row.time), share(row.exposed, row.time),
-                             share(row.bubble, row.time), row.slowest->slowest_rank,
+                             percent(row.compute, row.time), percent(row.exposed, row.time),
+                             percent(row.bubble, row.time), row.slowest->slowest_rank,
                              row.slowest->straggler(), waited));
 }
 
@@ -114,7 +114,7 @@ std::string groups_of(const JobMeasures& measures) {
     const GroupExposure& of = measures.exposed_by[group];
     if (of.mean == FabricTime::zero()) break;
     text += line_of(fmt::format("exposed {:<12} {:>5.1f} % of the steps, at most {} in rank {}",
-                                cut_to(measures.groups[group], 12), share(of.mean, whole),
+                                cut_to(measures.groups[group], 12), percent(of.mean, whole),
                                 to_string(of.most), of.most_rank));
   }
   return text;
@@ -153,11 +153,11 @@ std::string path_of(const JobMeasures& measures) {
       continue;
     }
     text += fmt::format("{}{} {:.1f} %", i > 0 ? ", " : "critical path: ", job::text_of(parts[i]),
-                        share(parts[i].time, measures.jct));
+                        percent(parts[i].time, measures.jct));
   }
   if (rest > FabricTime::zero()) {
-    text +=
-        fmt::format(", {} others {:.1f} %", parts.size() - kMaxPathRows, share(rest, measures.jct));
+    text += fmt::format(", {} others {:.1f} %", parts.size() - kMaxPathRows,
+                        percent(rest, measures.jct));
   }
   return text.empty() ? text : wrapped_text(visible(text), kColumns, 2);
 }

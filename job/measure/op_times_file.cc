@@ -17,20 +17,22 @@
 namespace mrclab::job {
 namespace {
 
-constexpr std::string_view kMagic = "mrcopt01";
-constexpr size_t kHeadBytes = 8 + 8 + 4 + 8 + 4 + 8 + 2;
-constexpr size_t kOpBytes = 24;
+constexpr std::string_view kTimesMagic = "mrcopt01";
+constexpr size_t kTimesHeadBytes = 8 + 8 + 4 + 8 + 4 + 8 + 2;
+constexpr size_t kTimeBytes = 24;
 constexpr size_t kCrcBytes = 4;
 /// Later than any run ends, and far enough from never() that sums of two fit.
-constexpr FabricTime kLatest = FabricTime::from_ps(int64_t{1} << 61);
+constexpr FabricTime kLatestTime = FabricTime::from_ps(int64_t{1} << 61);
 
 template <std::unsigned_integral T>
-void put(std::string& bytes, T value) {
+void put_field(std::string& bytes, T value) {
   std::array<uint8_t, sizeof value> raw{};
   store_be<T>(raw.data(), value);
   bytes.append(reinterpret_cast<const char*>(raw.data()), raw.size());
 }
-void put(std::string& bytes, FabricTime t) { put(bytes, static_cast<uint64_t>(t.ps())); }
+void put_field(std::string& bytes, FabricTime t) {
+  put_field(bytes, static_cast<uint64_t>(t.ps()));
+}
 
 /// Takes fields from the front; the caller has checked that they are there.
 class Fields {
@@ -54,7 +56,7 @@ class Fields {
 };
 
 bool is_time(FabricTime t) {
-  return t == FabricTime::never() || (t >= FabricTime::zero() && t <= kLatest);
+  return t == FabricTime::never() || (t >= FabricTime::zero() && t <= kLatestTime);
 }
 
 /// What keeps this from being what happened to operation `op`; empty: nothing.
@@ -104,37 +106,37 @@ uint64_t fingerprint_of(const OpGraph& graph) {
 std::string op_times_bytes(const RankTimes& rank, const JobProgram& program) {
   assert(rank.times.size() == program.ops_of(rank.rank).size());
   const std::string_view reason = std::string_view(rank.died).substr(0, kMaxDeathText);
-  std::string bytes(kMagic);
-  bytes.reserve(kHeadBytes + reason.size() + rank.times.size() * kOpBytes + kCrcBytes);
-  put(bytes, fingerprint_of(program.graph()));
-  put(bytes, rank.rank);
-  put(bytes, rank.origin);
-  put(bytes, static_cast<uint32_t>(rank.times.size()));
-  put(bytes, rank.died_at);
-  put(bytes, static_cast<uint16_t>(reason.size()));
+  std::string bytes(kTimesMagic);
+  bytes.reserve(kTimesHeadBytes + reason.size() + rank.times.size() * kTimeBytes + kCrcBytes);
+  put_field(bytes, fingerprint_of(program.graph()));
+  put_field(bytes, rank.rank);
+  put_field(bytes, rank.origin);
+  put_field(bytes, static_cast<uint32_t>(rank.times.size()));
+  put_field(bytes, rank.died_at);
+  put_field(bytes, static_cast<uint16_t>(reason.size()));
   bytes += reason;
   for (const OpTime& time : rank.times) {
-    put(bytes, time.begin);
-    put(bytes, time.end);
-    put(bytes, time.begun_by);
-    put(bytes, time.ended_by);
+    put_field(bytes, time.begin);
+    put_field(bytes, time.end);
+    put_field(bytes, time.begun_by);
+    put_field(bytes, time.ended_by);
   }
-  put(bytes, checksum(0, std::string_view(bytes)));
+  put_field(bytes, checksum(0, std::string_view(bytes)));
   return bytes;
 }
 
 RankTimes parse_op_times(std::string_view bytes, const std::string& name,
                          const JobProgram& program) {
   const auto fail = [&](const std::string& what) { throw InputError(name + ": " + what); };
-  if (bytes.size() < kHeadBytes + kCrcBytes || !bytes.starts_with(kMagic)) {
+  if (bytes.size() < kTimesHeadBytes + kCrcBytes || !bytes.starts_with(kTimesMagic)) {
     fail(fmt::format("found \"{}\": expected the times of a job's rank (\"{}\"), whole",
-                     visible(bytes.substr(0, kMagic.size())), kMagic));
+                     visible(bytes.substr(0, kTimesMagic.size())), kTimesMagic));
   }
   const std::string_view covered = bytes.substr(0, bytes.size() - kCrcBytes);
   if (Fields(bytes.substr(covered.size())).number<uint32_t>() != checksum(0, covered)) {
     fail("the checksum does not fit: the file is cut or damaged");
   }
-  Fields fields(covered.substr(kMagic.size()));
+  Fields fields(covered.substr(kTimesMagic.size()));
   if (fields.number<uint64_t>() != fingerprint_of(program.graph())) {
     fail("times of another job: the scenario or its seed has changed since");
   }
@@ -147,11 +149,11 @@ RankTimes parse_op_times(std::string_view bytes, const std::string& name,
   if (rank.rank >= program.graph().ranks()) fail(fmt::format("rank {} is none", rank.rank));
   const std::span<const uint32_t> own = program.ops_of(rank.rank);
   if (ops != own.size() || reason > kMaxDeathText ||
-      covered.size() != kHeadBytes + reason + ops * kOpBytes) {
+      covered.size() != kTimesHeadBytes + reason + ops * kTimeBytes) {
     fail(fmt::format("{} operations in {} bytes: rank {} has {}", ops, bytes.size(), rank.rank,
                      own.size()));
   }
-  if (rank.origin < FabricTime::zero() || rank.origin > kLatest || !is_time(rank.died_at)) {
+  if (rank.origin < FabricTime::zero() || rank.origin > kLatestTime || !is_time(rank.died_at)) {
     fail("a time that is none");
   }
   rank.died = fields.text(reason);
@@ -181,7 +183,7 @@ RankTimes read_op_times(const std::filesystem::path& file, const JobProgram& pro
   std::ifstream in(file, std::ios::binary);
   if (!in) throw InputError(fmt::format("{}: cannot be read", file.string()));
   const size_t most =
-      kHeadBytes + kMaxDeathText + program.graph().ops().size() * kOpBytes + kCrcBytes;
+      kTimesHeadBytes + kMaxDeathText + program.graph().ops().size() * kTimeBytes + kCrcBytes;
   return parse_op_times(read_at_most(in, most + 1), file.string(), program);
 }
 

@@ -8,10 +8,13 @@
 #include "job/measure/job_measures.h"
 #include "job/measure/job_table.h"
 #include "tests/job/measured_jobs.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::job;
 using namespace mrclab::job::test;
+using mrclab::test::lines_of;
+using mrclab::test::widest_line;
 
 namespace {
 
@@ -50,10 +53,6 @@ void check_sums(const JobMeasures& measures) {
   if (measures.jct == FabricTime::never()) return;
   CHECK(all == measures.jct);
   CHECK(sum_of(measures.path) == measures.jct);
-}
-
-size_t lines_of(const std::string& text) {
-  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 }  // namespace
@@ -192,15 +191,11 @@ TEST_CASE("a table of many steps is of few lines, none wider than a terminal") {
   const JobMeasures measures = measured(plan);
   const std::string table = to_table(measures, plan);
   CAPTURE(table);
-  CHECK(lines_of(table) < 30);
-  for (size_t from = 0; from < table.size();) {
-    const size_t end = table.find('\n', from);
-    CHECK(end - from <= 80);
-    from = end + 1;
-  }
+  CHECK(lines_of(table).size() < 30);
+  CHECK(widest_line(table) <= 80);
   CHECK(table.find("500 of 500 steps finished") != std::string::npos);
   CHECK(table.find("480-499") != std::string::npos);
-  CHECK(lines_of(to_csv(measures)) == 1 + kSteps);
+  CHECK(lines_of(to_csv(measures)).size() == 1 + kSteps);
 }
 
 TEST_CASE("JSON and CSV have the numbers of the measures") {

@@ -6,11 +6,13 @@
 #include "job/measure/op_times_file.h"
 #include "tests/job/measured_jobs.h"
 #include "tests/support/errors.h"
+#include "tests/support/texts.h"
 
 using namespace mrclab;
 using namespace mrclab::job;
 using namespace mrclab::job::test;
 using mrclab::test::error_of;
+using mrclab::test::mentions;
 
 namespace {
 
@@ -24,11 +26,6 @@ RankTimes times_of(uint32_t rank, const JobProgram& program) {
 
 std::string error_in(const RankTimes& times, const JobProgram& program) {
   return error_of([&] { parse_op_times(op_times_bytes(times, program), "a.times", program); });
-}
-
-bool has(const std::string& text, const std::string& part) {
-  CAPTURE(text);
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -59,7 +56,7 @@ TEST_CASE("the times of a rank come back as they were written, and join to those
   }
   CHECK(joined_times(std::span(ranks).first(1), program)[0].begin == FabricTime::never());
   ranks[1].rank = 1;
-  CHECK(has(error_of([&] { joined_times(ranks, program); }), "rank 1 twice"));
+  CHECK(mentions(error_of([&] { joined_times(ranks, program); }), "rank 1 twice"));
 }
 
 TEST_CASE("times that are cut, damaged or of another job are refused") {
@@ -75,8 +72,8 @@ TEST_CASE("times that are cut, damaged or of another job are refused") {
     CHECK(error_of([&] { parse_op_times(damaged, "a", program); }) != "no error");
   }
   const PlannedJob other = drawn_job(1);
-  CHECK(has(error_of([&] { parse_op_times(bytes, "a", JobProgram(other.graph)); }),
-            "a: times of another job"));
+  CHECK(mentions(error_of([&] { parse_op_times(bytes, "a", JobProgram(other.graph)); }),
+                 "a: times of another job"));
 }
 
 TEST_CASE("times that cannot have happened are refused with their operation") {
@@ -84,18 +81,18 @@ TEST_CASE("times that cannot have happened are refused with their operation") {
   const JobProgram program(plan.graph);
   RankTimes times = times_of(0, program);
   times.times[0].end = FabricTime::from_ps(-1);
-  CHECK(has(error_in(times, program), "a time that is none"));
+  CHECK(mentions(error_in(times, program), "a time that is none"));
   times = times_of(0, program);
   times.times[0].begin = times.times[0].end + kPicosecond;
-  CHECK(has(error_in(times, program), "op 0 (compute"));
-  CHECK(has(error_in(times, program), "an end before its begin"));
+  CHECK(mentions(error_in(times, program), "op 0 (compute"));
+  CHECK(mentions(error_in(times, program), "an end before its begin"));
   times = times_of(0, program);
   times.times[0].begun_by = program.ops_of(1)[0];
-  CHECK(has(error_in(times, program), "none of this rank"));
+  CHECK(mentions(error_in(times, program), "none of this rank"));
   times = times_of(0, program);
   times.times[0].begun_by = program.ops_of(0).back();
-  CHECK(has(error_in(times, program), "began later"));
+  CHECK(mentions(error_in(times, program), "began later"));
   times = times_of(0, program);
   times.times[0].ended_by = 0;
-  CHECK(has(error_in(times, program), "not its send"));
+  CHECK(mentions(error_in(times, program), "not its send"));
 }
