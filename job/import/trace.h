@@ -11,9 +11,9 @@
 
 namespace mrclab::job {
 
-enum class TraceFormat : uint8_t { kCm, kSimAi, kChakra, kGoal };
+enum class TraceFormat : uint8_t { kCm, kSimAi, kChakra, kGoal, kPyTorchEt, kKineto, kInspector };
 std::string_view name_of(TraceFormat format);
-/// "cm", "simai", "chakra" or "goal"; empty for another word.
+/// "cm", "simai", "chakra", "goal", "et", "kineto" or "inspector"; empty for another word.
 std::optional<TraceFormat> format_named(std::string_view name);
 
 /// Of numbers whose unit their file does not name.

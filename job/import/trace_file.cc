@@ -1,37 +1,35 @@
 #include "job/import/trace_file.h"
 
 #include <fmt/format.h>
-#include <libdeflate.h>
 
 #include <array>
-#include <cstring>
-#include <fstream>
-#include <memory>
 #include <utility>
 
 #include "fabric/text/input_error.h"
-#include "fabric/text/input_file.h"
 #include "fabric/text/visible_text.h"
 #include "job/graph/graph_check.h"
 #include "job/import/chakra_file.h"
 #include "job/import/cm_file.h"
 #include "job/import/goal_file.h"
+#include "job/import/measured_folder.h"
 #include "job/import/simai_file.h"
 
 namespace mrclab::job {
 namespace {
 
-constexpr std::array<std::pair<TraceFormat, std::string_view>, 4> kFormats{
+constexpr std::array<std::pair<TraceFormat, std::string_view>, 7> kFormats{
     {{TraceFormat::kCm, "cm"},
      {TraceFormat::kSimAi, "simai"},
      {TraceFormat::kChakra, "chakra"},
-     {TraceFormat::kGoal, "goal"}}};
-
-bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+     {TraceFormat::kGoal, "goal"},
+     {TraceFormat::kPyTorchEt, "et"},
+     {TraceFormat::kKineto, "kineto"},
+     {TraceFormat::kInspector, "inspector"}}};
 
 /// By how a file begins.
 TraceFormat format_of(std::string_view text, const std::string& name) {
   if (is_goal_binary(text)) return TraceFormat::kGoal;
+  if (const auto format = measured_format(text)) return *format;
   std::string_view rest = text;
   while (!rest.empty()) {
     const size_t end = rest.find('\n');
@@ -51,10 +49,10 @@ TraceFormat format_of(std::string_view text, const std::string& name) {
     }
     break;
   }
-  throw InputError(
-      fmt::format("{}: found \"{}\": expected a job of htsim (.cm), SimAI, GOAL, or the "
-                  "prefix of Chakra's PREFIX.0.et",
-                  name, visible(text.substr(0, 24))));
+  throw InputError(fmt::format(
+      "{}: found \"{}\": expected a job of htsim (.cm), SimAI, GOAL, PyTorch (JSON), NCCL's "
+      "Inspector, or the prefix of Chakra's PREFIX.0.et",
+      name, visible(text.substr(0, 24))));
 }
 
 }  // namespace
@@ -73,44 +71,16 @@ std::optional<TraceFormat> format_named(std::string_view wanted) {
   return std::nullopt;
 }
 
-std::string unpack_gzip(std::string packed, const std::string& name) {
-  if (!is_gzip(packed)) return packed;
-  if (packed.size() > kMaxGzipBytes) throw InputError(name + ": more than 64 MiB of gzip");
-  // The last four bytes hold the length, modulo 2^32; what is longer than a job may be is refused with it.
-  uint32_t length = 0;
-  if (packed.size() < 18) throw InputError(name + ": a gzip file that is cut");
-  std::memcpy(&length, packed.data() + packed.size() - sizeof length, sizeof length);
-  if (length > kMaxUnpackedBytes) throw InputError(name + ": more than 1 GiB unpacked");
-  const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> unpacker(
-      ::libdeflate_alloc_decompressor(), ::libdeflate_free_decompressor);
-  std::string text(length, '\0');
-  size_t found = 0;
-  if (unpacker == nullptr ||
-      ::libdeflate_gzip_decompress(unpacker.get(), packed.data(), packed.size(), text.data(),
-                                   text.size(), &found) != LIBDEFLATE_SUCCESS ||
-      found != text.size()) {
-    throw InputError(name + ": gzip that is damaged, or of several pieces");
-  }
-  return text;
-}
-
-std::string read_trace_bytes(const std::filesystem::path& path) {
-  require_input_file(path);
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw InputError(fmt::format("{}: cannot be read", path.string()));
-  std::string bytes = read_at_most(in, kMaxTraceBytes + 1);
-  if (bytes.size() > kMaxTraceBytes) {
-    throw InputError(fmt::format("{}: more than 256 MiB", path.string()));
-  }
-  return unpack_gzip(std::move(bytes), path.string());
-}
-
 Trace read_trace(const std::filesystem::path& path, const TraceOptions& options) {
   const std::string name = path.string();
   const auto checked = [](Trace trace) {
     check_graph(trace.graph);
     return trace;
   };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return checked(read_measured_folder(path, options));
+  }
   const std::vector<std::filesystem::path> ranks = chakra_files(path);
   if (options.format == TraceFormat::kChakra || (!options.format && !ranks.empty())) {
     if (ranks.empty()) throw InputError(name + ".0.et does not exist: expected a file a rank");
@@ -125,9 +95,14 @@ Trace read_trace(const std::filesystem::path& path, const TraceOptions& options)
     return checked(read_chakra(files, names, options));
   }
   const std::string text = read_trace_bytes(path);
-  switch (options.format ? *options.format : format_of(text, name)) {
+  const TraceFormat format = options.format ? *options.format : format_of(text, name);
+  switch (format) {
     case TraceFormat::kCm: return checked(read_cm(text, name, options));
     case TraceFormat::kSimAi: return checked(read_simai(text, name, options));
+    case TraceFormat::kPyTorchEt:
+    case TraceFormat::kKineto:
+    case TraceFormat::kInspector:
+      return checked(measured_job(format, read_measured(format, text, name), name, options));
     default: break;
   }
   return checked(is_goal_binary(text) ? read_goal_binary(text, name, options)

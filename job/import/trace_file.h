@@ -5,20 +5,12 @@
 #include <string>
 
 #include "job/import/trace.h"
+#include "job/import/trace_bytes.h"
 
 namespace mrclab::job {
 
-inline constexpr size_t kMaxTraceBytes = size_t{256} << 20;  ///< of a file as it lies there
-inline constexpr size_t kMaxGzipBytes = size_t{64} << 20;    ///< of one that is compressed
-inline constexpr size_t kMaxUnpackedBytes = size_t{1} << 30;
-
-/// Reads a whole file; one that begins as gzip does comes back unpacked. Throws InputError.
-std::string read_trace_bytes(const std::filesystem::path& path);
-/// What gzip packed, or the text itself. Throws InputError with `name` for what is damaged or too long.
-std::string unpack_gzip(std::string packed, const std::string& name);
-
-/// The job in `path`: a file, or for Chakra the prefix of PREFIX.0.et, PREFIX.1.et ... The graph is checked
-/// (graph_check.h). Throws InputError.
+/// The job in `path`: a file, for Chakra the prefix of PREFIX.0.et, PREFIX.1.et ..., or a folder of what profilers left of
+/// each rank (measured_folder.h). The graph is checked (graph_check.h). Throws InputError.
 Trace read_trace(const std::filesystem::path& path, const TraceOptions& options);
 
 }  // namespace mrclab::job

@@ -1,4 +1,5 @@
-// Any bytes as a job of others, in each format; what can be read runs on an ideal network to its end.
+// Any bytes as a job of others, in each format; what can be read runs on an ideal network to its end, and the parts of its
+// step and of its critical path sum to its time.
 
 #include <algorithm>
 #include <string>
@@ -9,7 +10,9 @@
 #include "job/import/chakra_file.h"
 #include "job/import/cm_file.h"
 #include "job/import/goal_file.h"
+#include "job/import/measured_folder.h"
 #include "job/import/simai_file.h"
+#include "job/measure/job_measures.h"
 #include "job/run/critical_path.h"
 #include "job/run/ideal_run.h"
 #include "tests/fuzz/must.h"
@@ -19,16 +22,24 @@ using namespace mrclab::job;
 
 namespace {
 
+Trace read_as_measured(TraceFormat format, const std::string& text, const std::string& name,
+                       const TraceOptions& options) {
+  return measured_job(format, read_measured(format, text, name), name, options);
+}
+
 Trace read_as(uint8_t format, const std::string& text) {
   static const std::string name = "input";
   TraceOptions options;
   options.ranks = 4;
   options.time_unit = TimeUnit::kNanoseconds;
-  switch (format % 5) {
+  switch (format % 8) {
     case 0: return read_cm(text, name, options);
     case 1: return read_simai(text, name, options);
     case 2: return read_goal_text(text, name, options);
     case 3: return read_goal_binary(text, name, options);
+    case 5: return read_as_measured(TraceFormat::kPyTorchEt, text, name, options);
+    case 6: return read_as_measured(TraceFormat::kKineto, text, name, options);
+    case 7: return read_as_measured(TraceFormat::kInspector, text, name, options);
     default: break;
   }
   const size_t half = text.size() / 2;
@@ -51,6 +62,18 @@ void run_ideally(const OpGraph& graph) {
   for (const PathPiece& piece : critical_path(program.messages(), times))
     sum += piece.end - piece.begin;
   MUST(sum == end);
+  PlannedJob plan{.name = "input", .graph = graph, .step_of = {}, .label_of = {}, .labels = {{}}};
+  plan.step_of.resize(graph.ops().size());
+  plan.label_of.resize(graph.ops().size());
+  const JobMeasures measures = measure_job(plan, program, times);
+  if (measures.finished == 0) return;  // nothing to do
+  const StepMeasure& step = measures.steps[0];
+  MUST(step.time() == end);
+  MUST(step.compute + step.exposed + step.bubble == end);
+  MUST(step.bubble >= FabricTime::zero());
+  FabricTime parts;
+  for (const PathPart& part : step.path) parts += part.time;
+  MUST(parts == end);
 }
 
 }  // namespace

@@ -74,10 +74,12 @@ void add_job_verb(CLI::App& app, CliResult&) {
   auto options = std::make_shared<JobOptions>();  // shared with the callback
   CLI::App* verb = add_verb(app, "job");
   verb->add_option("FILE", options->file,
-                   "htsim's .cm, a SimAI or GOAL file, or the prefix of Chakra's PREFIX.0.et")
+                   "htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
+                   "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank")
       ->required();
-  verb->add_option("--format", options->format, "cm, simai, chakra or goal (default: found out)")
-      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal"}));
+  verb->add_option("--format", options->format,
+                   "cm, simai, chakra, goal, et, kineto or inspector (default: found out)")
+      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}));
   verb->add_option("--time-unit", options->time_unit,
                    "of numbers whose unit the file does not name: ps, ns or us")
       ->check(CLI::IsMember({"ps", "ns", "us"}));
