@@ -90,7 +90,7 @@ TEST_CASE("Inspector's lines have the time of each rank, and sizes as Inspector 
   CHECK(gather["coll_exec_time_us"] == doctest::Approx(1.2));  // 1000 bytes, there and back
   CHECK(gather["coll_algobw_gbs"] == doctest::Approx(2000 / 1200.0));
   CHECK(gather["coll_busbw_gbs"] == doctest::Approx(1000 / 1200.0));
-  CHECK(found[3]["coll_perf"]["coll_sn"] == 3);
+  CHECK(found[3]["coll_perf"]["coll_sn"] == 2);
   CHECK(found[3]["coll_perf"]["coll_msg_size_bytes"] == 2000);
   std::ostringstream small;
   CHECK(write_inspector_lines(plan, spans_of(plan), small, 700) == 3);

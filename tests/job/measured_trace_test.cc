@@ -216,7 +216,7 @@ TEST_CASE("JSON that is none, too deep or of another shape is refused") {
   };
   CHECK(mentions(error_in("[1]"), "found a list"));
   CHECK(mentions(error_in("7"), "found no object"));
-  CHECK(mentions(error_in("{\"traceEvents\":[{}"), "a.json: byte 18: no JSON"));
+  CHECK(error_in("{\"traceEvents\":[{}") == "a.json: byte 19: no JSON");
   CHECK(mentions(error_in("{\"traceEvents\":{}}"), "expected a list"));
   CHECK(mentions(error_in("{\"traceEvents\":[" + std::string(100, '[')), "nests too deep"));
   CHECK(mentions(error_in("{\"a\":" + std::string(100, '[')), "nests too deep"));
