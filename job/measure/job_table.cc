@@ -21,7 +21,10 @@ double percent(FabricTime part, FabricTime whole) {
 double gbps(BitRate rate) { return static_cast<double>(rate.bps) * 1e-9; }
 
 /// A line that fits, whatever names are in it.
-std::string line_of(const std::string& text) { return cut_to(visible(text), kColumns) + "\n"; }
+std::string line_of(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return cut_to(visible(text), kColumns) + "\n";
+}
 
 std::string range_text(size_t first, size_t last) {
   return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
@@ -75,15 +78,15 @@ StepRow row_of(const std::vector<StepMeasure>& steps, size_t first, size_t last)
 
 std::string text_of(const StepRow& row) {
   const std::string steps = range_text(row.first, row.last);
-  if (row.finished == 0) return line_of(fmt::format("{:>9}  unfinished", steps));
+  if (row.finished == 0) return line_of(fmt::format("{:>8} unfinished", steps));
   std::string ideal, waited;
   if (row.has_ideal && row.ideal > FabricTime::zero()) {
     ideal = fmt::format("{:.3f}", percent(row.time, row.ideal) / 100);
   }
   if (row.waiting->waited_for != kNoRank) {
-    waited = fmt::format("rank {} {}", row.waiting->waited_for, to_string(row.waiting->waited));
+    waited = fmt::format("{:>4} {:>9}", row.waiting->waited_for, to_string(row.waiting->waited));
   }
-  return line_of(fmt::format("{:>9} {:>10} {:>7} {:>8.1f}% {:>7.1f}% {:>7.1f}% {:>5} {:>6.3f}  {}",
+  return line_of(fmt::format("{:>8} {:>9} {:>6} {:>6.1f}% {:>6.1f}% {:>5.1f}%  {:>4} {:>6.3f}  {}",
                              steps, to_string(row.time / static_cast<int64_t>(row.finished)), ideal,
                              percent(row.compute, row.time), percent(row.exposed, row.time),
                              percent(row.bubble, row.time), row.slowest->slowest_rank,
@@ -94,7 +97,7 @@ std::string steps_of(const JobMeasures& measures) {
   const size_t count = measures.steps.size();
   const size_t each = std::max<size_t>((count + kMaxStepRows - 1) / kMaxStepRows, 1);
   std::string text =
-      line_of("    steps       time x ideal   compute exposed   bubble  slowest rank  waited for");
+      line_of("   steps      time  ideal compute exposed bubble  slowest rank  waited for rank");
   for (size_t first = 0; first < count; first += each) {
     text += text_of(row_of(measures.steps, first, std::min(first + each, count) - 1));
   }
@@ -123,20 +126,23 @@ std::string groups_of(const JobMeasures& measures) {
 std::string collectives_of(const JobMeasures& measures) {
   if (measures.collectives.empty()) return {};
   std::string text =
-      line_of("collective                        bytes  ended        p50        p99  busbw Gb/s");
+      line_of("collective                      bytes  ended       p50       p99  busbw Gb/s");
   size_t rows = 0;
   for (const CollectiveMeasure& of : measures.collectives) {
     if (rows++ == kMaxCollectiveRows) {
       text += line_of(fmt::format("and {} more", measures.collectives.size() - kMaxCollectiveRows));
       break;
     }
-    text += line_of(fmt::format(
-        "{:<27} {:>11} {:>6} {:>10} {:>10} {:>6.1f} {:>5.1f}",
-        cut_to(fmt::format("{} {} of {}", name_of(of.collective), of.group, of.ranks), 27),
-        of.bytes,
-        of.finished == of.count ? std::to_string(of.count)
-                                : fmt::format("{}/{}", of.finished, of.count),
-        to_string(of.time.p50), to_string(of.time.p99), gbps(of.busbw_p50), gbps(of.busbw_p99)));
+    const std::string name = fmt::format("{} {} of {}", name_of(of.collective), of.group, of.ranks);
+    std::string line = fmt::format("{:<25} {:>11} ", cut_to(name, 25), of.bytes);
+    line += of.finished == of.count
+                ? fmt::format("{:>6}", of.count)
+                : fmt::format("{:>6}", fmt::format("{}/{}", of.finished, of.count));
+    if (of.finished > 0) {
+      line += fmt::format(" {:>9} {:>9} {:>5.1f} {:>5.1f}", to_string(of.time.p50),
+                          to_string(of.time.p99), gbps(of.busbw_p50), gbps(of.busbw_p99));
+    }
+    text += line_of(line);
   }
   return text;
 }
