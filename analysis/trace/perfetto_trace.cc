@@ -157,6 +157,7 @@ class Exporter {
     for (const NodeSite& site : trace_.topology.nodes) {
       if (site.role == NodeRole::kHost) file_.process(site.name);
     }
+    write_bars();
     for (const Moment& moment : moments_of(trace_)) {
       if (moment.kind == MomentKind::kSent) transmission(moment.index);
       if (moment.kind == MomentKind::kEnded) ended(moment);
@@ -172,6 +173,15 @@ class Exporter {
       file_.slice(fault.start, std::min(fault.healed_at, trace_.end),
                   file_.lane(fabric, "faults", index++), fault.kind, "fault",
                   {{"description", fault.description}}, 0);
+    }
+  }
+
+  void write_bars() {
+    for (const TraceBar& bar : trace_.bars) {
+      std::vector<TraceNote> notes;
+      if (!bar.step.empty()) notes.push_back({"step", bar.step});
+      file_.slice(bar.begin, bar.end, file_.track(file_.process(bar.process), bar.lane), bar.name,
+                  bar.category, notes, 0);
     }
   }
 

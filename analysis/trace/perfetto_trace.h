@@ -5,6 +5,7 @@
 //   h0, h1, ... per flow and plane the transmissions, from first bit to arrival, trim or loss; those
 //               that overlap lie in lanes of one name; the attempts of a packet are joined by arrows
 //               (flows); the host's events (EV states, losses, port status) as instants
+//   job ... rank 0, ...  what each rank of a job computed and exchanged
 //   switches    losses and trims as instants, per port
 //
 // Times are nanoseconds of fabric time.

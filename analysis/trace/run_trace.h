@@ -51,6 +51,15 @@ struct RunAnswers {
 void add_answers(const Topology& topology, const std::filesystem::path& capture,
                  RunAnswers& answers);
 
+/// What somebody in the run did for a time (a rank of a job, an operation), drawn in a lane of a process of its own.
+struct TraceBar {
+  std::string process, lane;  ///< "job llama rank 3", "compute"; bars of one lane do not overlap
+  std::string name;
+  const char* category = "";  ///< of the program text, not a copy
+  FabricTime begin, end;
+  std::string step;  ///< of the job; empty: of none
+};
+
 /// All borrowed.
 struct RunTrace {
   const Topology& topology;
@@ -61,6 +70,7 @@ struct RunTrace {
   std::span<const FaultSpan> faults;
   FabricTime end;
   std::string title;
+  std::span<const TraceBar> bars = {};  ///< in order of process and lane
 };
 
 enum class MomentKind : uint8_t {

@@ -15,6 +15,7 @@
 #include "netio/system/system_error.h"
 #include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_manifest.h"
+#include "scenario/judging/measured_jobs.h"
 #include "scenario/judging/run_inputs.h"
 
 namespace mrclab::lab {
@@ -87,9 +88,13 @@ RunExport export_run(RunFormat format, const std::filesystem::path& folder,
   analysis::QueueDepths queues;
   if (!qlog) queues = queues_of(run, result.notes);
   const std::vector<analysis::FaultSpan> faults = fault_spans_of(run.scenario);
+  std::vector<analysis::TraceBar> bars;
+  if (!qlog) {
+    bars = job_bars(job_outcomes(run.scenario, read_job_times(run.scenario, run.folder)));
+  }
   const analysis::RunTrace trace{
-      run.scenario.topology, packets,          events, answers, queues, faults,
-      run.scenario.stop(),   run.scenario.name};
+      run.scenario.topology, packets,           events, answers, queues, faults,
+      run.scenario.stop(),   run.scenario.name, bars};
 
   result.file = out.empty() ? run.folder / ("run" + std::string(suffix_of(format))) : out;
   std::ofstream file(netio::name_of_open(netio::create_file(result.file)),

@@ -1,4 +1,4 @@
-// job: what a file of somebody's job computes and exchanges.
+// job: what a file of somebody's job computes and exchanges; what the jobs of a run were like.
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "job/import/trace_file.h"
 #include "job/run/job_summary.h"
 #include "lab/verbs/cli.h"
+#include "lab/verbs/files/job_run.h"
 
 namespace mrclab::lab {
 namespace {
@@ -19,6 +20,7 @@ struct JobOptions {
   std::string file, format, time_unit, rate = "800Gb/s", latency = "5us";
   uint32_t ranks = 0, steps = 1;
   bool json = false;
+  JobRunOptions run;
 };
 
 job::TraceOptions trace_options(const JobOptions& options) {
@@ -56,6 +58,10 @@ nlohmann::ordered_json to_json(const job::JobSummary& summary, const job::Trace&
 }
 
 void print_job(const JobOptions& options) {
+  if (is_run_folder(options.file)) return print_run_jobs(options.file, options.json, options.run);
+  if (options.run.asked()) {
+    throw InputError("--csv, --chrome and --inspector: expected a run folder, not a job's file");
+  }
   const job::Trace trace = job::read_trace(options.file, trace_options(options));
   const job::IdealNetwork network{read_yaml_text(options.rate, "--rate").as_rate(),
                                   read_yaml_text(options.latency, "--latency").as_time()};
@@ -73,9 +79,11 @@ void print_job(const JobOptions& options) {
 void add_job_verb(CLI::App& app, CliResult&) {
   auto options = std::make_shared<JobOptions>();  // shared with the callback
   CLI::App* verb = add_verb(app, "job");
-  verb->add_option("FILE", options->file,
-                   "htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
-                   "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank")
+  verb->add_option(
+          "FILE", options->file,
+          "htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
+          "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank; or a "
+          "run folder, or latest, whose jobs are shown step by step")
       ->required();
   verb->add_option("--format", options->format,
                    "cm, simai, chakra, goal, et, kineto or inspector (default: found out)")
@@ -91,11 +99,18 @@ void add_job_verb(CLI::App& app, CliResult&) {
   verb->add_option("--rate", options->rate, "of a rank, for the ideal time")->capture_default_str();
   verb->add_option("--latency", options->latency, "one way, for the ideal time")
       ->capture_default_str();
-  verb->add_flag("--json", options->json, "as JSON");
+  CLI::Option* json = verb->add_flag("--json", options->json, "as JSON");
+  verb->add_flag("--csv", options->run.csv, "of a run: a row a step, as CSV")->excludes(json);
+  verb->add_option("--chrome", options->run.chrome,
+                   "of a run: also writes a lane a rank into this file, as a Chrome trace");
+  verb->add_option(
+      "--inspector", options->run.inspector,
+      "of a run: also writes its collectives into this file, as NCCL's Inspector does");
   verb->footer(
       "The ideal time has no losses and no queues but a rank's own: nothing is run.\n"
       "Example: mrclab job tests/job/samples/htsim-alltoall_serial_16n.cm\n"
-      "         mrclab job llama.txt --ranks 16 --steps 2");
+      "         mrclab job llama.txt --ranks 16 --steps 2\n"
+      "         mrclab job latest --chrome job.json");
   verb->callback([options] { print_job(*options); });
 }
 

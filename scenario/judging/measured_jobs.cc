@@ -1,0 +1,38 @@
+#include "scenario/judging/measured_jobs.h"
+
+#include <fmt/format.h>
+
+#include "job/measure/job_lanes.h"
+
+namespace mrclab::lab {
+
+job::IdealNetwork ideal_network(const Topology& topology) {
+  return {BitRate{topology.host_rate.bps * topology.planes}, topology.base_rtt / 2};
+}
+
+job::JobMeasures measured(const JobOutcome& outcome, const Topology& topology) {
+  job::JobMeasures measures =
+      measure_job(outcome.plan->planned, outcome.plan->program, outcome.times);
+  compare_with_ideal(measures, outcome.plan->planned, outcome.plan->program,
+                     ideal_network(topology));
+  return measures;
+}
+
+std::vector<analysis::TraceBar> job_bars(const std::vector<JobOutcome>& outcomes, size_t most) {
+  std::vector<analysis::TraceBar> bars;
+  for (const JobOutcome& outcome : outcomes) {
+    const job::PlannedJob& plan = outcome.plan->planned;
+    const job::JobLanes lanes =
+        lanes_of(plan, op_spans(plan, outcome.plan->program, outcome.times), most);
+    for (const job::LaneBar& bar : lanes.bars) {
+      const bool computes = plan.graph.op(bar.op).kind == job::OpKind::kCompute;
+      bars.push_back({fmt::format("job {} rank {}", plan.name, bar.rank),
+                      lanes.lanes[bar.rank][bar.lane], bar_text(plan, bar.op),
+                      computes ? "compute" : "exchange", outcome.start + bar.begin,
+                      outcome.start + bar.end, std::to_string(plan.step_of[bar.op])});
+    }
+  }
+  return bars;
+}
+
+}  // namespace mrclab::lab
