@@ -86,21 +86,29 @@ TEST_CASE("a step is computing, exposed exchange and standing still, and names w
 }
 
 TEST_CASE(
-    "what is exchanged while a rank computes is not exposed, and a receiver waits for its sender") {
-  // Rank 0 computes 1000 and sends 500 bytes; rank 1 computes 200 beside its receive.
-  PlanMaker maker(2);
-  maker.compute(0, 1000);
-  maker.message(0, 1, 500);
-  maker.beside(1);
-  maker.compute(1, 200);
-  const JobMeasures measures = measured(maker.plan());
-  const StepMeasure& step = measures.steps[0];
-  CHECK(step.time() == ns(1700));  // sent at 1000, there at 1600, acknowledged at 1700
-  CHECK(step.compute == ns(600));  // 1000 and 200
-  CHECK(step.exposed == ns(650));  // 700 and 600
-  CHECK(step.waited_for == 0);
-  CHECK(step.waited == ns(800));  // from 200 to 1000
-  check_sums(measures);
+    "what is exchanged while a rank computes is not exposed; a receiver waits for its sender") {
+  // Rank 0 computes 1000 and sends 500 bytes: sent at 1000, there at 1600, acknowledged at 1700. Rank 1 computes beside
+  // its receive.
+  const auto step_with = [](int64_t computing) {
+    PlanMaker maker(2);
+    maker.compute(0, 1000);
+    maker.message(0, 1, 500);
+    maker.beside(1);
+    maker.compute(1, computing);
+    const JobMeasures measures = measured(maker.plan());
+    check_sums(measures);
+    return measures.steps[0];
+  };
+  const StepMeasure early = step_with(200);
+  CHECK(early.time() == ns(1700));
+  CHECK(early.compute == ns(600));
+  CHECK(early.exposed == ns(650));  // 700 and 600
+  CHECK(early.waited_for == 0);
+  CHECK(early.waited == ns(800));  // from 200 to 1000
+  const StepMeasure late = step_with(1200);
+  CHECK(late.compute == ns(1100));
+  CHECK(late.exposed == ns(550));  // 700, and 400 from 1200 to 1600
+  CHECK(late.waited_for == kNoRank);
 }
 
 TEST_CASE("a step ends with its last rank, and the next one begins there") {
