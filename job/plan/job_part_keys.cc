@@ -114,7 +114,8 @@ const KeyTable<TraceSpec>& trace_keys() {
       {R::of("file", &S::file, ValueKind{kText, read_path, yaml_string},
              "from this file's folder; of Chakra the prefix of PREFIX.0.et", kRequiredKey),
        R::of("format", &S::format,
-             optional_word_kind<TraceFormat>({"cm", "simai", "chakra", "goal"}),
+             optional_word_kind<TraceFormat>(
+                 {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}),
              "absent: found out"),
        R::of("time_unit", &S::time_unit, optional_word_kind<TimeUnit>({"ps", "ns", "us"}),
              "of numbers whose unit the file does not name")});
