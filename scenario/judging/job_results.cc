@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "fabric/text/counted_noun.h"
-#include "job/measure/job_measures.h"
 #include "job/measure/op_spans.h"
 #include "scenario/judging/job_outcome.h"
+#include "scenario/judging/measured_jobs.h"
 #include "scenario/spec/queue_pairs.h"
 
 namespace mrclab::lab {
@@ -73,9 +73,7 @@ JobResult result_of(const Scenario& scenario, const JobOutcome& outcome,
   const Topology& topology = scenario.topology;
   const auto& workload = std::get<endpoint::JobWorkload>(scenario.workload.at(outcome.workload));
   const job::PlannedJob& planned = outcome.plan->planned;
-  job::JobMeasures measures = measure_job(planned, outcome.plan->program, outcome.times);
-  const BitRate rate{topology.host_rate.bps * topology.planes};
-  compare_with_ideal(measures, planned, outcome.plan->program, {rate, topology.base_rtt / 2});
+  const job::JobMeasures measures = measured(outcome, topology);
   JobResult result;
   result.name = planned.name;
   for (const uint32_t host : workload.spec.hosts) {
