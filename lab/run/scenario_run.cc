@@ -11,6 +11,7 @@
 #include "console/stopwatch.h"
 #include "lab/run/check_program.h"
 #include "lab/run/held_simulation.h"
+#include "lab/run/kept_traces.h"
 #include "lab/run/live_run.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/sim_run.h"
@@ -34,7 +35,7 @@ constexpr std::chrono::milliseconds kJudgedWithin{700};
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_command(origin_of(scenario), folder.path);
-  write_resolved_scenario(scenario, folder.path / "scenario.yaml");
+  write_resolved_scenario(with_kept_traces(scenario, folder), folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
   netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
 }

@@ -1,0 +1,43 @@
+#include "lab/run/kept_traces.h"
+
+#include <fmt/format.h>
+
+#include "fabric/text/input_error.h"
+#include "fabric/text/input_file.h"
+#include "job/import/chakra_file.h"
+#include "job/import/trace_file.h"
+#include "netio/system/file_descriptor.h"
+
+namespace mrclab::lab {
+namespace {
+
+namespace fs = std::filesystem;
+
+void copy_file_to(const fs::path& from, const fs::path& to) {
+  require_input_file(from);
+  netio::write_file(to, netio::read_file(from, job::kMaxTraceBytes));
+}
+
+}  // namespace
+
+Scenario with_kept_traces(const Scenario& scenario, const RunFolder& folder) {
+  Scenario kept = scenario;
+  for (size_t i = 0; i < kept.workload.size(); ++i) {
+    auto* const job = std::get_if<endpoint::JobWorkload>(&kept.workload[i]);
+    if (job == nullptr || !job->spec.trace) continue;
+    const fs::path file = job->spec.trace->file;
+    const fs::path name =
+        fs::path(kTracesFolder) / fmt::format("{}-{}", i, file.filename().string());
+    folder.made->make_new(kTracesFolder);  // the first of them makes it
+    // A trace of Chakra is a prefix: a file for each rank.
+    const std::vector<fs::path> ranks = job::chakra_files(file);
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      copy_file_to(ranks[rank], folder.path / fmt::format("{}.{}.et", name.string(), rank));
+    }
+    if (ranks.empty()) copy_file_to(file, folder.path / name);
+    job->spec.trace->file = name.string();
+  }
+  return kept;
+}
+
+}  // namespace mrclab::lab

@@ -1,0 +1,16 @@
+#pragma once
+// The files that a scenario's jobs are read from, kept beside the scenario in its run folder: it reads back as the same
+// job wherever the folder lies, and whatever becomes of the files.
+
+#include "recorded/folder/run_folder.h"
+#include "scenario/spec/scenario_value.h"
+
+namespace mrclab::lab {
+
+inline constexpr const char* kTracesFolder = "traces";  ///< in a run folder
+
+/// Copies the files into traces/ of the folder. Returns the scenario as the folder keeps it: its jobs name those
+/// copies, from where scenario.yaml lies. Throws InputError for a file that is gone, SystemError.
+Scenario with_kept_traces(const Scenario& scenario, const RunFolder& folder);
+
+}  // namespace mrclab::lab
