@@ -34,7 +34,6 @@ enum class DrawPurpose : uint32_t {
   kAdaptiveRoute = 22,   ///< among uplinks whose queues are alike
   kWireCodeword = 23,    ///< is it lost
   kProbeNonce = 24,      ///< of a mapper's probe
-  kJob = 25,             ///< how long an operation of a job computes, and which expert is popular
   kRouting = 40,         ///< sequence numbers, ports and jitter of BGP speakers
 };
 

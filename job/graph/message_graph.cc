@@ -9,8 +9,6 @@
 namespace mrclab::job {
 namespace {
 
-constexpr uint64_t kElementBytes = 4;
-
 /// The pieces of a vector over n ranks.
 class Chunks {
  public:

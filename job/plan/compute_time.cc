@@ -30,7 +30,7 @@ FabricTime compute_time(const JobSpec& spec, uint64_t seed, FabricTime time,
                         const ComputePlace& place) {
   int64_t ps = time.ps() / spec.scale;
   const auto drawn = [&](uint32_t step, uint64_t number) {
-    return draw(seed ^ job_key(spec.name), NodeId{place.rank}, PortId{step}, DrawPurpose::kJob,
+    return draw(seed ^ job_key(spec.name), NodeId{place.rank}, PortId{step}, DrawPurpose::kWorkload,
                 number);
   };
   int64_t more = 0;

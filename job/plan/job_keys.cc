@@ -15,10 +15,7 @@ namespace mrclab::job {
 namespace {
 
 using Form = ValueForm;
-using S = JobSpec;
-using R = KeyRow<S, NameResolver>;
-
-const Form kText = Form::of(Form::Kind::kText);
+using JobRow = KeyRow<JobSpec, NameResolver>;
 
 /// A list keeps its order: it says which rank is where.
 std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
@@ -47,15 +44,17 @@ auto hosts_kind() {
     }
     return "[" + text + "]";
   };
-  return ValueKind{Form::either({kText, Form::list(kText)}), read_hosts, write};
+  return ValueKind{
+      Form::either({Form::of(Form::Kind::kText), Form::list(Form::of(Form::Kind::kText))}),
+      read_hosts, write};
 }
 
 /// Read behind the hosts, which it puts in another order; a file that is written has them in that of the ranks.
-R place_row() {
+JobRow place_row() {
   return {"place", Form::word({"packed", "spread", "rails"}),
           "packed: as listed; spread: neighbouring ranks below different T0s; rails: nodes whole, "
           "each NIC on its rail",
-          [](const YamlValue& value, S& spec, NameResolver& names) {
+          [](const YamlValue& value, JobSpec& spec, NameResolver& names) {
             const auto how = static_cast<Placement>(value.as_word({"packed", "spread", "rails"}));
             spec.hosts = placed(std::move(spec.hosts), how, names.topology());
           }};
@@ -91,8 +90,8 @@ GroupKind read_group(const std::string& name, const YamlValue& value) {
   return kind;
 }
 
-R groups_row() {
-  const auto read = [](const YamlValue& value, S& spec, NameResolver&) {
+JobRow groups_row() {
+  const auto read = [](const YamlValue& value, JobSpec& spec, NameResolver&) {
     for (const auto& [name, groups] : value.members()) {
       if (!is_plain_name(name) || name == "all") {
         value.fail_at_key(name, "the group " + in_quotes(name),
@@ -101,7 +100,7 @@ R groups_row() {
       spec.groups.push_back(read_group(name, groups));
     }
   };
-  const auto write = [](const S& spec) {
+  const auto write = [](const JobSpec& spec) {
     std::string text;
     for (const GroupKind& kind : spec.groups) {
       std::string groups = std::to_string(kind.size);
@@ -136,52 +135,57 @@ auto scale_kind() {
     if (scale == 0 || scale > kMaxScale) value.fail_expecting("1/1 to 1/1000000, such as 1/1000");
     return scale;
   };
-  return ValueKind{kText, read,
+  return ValueKind{Form::of(Form::Kind::kText), read,
                    [](uint32_t in) { return in == 1 ? "" : "1/" + std::to_string(in); }};
 }
 
-const KeyTable<S, NameResolver>& job_keys() {
-  static const KeyTable<S, NameResolver> kKeys(job_rows());
+const KeyTable<JobSpec, NameResolver>& job_keys() {
+  static const KeyTable<JobSpec, NameResolver> kKeys(job_rows());
   return kKeys;
 }
 
 }  // namespace
 
-const std::vector<R>& job_rows() {
-  static const std::vector<R> kRows{
-      R::of("name", &S::name, name_kind(), "in tables and draws", kIfUnusual),
-      R::of("hosts", &S::hosts, hosts_kind(), "one a rank, in the order of the list",
-            {.need = Form::Key::kRequired, .read_pass = 0}),
+const std::vector<JobRow>& job_rows() {
+  static const std::vector<JobRow> kRows{
+      JobRow::of("name", &JobSpec::name, name_kind(), "in tables and draws", kIfUnusual),
+      JobRow::of("hosts", &JobSpec::hosts, hosts_kind(), "one a rank, in the order of the list",
+                 {.need = Form::Key::kRequired, .read_pass = 0}),
       place_row(),
       groups_row(),
-      R::of("nodes", &S::nodes, nodes_kind(), "collectives within one take time, and no packets"),
-      R::of("steps", &S::steps, integer_kind(1, kMaxSteps), "how often the phases run", kIfUnusual),
-      R::of("warmup", &S::warmup, integer_kind(0, kMaxSteps - 1),
-            "steps at the beginning that averages leave out", kIfUnusual),
-      R::of("microbatches", &S::microbatches, integer_kind(1, kMaxMicrobatches),
-            "of a step, for phases with `each: microbatch`", kIfUnusual),
-      R::of("scale", &S::scale, scale_kind(), "of bytes and computing, such as 1/1000"),
-      R::of("jitter", &S::jitter, "of each computation: longer or shorter by up to this",
-            kIfUnusual),
-      R::of("skew", &S::skew, "of each rank in all steps: slower or faster by up to this",
-            kIfUnusual),
-      R::of("slow", &S::slow, slow_kind(), "ranks that compute longer"),
-      R::of("collective", &S::collective, collective_kind(), "how collectives go"),
+      JobRow::of("nodes", &JobSpec::nodes, nodes_kind(),
+                 "collectives within one take time, and no packets"),
+      JobRow::of("steps", &JobSpec::steps, integer_kind(1, kMaxSteps), "how often the phases run",
+                 kIfUnusual),
+      JobRow::of("warmup", &JobSpec::warmup, integer_kind(0, kMaxSteps - 1),
+                 "steps at the beginning that averages leave out", kIfUnusual),
+      JobRow::of("microbatches", &JobSpec::microbatches, integer_kind(1, kMaxMicrobatches),
+                 "of a step, for phases with `each: microbatch`", kIfUnusual),
+      JobRow::of("scale", &JobSpec::scale, scale_kind(), "of bytes and computing, such as 1/1000"),
+      JobRow::of("jitter", &JobSpec::jitter, "of each computation: longer or shorter by up to this",
+                 kIfUnusual),
+      JobRow::of("skew", &JobSpec::skew,
+                 "of each rank in all steps: slower or faster by up to this", kIfUnusual),
+      JobRow::of("slow", &JobSpec::slow, slow_kind(), "ranks that compute longer"),
+      JobRow::of("collective", &JobSpec::collective, collective_kind(), "how collectives go"),
       {"phases",
        phases_form(),
        "what a step is made of",
-       [](const YamlValue& value, S& spec, NameResolver&) { spec.phases = read_phases(value); },
-       [](const S& spec) { return phases_text(spec.phases); },
+       [](const YamlValue& value, JobSpec& spec, NameResolver&) {
+         spec.phases = read_phases(value);
+       },
+       [](const JobSpec& spec) { return phases_text(spec.phases); },
        {.need = Form::Key::kOneOf}},
-      R::of("model", &S::model, model_kind(), "phases of a training step of it",
-            {.need = Form::Key::kOneOf}),
-      R::of("trace", &S::trace, trace_kind(), "a step from a file of another's job",
-            {.need = Form::Key::kOneOf}),
-      R::of("on_error", &S::on_error, on_error_kind(), "what ends the job, and what then"),
-      R::of("large", &S::large,
-            ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
-                      [](bool in) { return std::string(in ? "on" : ""); }},
-            "more than 50 million packets are meant")};
+      JobRow::of("model", &JobSpec::model, model_kind(), "phases of a training step of it",
+                 {.need = Form::Key::kOneOf}),
+      JobRow::of("trace", &JobSpec::trace, trace_kind(), "a step from a file of another's job",
+                 {.need = Form::Key::kOneOf}),
+      JobRow::of("on_error", &JobSpec::on_error, on_error_kind(),
+                 "what ends the job, and what then"),
+      JobRow::of("large", &JobSpec::large,
+                 ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
+                           [](bool in) { return std::string(in ? "on" : ""); }},
+                 "more than 50 million packets are meant")};
   return kRows;
 }
 

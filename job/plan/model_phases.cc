@@ -10,8 +10,7 @@
 namespace mrclab::job {
 namespace {
 
-constexpr uint64_t kGradientBytes = 4;   ///< summed in FP32 (Llama 3, section 3.3.2)
-constexpr uint64_t kParameterBytes = 2;  ///< BF16
+constexpr uint64_t kGradientBytes = 4;  ///< summed in FP32 (Llama 3, section 3.3.2)
 
 class ModelPhaseMaker {
  public:

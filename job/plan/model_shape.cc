@@ -8,7 +8,6 @@
 namespace mrclab::job {
 namespace {
 
-constexpr uint64_t kParameterBytes = 2;  ///< and of an activation: BF16
 constexpr uint64_t kFp8Group =
     128;  ///< values that share a scale of 4 bytes (DeepSeek-V3 section 3.3.2)
 constexpr uint64_t kScaleBytes = 4;

@@ -12,6 +12,8 @@
 
 namespace mrclab::job {
 
+inline constexpr uint64_t kParameterBytes = 2;  ///< and of an activation: BF16
+
 struct ModelShape {
   std::string_view name;
   uint32_t layers, hidden, ffn, heads, kv_heads, head_size, vocabulary, sequence;

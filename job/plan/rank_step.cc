@@ -10,8 +10,6 @@
 namespace mrclab::job {
 namespace {
 
-constexpr uint64_t kElementBytes = 4;
-
 void append(std::vector<Dependency>& to, const std::vector<Dependency>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
@@ -200,7 +198,7 @@ RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
     // The popular experts are the same for all who send to them.
     const uint64_t place = uint64_t{step_} << 32 | microbatch;
     const uint64_t key = draw(plan_.seed ^ job_key(plan_.spec.name), NodeId{ranks.front()},
-                              PortId{static_cast<uint32_t>(phase)}, DrawPurpose::kJob, place);
+                              PortId{static_cast<uint32_t>(phase)}, DrawPurpose::kWorkload, place);
     op.shares = job_.graph.add_shares(
         zipf_shares(static_cast<uint32_t>(ranks.size()), work.zipf_thousandths, key));
   }

@@ -12,8 +12,6 @@
 namespace mrclab::job {
 namespace {
 
-constexpr uint64_t kElementBytes = 4;
-
 class TracedJobMaker {
  public:
   TracedJobMaker(const JobSpec& spec, uint64_t seed, const OpGraph& trace)

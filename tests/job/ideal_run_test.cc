@@ -24,7 +24,8 @@ FabricTime last_end(const OpTimes& times) {
   return last;
 }
 
-OpGraph one_collective(Collective collective, uint32_t ranks, uint64_t bytes) {
+OpGraph one_collective(Collective collective, uint32_t ranks, uint64_t bytes,
+                       Algorithm algorithm = Algorithm::kRing) {
   OpGraph graph(ranks);
   std::vector<uint32_t> all;
   for (uint32_t rank = 0; rank < ranks; ++rank) all.push_back(rank);
@@ -33,6 +34,7 @@ OpGraph one_collective(Collective collective, uint32_t ranks, uint64_t bytes) {
     Op op;
     op.kind = OpKind::kCollective;
     op.collective = collective;
+    op.algorithm = algorithm;
     op.rank = rank;
     op.group = group;
     op.bytes = bytes;
@@ -122,6 +124,56 @@ TEST_CASE("the messages of every collective match, in groups of every size") {
       }
     }
   }
+}
+
+TEST_CASE(
+    "an all-reduce over two trees sends as much as a ring, and its ranks wait for all others") {
+  for (uint32_t ranks = 2; ranks <= 17; ++ranks) {
+    CAPTURE(ranks);
+    const JobProgram program(one_collective(Collective::kAllReduce, ranks, 8192, Algorithm::kTree));
+    const OpGraph& graph = program.graph();
+    REQUIRE_NOTHROW(check_graph(graph));
+    uint64_t sent = 0;
+    for (const Op& op : graph.ops()) sent += op.kind == OpKind::kSend ? op.bytes : 0;
+    CHECK(sent == 2 * (ranks - 1) * 8192u);
+    for (const OpTime& time : ideal_times(program, kNetwork))
+      CHECK(time.end != FabricTime::never());
+    // Who has sent what it received from all whose values it has: at the end that is everybody.
+    std::vector<std::vector<bool>> has(graph.ops().size(), std::vector<bool>(ranks));
+    for (size_t turn = 0; turn < 2 * ranks; ++turn) {
+      for (uint32_t i = 0; i < graph.ops().size(); ++i) {
+        const Op& op = graph.op(i);
+        has[i][op.rank] = true;
+        const auto take = [&](uint32_t other) {
+          for (uint32_t r = 0; r < ranks; ++r) has[i][r] = has[i][r] || has[other][r];
+        };
+        for (const Dependency& dependency : graph.dependencies(op)) take(dependency.op);
+        if (op.kind == OpKind::kReceive) take(program.partner(i));
+      }
+    }
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      const std::vector<bool>& at_end = has[program.ops_of(rank).back()];
+      CHECK(std::all_of(at_end.begin(), at_end.end(), [](bool one) { return one; }));
+    }
+  }
+}
+
+TEST_CASE("an all-to-all with shares sends each receiver its own") {
+  OpGraph graph = one_collective(Collective::kAllToAll, 3, 4000);
+  OpGraph uneven(3);
+  uneven.add_group("all", {0, 1, 2});
+  const uint32_t shares = uneven.add_shares({1, 0, 3});
+  for (Op op : graph.ops()) {
+    op.shares = shares;
+    uneven.add(op);
+  }
+  check_graph(uneven);
+  std::vector<uint64_t> received(3);
+  const JobProgram program(uneven);
+  for (const Op& op : program.graph().ops()) {
+    if (op.kind == OpKind::kReceive) received[op.rank] += op.bytes;
+  }
+  CHECK(received == std::vector<uint64_t>{2000, 0, 6000});
 }
 
 TEST_CASE("what waits for a collective waits for all of it, whichever stands first in the file") {
