@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <string>
 
+#include "tests/support/nightly.h"
 #include "tests/verbs/held/program_runs.h"
 
 namespace {
 
 using namespace mrclab::test;
 
-constexpr int kReruns = 10;
+int reruns() { return nightly() ? 10 : 3; }
 
 /// The text behind `key` in its line.
 std::string after(const std::string& text, const std::string& key) {
@@ -27,11 +28,11 @@ void check_good(const ProgramRun& run) {
   for (const std::string& error : run.errors) CHECK(error == "");
 }
 
-/// The same under load, kReruns times.
+/// The same under load, reruns() times.
 void check_reruns(const ProgramRun& first, const std::vector<std::vector<std::string>>& commands,
                   const RunOptions& options = {}) {
   const Load load;
-  for (int i = 0; i < kReruns; ++i) {
+  for (int i = 0; i < reruns(); ++i) {
     const ProgramRun again = run_programs(commands, options);
     REQUIRE(again.outputs == first.outputs);
     REQUIRE(again.history == first.history);

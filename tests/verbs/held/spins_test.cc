@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/nightly.h"
 #include "tests/verbs/held/program_runs.h"
 #include "verbs/held/tsc/trapped_instruction.h"
 
@@ -64,15 +65,23 @@ TEST_CASE("the instructions that a thread can be made to fault at are known with
 #ifdef MRCLAB_SPINS_ARE_PROVEN
 TEST_CASE("a spin sees the same whenever ticks fall, whatever the environment and the machine do") {
   for (const std::string spinner : kSpinners) {
+    // A run of all shapes takes a second: by day each of the other ticks and environments has one of the two programs.
+    const bool plain = spinner == kSpinners.front();
     const Shell first = shell(built(spinner) + " spins 200 1");
     CHECK(first.code == 0);
     CHECK(first.output.find("0 float ") != std::string::npos);
     CHECK(first.output.find("events left") == std::string::npos);
-    CHECK(shell(built(spinner) + " spins 5000 1").output == first.output);
+    if (plain || nightly()) {
+      CHECK(shell(built(spinner) + " spins 5000 1").output == first.output);
+    }
     const Load load;
-    CHECK(shell("env UNRELATED=of_another_length " + built(spinner) + " spins 50 1").output ==
-          first.output);
-    CHECK(shell("setarch -R " + built(spinner) + " spins 50 1").output == first.output);
+    if (!plain || nightly()) {
+      CHECK(shell("env UNRELATED=of_another_length " + built(spinner) + " spins 50 1").output ==
+            first.output);
+    }
+    if (plain || nightly()) {
+      CHECK(shell("setarch -R " + built(spinner) + " spins 50 1").output == first.output);
+    }
   }
 }
 

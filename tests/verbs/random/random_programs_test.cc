@@ -112,16 +112,17 @@ std::string run_seeds(bool roce, uint64_t from, uint64_t to) {
 }  // namespace
 
 TEST_CASE("random programs over MRC end as the rules say") {
-  CHECK(run_seeds(false, 0, nightly() ? 5000 : 60) == "");
+  CHECK(run_seeds(false, 0, nightly() ? 5000 : 12) == "");
 }
 
 TEST_CASE("random programs over RC end as the rules say") {
-  CHECK(run_seeds(true, 0, nightly() ? 5000 : 60) == "");
+  CHECK(run_seeds(true, 0, nightly() ? 5000 : 12) == "");
 }
 
 TEST_CASE("two pairs of programs in the same hosts do not meet") {
   WallWorld world(true);
-  Programs first(world, true, 1000, 1020), second(world, true, 2000, 2020);
+  const uint64_t seeds = nightly() ? 20 : 6;
+  Programs first(world, true, 1000, 1000 + seeds), second(world, true, 2000, 2000 + seeds);
   for (bool more = true; more;) {
     serve(world);
     const bool one = first.running();
@@ -134,7 +135,7 @@ TEST_CASE("two pairs of programs in the same hosts do not meet") {
 TEST_CASE("a program that is killed at any step leaves its host to the next") {
   for (const bool roce : {false, true}) {
     WallWorld world(roce);
-    const uint64_t most = nightly() ? 2000 : 40;
+    const uint64_t most = nightly() ? 2000 : 16;
     for (uint64_t steps = 0; steps < most; ++steps) {
       Programs victims(world, roce, steps, steps + 100);
       // Steps of this kind are of no fixed length; over many of them a program is met everywhere.
@@ -142,7 +143,7 @@ TEST_CASE("a program that is killed at any step leaves its host to the next") {
       victims.kill(static_cast<int>(steps % 2));
     }
     while (world.anybody()) serve(world);
-    CHECK(run_seeds(world, roce, 5, 25) == "");
+    CHECK(run_seeds(world, roce, 5, nightly() ? 25 : 8) == "");
   }
 }
 
