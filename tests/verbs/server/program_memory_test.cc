@@ -46,6 +46,9 @@ TEST_CASE("bytes come and go at any length, and what is not mapped is refused") 
     for (size_t i = 0; i < length; ++i) from[i] = static_cast<uint8_t>(i * 7 + 1);
     CHECK(memory.write(reinterpret_cast<uint64_t>(to.data()), from));
     CHECK(from == to);
+    std::fill(to.begin(), to.end(), uint8_t{0});
+    CHECK(memory.write_last(reinterpret_cast<uint64_t>(to.data()), from));
+    CHECK(from == to);
     std::vector<uint8_t> back(length);
     CHECK(memory.read(reinterpret_cast<uint64_t>(to.data()), back));
     CHECK(back == from);
@@ -60,12 +63,14 @@ TEST_CASE("bytes come and go at any length, and what is not mapped is refused") 
   CHECK_FALSE(memory.has(address, 2 * page));
   std::vector<uint8_t> across(page + 8);
   CHECK_FALSE(memory.write(address, across));
+  CHECK_FALSE(memory.write_last(address, across));
+  CHECK_FALSE(memory.write_last(address + page - 8, std::span(across).first(16)));
   CHECK_FALSE(memory.read(address, across));
   CHECK_FALSE(memory.read(UINT64_MAX - 4, std::span(across).first(16)));
   ::munmap(two, page);
 }
 
-TEST_CASE("whoever sees the last word of a write sees all of it") {
+TEST_CASE("whoever sees the last word of a message sees all of it") {
   const ProgramMemory memory(FileDescriptor::open("/proc/self/mem", O_RDWR));
   const uint64_t rounds = mrclab::test::nightly() ? 1'000'000 : 10'000;
   constexpr size_t kWords = 512;  // 4 KiB
@@ -85,8 +90,8 @@ TEST_CASE("whoever sees the last word of a write sees all of it") {
   bool written = true;
   for (uint64_t round = 1; round <= rounds; ++round) {
     page.fill(round);
-    written = memory.write(reinterpret_cast<uint64_t>(shared.data()),
-                           {reinterpret_cast<const uint8_t*>(page.data()), sizeof page}) &&
+    written = memory.write_last(reinterpret_cast<uint64_t>(shared.data()),
+                                {reinterpret_cast<const uint8_t*>(page.data()), sizeof page}) &&
               written;
     while (seen.load(std::memory_order_acquire) != round) std::this_thread::yield();
   }
