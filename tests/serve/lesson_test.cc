@@ -4,11 +4,14 @@
 
 #include <doctest/doctest.h>
 
+#include <utility>
+
 #include "faults/fault_choice.h"
 #include "faults/fault_order.h"
 #include "plan/fabric_plan.h"
 #include "session/lesson_verdict.h"
 #include "session/session_verdict.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -24,11 +27,15 @@ std::string result_of(const Lesson& lesson, const LessonTask& task, const Scenar
 TEST_CASE("every task of every lesson is open at first, and done by its solution") {
   REQUIRE(lessons().size() == 12);
   for (const Lesson& lesson : lessons()) {
+    bool first = true;
     for (const LessonTask& task : lesson.tasks) {
       if (!task.answer.empty()) continue;
       CAPTURE(lesson.name);
       CAPTURE(task.title);
-      CHECK(result_of(lesson, task, scenario_of(lesson)) == "fail");
+      // Of each task the night looks; what nobody has done yet takes as long as what was done.
+      if (std::exchange(first, false) || test::nightly()) {
+        CHECK(result_of(lesson, task, scenario_of(lesson)) == "fail");
+      }
       CHECK(missing_for(lesson, task, solved(lesson, task)) == "");
       CHECK(result_of(lesson, task, solved(lesson, task)) == "pass");
     }

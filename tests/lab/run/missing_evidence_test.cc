@@ -311,7 +311,7 @@ TEST_SUITE("whole run") {
 
   TEST_CASE("no verdict is better with less evidence: chaos") {
     Tallies tallies;
-    judge_seeds("pair", 1, test::nightly() ? 140 : 4, 1, tallies);
+    judge_seeds("pair", 1, test::nightly() ? 140 : 2, 1, tallies);
     if (test::nightly()) judge_seeds("ai-backend", 1, 60, 1, tallies);
     test::show(tallies);
   }

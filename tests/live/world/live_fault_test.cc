@@ -16,6 +16,7 @@
 #include "netio/rpc/rpc.h"
 #include "netio/system/file_descriptor.h"
 #include "tests/lab/support/sandbox.h"
+#include "tests/support/nightly.h"
 
 namespace mrclab::lab {
 namespace {
@@ -165,7 +166,8 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
     const Quiesce quiesce(lab.commits());
     const FabricTime open = quiesce.open_instant();
     CHECK(open > last_open);
-    wait_for_ticks(lab, 50);  // a process that was in a tick has ended it, and many more
+    // A process that was in a tick has ended it, and many more.
+    wait_for_ticks(lab, test::nightly() ? 50 : 12);
     for (uint32_t i = 0; i < lab.gate().process_count; ++i) {
       CHECK(FabricTime::from_ps(lab.gate().slot(i).done_ps.load()) < open);
     }
