@@ -7,7 +7,7 @@
 namespace mrclab::lab {
 namespace {
 
-std::optional<int64_t> cost_of(const SetCosts& costs, FaultSet set) {
+std::optional<int64_t> known_cost(const SetCosts& costs, FaultSet set) {
   const auto found = costs.find(set);
   return found == costs.end() ? std::nullopt : found->second;
 }
@@ -68,21 +68,21 @@ std::vector<FaultSet> sets_to_run(size_t faults) {
 Attribution attribute(size_t faults, const SetCosts& costs) {
   const FaultSet all = all_faults_of(faults);
   Attribution result;
-  result.with = cost_of(costs, all);
-  result.without = cost_of(costs, kNoFaults);
+  result.with = known_cost(costs, all);
+  result.without = known_cost(costs, kNoFaults);
   result.total = difference(result.with, result.without);
   result.interaction = result.total;
   for (size_t fault = 0; fault < faults; ++fault) {
     FaultCost cost;
-    cost.marginal = difference(result.with, cost_of(costs, all & ~fault_bit(fault)));
-    cost.alone = difference(cost_of(costs, fault_bit(fault)), result.without);
+    cost.marginal = difference(result.with, known_cost(costs, all & ~fault_bit(fault)));
+    cost.alone = difference(known_cost(costs, fault_bit(fault)), result.without);
     cost.interaction = difference(cost.marginal, cost.alone);
     result.interaction = difference(result.interaction, cost.alone);
     result.faults.push_back(cost);
   }
   if (faults > kMaxSharingFaults) return result;
   for (FaultSet set = 0; set <= all; ++set) {
-    if (!cost_of(costs, set)) return result;
+    if (!known_cost(costs, set)) return result;
   }
   const std::vector<int64_t> values = shares(faults, costs);
   for (size_t fault = 0; fault < faults; ++fault) result.faults[fault].share = values[fault];

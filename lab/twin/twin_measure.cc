@@ -8,7 +8,7 @@
 namespace mrclab::lab {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 Json json_of(const WorkSteps& work) {
   Json ends = Json::array();
@@ -16,7 +16,7 @@ Json json_of(const WorkSteps& work) {
   return {{"name", work.name}, {"unit", work.unit}, {"begin", work.begin.ps()}, {"ends", ends}};
 }
 
-WorkSteps steps_from(const Json& in) {
+WorkSteps work_from(const Json& in) {
   WorkSteps work{in.at("name").get<std::string>(),
                  in.at("unit").get<std::string>(),
                  FabricTime::from_ps(in.at("begin").get<int64_t>()),
@@ -61,7 +61,7 @@ TwinMeasure measure_from(const Json& in) {
   }
   measure.delivered = Bytes{in.at("delivered").get<uint64_t>()};
   measure.qps_failed = in.at("qps_failed").get<uint32_t>();
-  for (const Json& each : in.at("works")) measure.works.push_back(steps_from(each));
+  for (const Json& each : in.at("works")) measure.works.push_back(work_from(each));
   for (const Json& each : in.at("prefixes")) {
     measure.prefixes.push_back(
         {FabricTime::from_ps(each.at(0).get<int64_t>()), each.at(1).get<std::string>()});
