@@ -45,7 +45,7 @@ inline constexpr uint32_t kMaxGroups = 4096;
 inline constexpr uint32_t kMaxDependencies = 4096;  ///< of one operation
 inline constexpr uint64_t kMaxMessage = uint64_t{2} << 30;
 inline constexpr size_t kMaxLabel = 128;
-/// Of a vector that is reduced or gathered, which is not split within one.
+/// Of an element of a vector.
 inline constexpr uint64_t kElementBytes = 4;
 /// The lane of what takes no time, and keeps nothing else from running.
 inline constexpr uint16_t kNoLane = 0xFFFF;

@@ -1,4 +1,4 @@
-// job: what a file of somebody's job computes and exchanges; what the jobs of a run were like.
+// job: what a file of somebody's job, or a scenario's job, computes and exchanges; what the jobs of a run were like.
 
 #include <fmt/format.h>
 
@@ -6,18 +6,22 @@
 #include <memory>
 
 #include "console/json_print.h"
+#include "endpoint/workload/workload_spec.h"
+#include "fabric/text/counted_noun.h"
 #include "fabric/text/input_error.h"
 #include "fabric/text/yaml.h"
 #include "job/import/trace_file.h"
+#include "job/measure/job_measures.h"
 #include "job/run/job_summary.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/files/job_run.h"
+#include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
 namespace {
 
 struct JobOptions {
-  std::string file, format, time_unit, rate = "800Gb/s", latency = "5us";
+  std::string file, format, time_unit, rate, latency;
   uint32_t ranks = 0, steps = 1;
   bool json = false;
   JobRunOptions run;
@@ -34,13 +38,26 @@ job::TraceOptions trace_options(const JobOptions& options) {
   return trace;
 }
 
-nlohmann::ordered_json to_json(const job::JobSummary& summary, const job::Trace& trace) {
+/// What is not given is that of a large fabric's rank, or of the scenario's fabric.
+job::IdealNetwork network_of(const JobOptions& options, const Topology* fabric) {
+  job::IdealNetwork network{BitRate::from_gbps(800), FabricTime::from_us(5)};
+  if (fabric != nullptr) {
+    network = {{fabric->host_rate.bps * fabric->planes}, fabric->base_rtt / 2};
+  }
+  if (!options.rate.empty()) network.rate = read_yaml_text(options.rate, "--rate").as_rate();
+  if (!options.latency.empty()) {
+    network.latency = read_yaml_text(options.latency, "--latency").as_time();
+  }
+  if (network.rate.bps == 0) throw InputError("--rate: expected a rate above 0");
+  return network;
+}
+
+nlohmann::ordered_json to_json(const job::JobSummary& summary) {
   nlohmann::ordered_json exchanges = nlohmann::ordered_json::array();
   for (const job::ExchangeCount& entry : summary.exchanges) {
     exchanges.push_back({{"what", entry.what}, {"count", entry.count}, {"bytes", entry.bytes}});
   }
-  return {{"format", name_of(trace.format)},
-          {"ranks", summary.ranks},
+  return {{"ranks", summary.ranks},
           {"operations", summary.operations},
           {"messages", summary.messages},
           {"computing_ps",
@@ -53,8 +70,61 @@ nlohmann::ordered_json to_json(const job::JobSummary& summary, const job::Trace&
             {"time_ps", summary.ideal.ps()},
             {"computing_ps", summary.computing.ps()},
             {"messages_ps", summary.exchanging.ps()},
-            {"waiting_ps", summary.waiting.ps()}}},
-          {"notes", trace.notes}};
+            {"waiting_ps", summary.waiting.ps()}}}};
+}
+
+void print_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) fmt::print("note       {}\n", note);
+}
+
+void print_trace(const JobOptions& options) {
+  const job::Trace trace = job::read_trace(options.file, trace_options(options));
+  const job::JobSummary summary = summary_of(trace.graph, network_of(options, nullptr));
+  if (options.json) {
+    nlohmann::ordered_json line{{"format", name_of(trace.format)}};
+    line.update(to_json(summary));
+    line["notes"] = trace.notes;
+    fmt::print("{}\n", printed(line, "job"));
+    return;
+  }
+  fmt::print("format     {}\n{}", name_of(trace.format), to_text(summary));
+  print_notes(trace.notes);
+}
+
+/// Of each job its summary, and the time of its steps on an ideal network.
+void print_scenario(const JobOptions& options) {
+  const Scenario scenario = load_scenario(options.file);
+  const job::IdealNetwork network = network_of(options, &scenario.topology);
+  nlohmann::ordered_json jobs = nlohmann::ordered_json::array();
+  bool any = false;
+  for (const endpoint::WorkloadSpec& spec : scenario.workload) {
+    const auto* const work = std::get_if<endpoint::JobWorkload>(&spec);
+    if (work == nullptr) continue;
+    const job::PlannedJob& planned = work->plan->planned;
+    const job::JobSummary summary = summary_of(planned.graph, network);
+    const job::JobMeasures ideal =
+        measure_job(planned, work->plan->program, ideal_times(work->plan->program, network));
+    if (options.json) {
+      nlohmann::ordered_json line{{"name", planned.name}, {"steps", planned.steps}};
+      line.update(to_json(summary));
+      line["ideal"]["step_ps"] = ideal.step_time.mean.ps();
+      line["notes"] = planned.notes;
+      jobs.push_back(std::move(line));
+      continue;
+    }
+    fmt::print("{}job        {}, {}\n{}", any ? "\n" : "", planned.name,
+               counted_noun(planned.steps, "step"), to_text(summary));
+    fmt::print("a step     {} on average, {} at most, without loss or queues\n",
+               to_string(ideal.step_time.mean), to_string(ideal.step_time.max));
+    print_notes(planned.notes);
+    any = true;
+  }
+  if (options.json && !jobs.empty()) {
+    fmt::print("{}\n", printed(nlohmann::ordered_json{{"jobs", jobs}}, "job"));
+  }
+  if (!any && jobs.empty()) {
+    throw InputError(options.file + ": no job in its workload: expected \"- job: {...}\"");
+  }
 }
 
 void print_job(const JobOptions& options) {
@@ -62,16 +132,10 @@ void print_job(const JobOptions& options) {
   if (options.run.asked()) {
     throw InputError("--csv, --chrome and --inspector: expected a run folder, not a job's file");
   }
-  const job::Trace trace = job::read_trace(options.file, trace_options(options));
-  const job::IdealNetwork network{read_yaml_text(options.rate, "--rate").as_rate(),
-                                  read_yaml_text(options.latency, "--latency").as_time()};
-  const job::JobSummary summary = summary_of(trace.graph, network);
-  if (options.json) {
-    fmt::print("{}\n", printed(to_json(summary, trace), "job"));
-    return;
+  if (options.file.ends_with(".yaml") || options.file.ends_with(".yml")) {
+    return print_scenario(options);
   }
-  fmt::print("format     {}\n{}", name_of(trace.format), to_text(summary));
-  for (const std::string& note : trace.notes) fmt::print("note       {}\n", note);
+  print_trace(options);
 }
 
 }  // namespace
@@ -81,7 +145,7 @@ void add_job_verb(CLI::App& app, CliResult&) {
   CLI::App* verb = add_verb(app, "job");
   verb->add_option(
           "FILE", options->file,
-          "htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
+          "a scenario's .yaml, htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
           "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank; or a "
           "run folder, or latest, whose jobs are shown step by step")
       ->required();
@@ -96,9 +160,10 @@ void add_job_verb(CLI::App& app, CliResult&) {
   verb->add_option("--steps", options->steps, "so often what describes one step")
       ->check(CLI::Range(1u, 10'000u))
       ->capture_default_str();
-  verb->add_option("--rate", options->rate, "of a rank, for the ideal time")->capture_default_str();
-  verb->add_option("--latency", options->latency, "one way, for the ideal time")
-      ->capture_default_str();
+  verb->add_option("--rate", options->rate,
+                   "of a rank, for the ideal time (default: its fabric's, 800Gb/s)");
+  verb->add_option("--latency", options->latency,
+                   "one way, for the ideal time (default: its fabric's, 5us)");
   CLI::Option* json = verb->add_flag("--json", options->json, "as JSON");
   verb->add_flag("--csv", options->run.csv, "of a run: a row a step, as CSV")->excludes(json);
   verb->add_option("--chrome", options->run.chrome,
