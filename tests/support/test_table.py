@@ -55,6 +55,7 @@ LIVE_TARGETS = (*RUN_TARGETS, "mrc-bgpd", "mrc-endpointd", "mrc-switchd")
 
 EVERYDAY, QUICK, NIGHTLY = "everyday", "quick", "nightly"
 
+NO_TIME = "no time left for it"  # why a test was not run, or not to its end (one_test)
 RUNNER = "MRCLAB_TEST_RUNNER"  # in the environment of one_test: the process of CTest, where run_tests has started that
 
 
