@@ -24,8 +24,19 @@ bool is_measured_name(const std::string& name) {
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// Sorted by name.
-std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+/// "trace_rank12.json": 12.
+std::optional<uint32_t> last_number(const std::string& name) {
+  size_t end = name.size();
+  while (end > 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) == 0) --end;
+  size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
+  if (begin == end || end - begin > 6) return std::nullopt;
+  return static_cast<uint32_t>(std::stoul(name.substr(begin, end - begin)));
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> measured_files(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   size_t entries = 0;
@@ -43,18 +54,6 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder)
   std::sort(files.begin(), files.end());
   return files;
 }
-
-/// "trace_rank12.json": 12.
-std::optional<uint32_t> last_number(const std::string& name) {
-  size_t end = name.size();
-  while (end > 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) == 0) --end;
-  size_t begin = end;
-  while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
-  if (begin == end || end - begin > 6) return std::nullopt;
-  return static_cast<uint32_t>(std::stoul(name.substr(begin, end - begin)));
-}
-
-}  // namespace
 
 std::optional<TraceFormat> measured_format(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
@@ -81,7 +80,7 @@ Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptio
   std::string lines;  // of Inspector, of all processes
   std::optional<TraceFormat> format;
   size_t total = 0;
-  for (const std::filesystem::path& file : files_in(folder)) {
+  for (const std::filesystem::path& file : measured_files(folder)) {
     const std::string text = read_trace_bytes(file), called = file.string();
     total += text.size();
     if (total > kMaxUnpackedBytes) throw InputError(name + ": more than 1 GiB in all files");

@@ -18,7 +18,11 @@ std::optional<TraceFormat> measured_format(std::string_view text);
 std::vector<MeasuredRank> read_measured(TraceFormat format, std::string_view text,
                                         const std::string& name);
 
-/// The job of a folder with files of one format (.json, .jsonl, .log, each as gzip as well). Kineto's name their ranks; those
+/// The .json, .jsonl and .log of a folder, each as gzip as well, sorted by name. Throws InputError if there are none, or
+/// too many.
+std::vector<std::filesystem::path> measured_files(const std::filesystem::path& folder);
+
+/// The job of a folder whose measured_files() have one format. Kineto's name their ranks; those
 /// of execution traces go by the last number in their names; Inspector's may have any order. Throws InputError, also
 /// for ranks that are missing or there twice.
 Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptions& options);

@@ -5,8 +5,10 @@
 #include "fabric/text/input_error.h"
 #include "fabric/text/input_file.h"
 #include "job/import/chakra_file.h"
+#include "job/import/measured_folder.h"
 #include "job/import/trace_file.h"
 #include "netio/system/file_descriptor.h"
+#include "netio/system/output_folder.h"
 
 namespace mrclab::lab {
 namespace {
@@ -34,7 +36,15 @@ Scenario with_kept_traces(const Scenario& scenario, const RunFolder& folder) {
     for (size_t rank = 0; rank < ranks.size(); ++rank) {
       copy_file_to(ranks[rank], folder.path / fmt::format("{}.{}.et", name.string(), rank));
     }
-    if (ranks.empty()) copy_file_to(file, folder.path / name);
+    std::error_code none;
+    if (fs::is_directory(file, none)) {
+      netio::OutputFolder::make(folder.path / name);
+      for (const fs::path& one : job::measured_files(file)) {
+        copy_file_to(one, folder.path / name / one.filename());
+      }
+    } else if (ranks.empty()) {
+      copy_file_to(file, folder.path / name);
+    }
     job->spec.trace->file = name.string();
   }
   return kept;

@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 
+#include "job/measure/op_times_file.h"
 #include "recorded/run/run_export.h"
 #include "scenario/judging/measured_jobs.h"
 #include "tests/lab/support/temporary_runs.h"
@@ -51,4 +53,31 @@ workload:
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   CHECK(test::mentions(bytes, "job small rank 1"));
   CHECK(test::mentions(bytes, "grads (all_reduce"));
+}
+
+TEST_CASE("a run keeps the folder that its job was measured in, and reads back as the same job") {
+  namespace fs = std::filesystem;
+  const test::TemporaryRuns runs;
+  const fs::path folder = runs.path() / "measured";
+  fs::create_directories(folder);
+  for (const int rank : {0, 1}) {
+    std::ofstream(folder / ("rank" + std::to_string(rank) + ".json")) << R"({"traceEvents":[
+      {"ph":"X","cat":"kernel","ts":5,"dur":3},
+      {"ph":"X","cat":"kernel","ts":8,"dur":2,"args":{"Collective name":"allreduce","dtype":"Float",
+       "In msg nelems":1000,"Group size":2,"Process Group Name":"dp","Process Group Ranks":"[0, 1]"}}]})";
+  }
+  const Scenario scenario = parse_scenario(
+      read_yaml_text("name: kept\nfabric: pair\nend: 200us\nworkload:\n  - job: {hosts: [h0, h1], "
+                     "trace: {file: " +
+                         folder.string() + "}}\n",
+                     "job.yaml"));
+  const RunResult result = runs.run(scenario);
+  fs::remove_all(folder);
+  const Scenario again = read_run_scenario(result.folder.path);
+  const auto& kept = std::get<endpoint::JobWorkload>(again.workload.at(0));
+  const auto& made = std::get<endpoint::JobWorkload>(scenario.workload.at(0));
+  CHECK(job::fingerprint_of(kept.plan->program.graph()) ==
+        job::fingerprint_of(made.plan->program.graph()));
+  CHECK(kept.plan->program.graph().op(0).duration == FabricTime::from_us(3));
+  CHECK(job_outcomes(again, read_job_times(again, result.folder.path)).at(0).reported == 2);
 }
