@@ -111,8 +111,11 @@ const KeyTable<TraceSpec>& trace_keys() {
   using S = TraceSpec;
   using R = KeyRow<S>;
   static const KeyTable<S> kKeys(
-      {R::of("file", &S::file, ValueKind{kText, read_path, yaml_string},
-             "from this file's folder; of Chakra the prefix of PREFIX.0.et", kRequiredKey),
+      {R::of(
+           "file", &S::file, ValueKind{kText, read_path, yaml_string},
+           "from this file's folder; of Chakra the prefix of PREFIX.0.et; of what profilers measured also a "
+           "folder with a file a rank",
+           kRequiredKey),
        R::of("format", &S::format,
              optional_word_kind<TraceFormat>(
                  {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}),
