@@ -254,7 +254,8 @@ class JobMaker {
       op.collective = exchange.collective;
       op.group = group_of(exchange, rank);
       if (op.collective == Collective::kBroadcast) {
-        op.peer = trace_.graph.groups()[op.group].ranks.front();
+        const std::vector<uint32_t>& members = trace_.graph.groups()[op.group].ranks;
+        op.peer = members[exchange.root < members.size() ? exchange.root : 0];
       }
       return op;
     }

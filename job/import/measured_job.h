@@ -28,6 +28,7 @@ struct MeasuredExchange {
   std::string group;  ///< its name: exchanges of one follow each other
   std::vector<uint32_t>
       ranks;           ///< of a collective: the group's, in its order; of others: the peer alone
+  uint32_t root = 0;   ///< of a broadcast, its place in `ranks`
   uint64_t bytes = 0;  ///< as OpGraph counts them
   int64_t begin_ns = 0, end_ns = 0;
   uint32_t line = 0;  ///< of its file, for messages; 0: of none

@@ -97,6 +97,10 @@ class EtReader {
       if (is.collective == Collective::kAllGather) exchange.bytes = bytes * out;
       if (is.collective == Collective::kBarrier) exchange.bytes = 0;
       exchange.ranks = members(exchange.group);
+      const uint64_t root = count_in(value(3)).value_or(0);
+      if (is.collective == Collective::kBroadcast && root < exchange.ranks.size()) {
+        exchange.root = static_cast<uint32_t>(root);
+      }
     } else {
       // The peer is a rank inside the group: destination, or source.
       exchange.what = is.kind == MeasuredKind::kSend ? MeasuredExchange::What::kSend

@@ -107,6 +107,10 @@ TEST_CASE("an asynchronous exchange of an execution trace ends where a wait name
   REQUIRE(trace.graph.ops().size() == 6);
   CHECK(trace.graph.dependencies(trace.graph.op(1)).empty());      // beside the gather
   CHECK(trace.graph.dependencies(trace.graph.op(2)).size() == 2);  // behind both
+  const MeasuredRank rooted = read_pytorch_et(
+      R"({"schema":"1.1.0","nodes":[)" + node("broadcast", "0,33,0,1", "a") + "]}", "a.json");
+  const Trace from = measured_job(TraceFormat::kPyTorchEt, {rooted}, "a.json", {});
+  CHECK(from.graph.op(0).peer == 1);
 }
 
 TEST_CASE("a Kineto trace becomes computing and exchanges that overlap as they were measured") {
