@@ -9,8 +9,8 @@
 
 namespace mrclab::lab {
 
-/// An element for each job of the scenario, in the order of its workload. The roofline is that of the ports of a host
-/// together, and of half of the base RTT from host to host.
+/// An element for each job of the scenario, in the order of its workload. Their roofline is ideal_network()
+/// (measured_jobs.h).
 std::vector<analysis::JobResult> job_results(const Scenario& scenario,
                                              const std::vector<endpoint::JobReport>& reports);
 

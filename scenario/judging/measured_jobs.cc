@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "job/measure/job_lanes.h"
 
 namespace mrclab::lab {
 
 job::IdealNetwork ideal_network(const Topology& topology) {
-  return {BitRate{topology.host_rate.bps * topology.planes}, topology.base_rtt / 2};
+  FabricTime propagation = FabricTime::never();
+  for (const Link& link : topology.links) propagation = std::min(propagation, link.propagation);
+  if (topology.links.empty()) propagation = FabricTime::zero();
+  return {BitRate{topology.host_rate.bps * topology.planes},
+          propagation * 2 + topology.switch_latency + topology.host_latency};
 }
 
 job::JobMeasures measured(const JobOutcome& outcome, const Topology& topology) {

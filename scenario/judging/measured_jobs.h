@@ -11,7 +11,8 @@
 
 namespace mrclab::lab {
 
-/// The roofline of a job on this fabric: the ports of a host together, and half of the base RTT from host to host.
+/// The roofline of a job on this fabric, which no run can beat: the ports of a host together carry payload alone, and every
+/// message takes the shortest way that there is between two hosts, one switch and two links.
 job::IdealNetwork ideal_network(const Topology& topology);
 
 /// With the ideal times of that network.

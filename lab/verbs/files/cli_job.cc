@@ -15,6 +15,7 @@
 #include "job/run/job_summary.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/files/job_run.h"
+#include "scenario/judging/measured_jobs.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -42,7 +43,7 @@ job::TraceOptions trace_options(const JobOptions& options) {
 job::IdealNetwork network_of(const JobOptions& options, const Topology* fabric) {
   job::IdealNetwork network{BitRate::from_gbps(800), FabricTime::from_us(5)};
   if (fabric != nullptr) {
-    network = {{fabric->host_rate.bps * fabric->planes}, fabric->base_rtt / 2};
+    network = ideal_network(*fabric);
   }
   if (!options.rate.empty()) network.rate = read_yaml_text(options.rate, "--rate").as_rate();
   if (!options.latency.empty()) {
