@@ -68,7 +68,9 @@ class ExpectationCheck::OfOne {
     }
     if constexpr (kIsOneOf<E, ExpectStepTime, ExpectExposed, ExpectStraggler, ExpectStepsDone,
                            ExpectJobAlive, ExpectJobDies>) {
-      check_jobs(expect);
+      const bool alone = !entry_.is_map();
+      mrclab::lab::require_possible(scenario_, asked_of_job(expect), entry_,
+                                    alone ? entry_ : body());
     }
     check_own(expect);
   }
@@ -135,56 +137,8 @@ class ExpectationCheck::OfOne {
     body().require("reason").fail_expecting("a cause such as not_authorised or queue_full");
   }
   void check_own(const analysis::ExpectDatagrams& expect) const { check_pattern("to", expect.to); }
-  /// There is such a job, and it has the steps and the group.
-  void check_jobs(const auto& expect) const {
-    using E = std::remove_cvref_t<decltype(expect)>;
-    std::vector<std::string> names;
-    uint32_t steps = 0;
-    bool has_group = false;
-    for (const endpoint::WorkloadSpec& spec : scenario_.workload) {
-      const auto* const job = std::get_if<endpoint::JobWorkload>(&spec);
-      if (job == nullptr || job->plan == nullptr) continue;
-      const job::PlannedJob& planned = job->plan->planned;
-      names.push_back(planned.name);
-      if (!expect.job.empty() && planned.name != expect.job) continue;
-      steps = std::max(steps, planned.steps);
-      if constexpr (requires { expect.group; }) {
-        has_group = has_group || std::any_of(planned.labels.begin(), planned.labels.end(),
-                                             [&](const job::OpLabel& label) {
-                                               return label.group == expect.group;
-                                             });
-      }
-    }
-    if (names.empty()) {
-      entry_.fail(std::string(E::kWord.name) + ", without a job", "a \"job\" in \"workload\"");
-    }
-    if (!expect.job.empty() && std::find(names.begin(), names.end(), expect.job) == names.end()) {
-      body().require("job").fail("the job " + in_quotes(expect.job), one_of(expect.job, names));
-    }
-    if constexpr (requires { expect.from_step; }) {
-      if (expect.from_step.value.value_or(0) >= steps) {
-        body()
-            .require("from_step")
-            .fail_expecting("one of its steps 0 to " + std::to_string(steps - 1));
-      }
-    }
-    if constexpr (requires { expect.group; }) {
-      if (expect.group.empty() || has_group) return;
-      body().require("group").fail("the group " + in_quotes(expect.group),
-                                   "one between whose ranks the job exchanges anything");
-    }
-  }
   void check_own(const analysis::ExpectStepTime& expect) const {
     if (expect.of == analysis::StepReference::kBaseline) require_fault();
-  }
-  void check_own(const analysis::ExpectStepsDone& expect) const {
-    uint32_t most = 0;
-    for (const endpoint::WorkloadSpec& spec : scenario_.workload) {
-      const auto* const job = std::get_if<endpoint::JobWorkload>(&spec);
-      if (job != nullptr && job->plan != nullptr) most = std::max(most, job->plan->planned.steps);
-    }
-    if (expect.at_least.value.value_or(1) <= most) return;
-    place_of({"at_least"}).fail_expecting("at most " + std::to_string(most) + ", which it has");
   }
   void check_own(const analysis::ExpectDenied&) const { check_denylist("denied"); }
   void check_own(const analysis::ExpectAllowedAgain&) const { check_denylist("allowed_again"); }

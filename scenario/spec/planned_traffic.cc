@@ -24,6 +24,28 @@ uint64_t offered_bytes(const Spec& spec, const Topology& topology, FabricTime ti
   return static_cast<uint64_t>(bits / 8u / 1'000'000'000'000u);
 }
 
+using Jobs = std::vector<const job::PlannedJob*>;
+
+Jobs jobs_of(const Scenario& scenario) {
+  Jobs jobs;
+  for (const endpoint::WorkloadSpec& spec : scenario.workload) {
+    const auto* const work = std::get_if<endpoint::JobWorkload>(&spec);
+    if (work != nullptr && work->plan != nullptr) jobs.push_back(&work->plan->planned);
+  }
+  return jobs;
+}
+
+/// Where the key stands; behind a word alone, or with one value for all, that itself.
+YamlValue place_of(const YamlValue& body, std::string_view key) {
+  const auto value = body.is_map() ? body.get(key) : std::nullopt;
+  return value ? *value : body;
+}
+
+bool exchanges_in(const job::PlannedJob& job, const std::string& group) {
+  return std::any_of(job.labels.begin(), job.labels.end(),
+                     [&](const job::OpLabel& label) { return label.group == group; });
+}
+
 }  // namespace
 
 std::vector<PlannedFlow> planned_flows(const Scenario& scenario) {
@@ -72,6 +94,37 @@ void require_possible_work(const YamlValue& entry, const endpoint::WorkloadSpec&
         }
       },
       spec);
+}
+
+void require_possible(const Scenario& scenario, const AskedOfJob& asked, const YamlValue& entry,
+                      const YamlValue& body) {
+  Jobs jobs = jobs_of(scenario);
+  if (jobs.empty()) {
+    entry.fail(std::string(asked.word) + ", without a job", "a \"job\" in \"workload\"");
+  }
+  std::vector<std::string> names;
+  for (const job::PlannedJob* job : jobs) names.push_back(job->name);
+  if (!asked.job.empty()) {
+    std::erase_if(jobs, [&](const job::PlannedJob* job) { return job->name != asked.job; });
+    if (jobs.empty()) {
+      place_of(body, "job").fail("the job " + in_quotes(asked.job), one_of(asked.job, names));
+    }
+  }
+  for (const job::PlannedJob* job : jobs) {
+    const std::string has = job->name + " has steps 0 to " + std::to_string(job->steps - 1);
+    if (asked.from_step.value.value_or(0) >= job->steps) {
+      place_of(body, "from_step").fail_expecting("a step that counts: " + has);
+    }
+    if (asked.steps > job->steps) {
+      place_of(body, "at_least")
+          .fail_expecting("at most " + std::to_string(job->steps) + ": " + has);
+    }
+    if (!asked.group.empty() && !exchanges_in(*job, asked.group)) {
+      place_of(body, "group")
+          .fail("the group " + in_quotes(asked.group),
+                "one in which " + job->name + " exchanges anything");
+    }
+  }
 }
 
 }  // namespace mrclab::lab

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/expect/expect_jobs.h"
+#include "fabric/text/yaml.h"
 #include "scenario/spec/scenario_value.h"
 
 namespace mrclab::lab {
@@ -25,5 +27,30 @@ bool names_paths(const Scenario& scenario);
 /// `entry` is where it stands. Throws InputError.
 void require_possible_work(const YamlValue& entry, const endpoint::WorkloadSpec& spec,
                            const Topology& topology, FabricTime end);
+
+/// Of all expectations of jobs, what they name; what a kind has not is empty.
+struct AskedOfJob {
+  std::string_view word;
+  std::string job;  ///< empty: every one
+  analysis::StepNumber from_step = {};
+  std::string group = {};
+  uint32_t steps = 0;  ///< that have to be done
+};
+
+template <class E>
+AskedOfJob asked_of_job(const E& expect) {
+  AskedOfJob asked{E::kWord.name, expect.job};
+  if constexpr (requires { expect.from_step; }) asked.from_step = expect.from_step;
+  if constexpr (requires { expect.group; }) asked.group = expect.group;
+  if constexpr (std::is_same_v<E, analysis::ExpectStepsDone>) {
+    asked.steps = expect.at_least.value.value_or(1);
+  }
+  return asked;
+}
+
+/// Refuses what no job of the scenario has: the name, the step, the group, so many steps. `body` is what stands behind the
+/// word in `entry`. Throws InputError.
+void require_possible(const Scenario& scenario, const AskedOfJob& asked, const YamlValue& entry,
+                      const YamlValue& body);
 
 }  // namespace mrclab::lab

@@ -14,6 +14,8 @@ namespace {
 
 constexpr const char* kAllReduce = "{all_reduce: {hosts: all, size: 1MiB, until: end}}";
 constexpr const char* kWrite = "{write: {from: h0, to: h1, size: 64KiB, until: end}}";
+constexpr const char* kJob =
+    "{job: {name: a, hosts: all, steps: 3, phases: [{g: {all_reduce: {size: 1KiB}}}]}}";
 constexpr const char* kPingPong = "{ping_pong: {from: h0, to: h1, size: 2B, until: end}}";
 constexpr const char* kLinkDown = "{at: 300us, link_down: {link: \"p0.t0-0:u0\", for: 20us}}";
 
@@ -217,6 +219,20 @@ TEST_CASE("a measure is refused where the work cannot give it, or every run woul
                "goodput: {from: 400us, at_least: 95%}"},
               "found work that begins at 300us, not before the first fault at 300us: expected work "
               "before it: the baseline is the 20 RTT before it"},
+          Row{{kJob, "", "step_time: {at_most: 110%, from_step: 2, job: a}"}, "no error"},
+          Row{{kJob, "", "steps_done: 3"}, "no error"},
+          Row{{kJob, "", "job_alive"}, "no error"},
+          Row{{kJob, "", "exposed: {at_most: 5%, group: all}"}, "no error"},
+          Row{{kWrite, "", "job_alive"},
+              "found job_alive, without a job: expected a \"job\" in \"workload\""},
+          Row{{kJob, "", "job_alive: {job: b}"}, "found the job \"b\": expected \"a\""},
+          Row{{kJob, "", "straggler: {at_most: 5%, from_step: 3}"},
+              "found \"3\": expected a step that counts: a has steps 0 to 2"},
+          Row{{kJob, "", "steps_done: 4"}, "found \"4\": expected at most 3: a has steps 0 to 2"},
+          Row{{kJob, "", "exposed: {at_most: 5%, group: tp}"},
+              "found the group \"tp\": expected one in which a exchanges anything"},
+          Row{{kJob, "", "step_time: {at_most: 110%, of: baseline}"},
+              "found no fault to measure from: expected at least one in \"faults\""},
           Row{{kWrite, "", "fairness: {at_least: 95%}"},
               "found the fairness of one pair of hosts: expected two pairs at least"},
           Row{{kAllReduce, "", "fairness: {source: h0, at_least: 95%}"},
