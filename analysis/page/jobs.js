@@ -4,21 +4,20 @@
 
 const percentOf = (part, whole) => whole > 0 ? trimmed(100 * part / whole, 1) + " %" : "–";
 
-/// A step's three parts and its roofline, drawn as steps over fabric time; where nothing ran, nothing is drawn.
-function stepRows(steps, end) {
+/// A step's three parts over fabric time. Steps follow one another; an open one has no parts yet.
+function stepRows(steps) {
   const rows = [];
   for (const s of steps) {
-    const from = s.begin_ns / 1e3, until = s.end_ns === null ? end : s.end_ns / 1e3;
-    const parts = s.end_ns === null ? [null, null, null] : [s.compute_ns, s.exposed_ns, s.bubble_ns].map((ns) => ns / 1e3);
-    const last = rows.at(-1);
-    if (last && last[0] === from) rows.pop();
-    rows.push([from, ...parts], [until, null, null, null]);
+    if (s.end_ns === null) continue;
+    const parts = [s.compute_ns, s.exposed_ns, s.bubble_ns].map((ns) => ns / 1e3);
+    if (rows.length) rows.pop();  // the end of the one before
+    rows.push([s.begin_ns / 1e3, ...parts], [s.end_ns / 1e3, ...parts]);
   }
   return rows;
 }
 
 /// A lane a rank: computing above, exchanges below it, each group in its colour.
-function drawLanes(canvas, job, ranks, end, width) {
+function drawLanes(canvas, job, ranks, width) {
   const label = 72, lane = ranks.length > 32 ? 8 : 16, scale = window.devicePixelRatio || 1;
   const size = [Math.max(width, 320), lane * ranks.length + 18];
   canvas.width = size[0] * scale;
@@ -44,13 +43,14 @@ function drawLanes(canvas, job, ranks, end, width) {
   }
 }
 
-function lanes(box, job, ranks, end) {
+function lanes(box, job, ranks) {
   const canvas = el("canvas", {role: "img", "aria-label": "what each rank did over fabric time; the steps are in the table"});
   const tints = () => colours(job.groups.length);
   const keys = el("div", {class: "controls"}, job.groups.map((word, i) => el("span", {class: "key"},
       el("i", {style: `background:${tints()[i]}`}), word)));
-  box.append(el("h3", {}, "What each rank did"), keys, el("div", {class: "scroll"}, canvas));
-  const draw = () => drawLanes(canvas, job, ranks, end, box.clientWidth);
+  const holder = el("div", {class: "scroll"}, canvas);
+  box.append(el("h3", {}, "What each rank did"), keys, holder);
+  const draw = () => drawLanes(canvas, job, ranks, holder.clientWidth - 24);  // the page may yet get a bar
   draw();
   canvases.push(canvas);
   redraws.push(draw);
@@ -84,11 +84,11 @@ function jobs(run) {
           tile(percentOf(t.bubble_ns, t.mean_ns), "bubble")));
     }
     if (job.steps.some((s) => s.end_ns !== null)) {
-      chart(box, "Time of each step", "µs", ["computing", "exposed", "bubble"], stepRows(job.steps, end),
+      chart(box, "Time of each step", "µs", ["computing", "exposed", "bubble"], stepRows(job.steps),
             {stacked: true, fill: true, step: true, end, regions: run.picture ? run.picture.regions : []});
     }
     const drawn = run.picture && (run.picture.jobs || [])[place];
-    if (drawn && drawn.ops.length) lanes(box, drawn, job.ranks, end);
+    if (drawn && drawn.ops.length) lanes(box, drawn, job.ranks);
     const all = job.path.reduce((sum, part) => sum + part.ns, 0);
     if (all) box.append(el("p", {}, "Its end waited for: " + job.path.map((part) => `${part.what} ${percentOf(part.ns, all)}`).join(", ") + "."));
     if (job.steps.length) {
