@@ -87,6 +87,9 @@ CheckResult judge(const ExpectJobDies& e, const JudgedRun& run) {
   const auto counts_from = [&](const JobResult& job) {
     return fault == FabricTime::never() ? job.begin : std::max(fault, job.begin);
   };
+  for (const JobResult* job : jobs) {  // another rank may have died before, of something else
+    if (!job->missing.empty()) return unjudged(check, job->missing);
+  }
   if (const auto [job, death] = first_death(jobs, e.by); death != nullptr) {
     const FabricTime after = std::max(death->at - counts_from(*job), FabricTime::zero());
     check.measured = after.us();
@@ -102,7 +105,6 @@ CheckResult judge(const ExpectJobDies& e, const JudgedRun& run) {
     if (job->died) {
       return proven(check, job->name + " died of something else: " + job->died->reason);
     }
-    if (!job->missing.empty()) return unjudged(check, job->missing);
     const FabricTime waited = end - counts_from(*job);
     if (!job->done && e.within > FabricTime::zero() && waited < e.within) {
       return unjudged(check, job->name + " is alive at the end, too early to judge");

@@ -116,6 +116,10 @@ TEST_CASE("no job, another job, or one whose times are not known passes nothing"
     CHECK_MESSAGE(check.result == Result::kInconclusive, check.about);
     CHECK(check.note == "h3 left no times");
   }
+  story.job().died = JobDeath{1, "x", us(500)};
+  CHECK(story.result(ExpectJobDies{"x"}) == Result::kInconclusive);
+  CHECK(story.result(ExpectJobAlive{}) == Result::kFail);
+  story.job().died.reset();
   story.job().missing = "";
   ExpectJobAlive other;
   other.job = "mixtral";

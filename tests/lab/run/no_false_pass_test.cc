@@ -200,9 +200,10 @@ const WordSet kOfPackets{"goodput",    "trims",         "share",  "path_unused",
                          "port_share", "lossless",      "pause",  "qp_error",
                          "detect",     "deadlock_free", "steady", "queues_empty"};
 /// They measure from a fault.
-const WordSet kOfFaults{"healed",      "detect",          "recover", "leave",        "goodput_back",
-                        "evs_good",    "completion_time", "steady",  "queues_empty", "qp_error",
-                        "path_unused", "mapper_names",    "denied",  "allowed_again"};
+const WordSet kOfFaults{"healed",       "detect",        "recover",         "leave",
+                        "goodput_back", "evs_good",      "completion_time", "steady",
+                        "queues_empty", "qp_error",      "path_unused",     "mapper_names",
+                        "denied",       "allowed_again", "job_dies"};
 /// A mapper sends probes of its own, and neighbours name themselves, whatever else is sent.
 const WordSet kOfProbes{"mapper_names", "denied", "allowed_again", "orchestrator_names"};
 /// An attack is a fault that sends, whatever the workload does.
@@ -250,8 +251,8 @@ const std::vector<Condition>& conditions() {
          return judged(with_fault_at(scenario, cut(scenario)));
        },
        "they ask of what was sent, not whether it ends",
-       both(both(kOfAnyRun, kOfPackets),
-            {"healed", "orchestrator_names", "denied", "isolated", "datagrams", "dropped_for"})},
+       both(both(kOfAnyRun, kOfPackets), {"healed", "orchestrator_names", "denied", "isolated",
+                                          "datagrams", "dropped_for", "job_alive", "job_dies"})},
       {"a peer is dead",
        [](const WholeStory& story) {
          const Scenario scenario = scenario_of(story);
