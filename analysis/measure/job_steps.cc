@@ -40,7 +40,7 @@ std::vector<FabricTime> losses_of(const std::vector<bool>& flows, const PacketHi
 void mark_faults(JobResult& job, std::span<const FaultSpan> faults, FabricTime end) {
   for (JobStep& step : job.steps) {
     step.faults.clear();
-    for (uint32_t i = 0; i < faults.size(); ++i) {
+    for (uint32_t i = 0; i < faults.size() && step.faults.size() < kMaxFaultsOfStep; ++i) {
       const bool on = faults[i].start < std::min(step.end, end) && faults[i].healed_at > step.begin;
       if (on) step.faults.push_back(i);
     }

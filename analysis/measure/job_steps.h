@@ -10,8 +10,10 @@
 
 namespace mrclab::analysis {
 
-/// Sets `faults` of each step: those whose time and the step's have an instant in common. One that is open goes on to
-/// `end`, the run's.
+inline constexpr size_t kMaxFaultsOfStep = 64;  ///< that are named
+
+/// Sets `faults` of each step: those whose time and the step's have an instant in common, the first kMaxFaultsOfStep. A
+/// step that is open goes on to `end`, the run's.
 void mark_faults(JobResult& job, std::span<const FaultSpan> faults, FabricTime end);
 
 /// A rank whose host loses its power before the job is done is dead, which nobody reports: sets `died`, unless a rank
