@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "fabric/text/counted_noun.h"
 #include "job/graph/message_graph.h"
@@ -35,6 +36,48 @@ std::vector<ExchangeCount> exchanges_of(const OpGraph& job) {
   return list;
 }
 
+/// Rounds of a collective that wait for each other, and what a rank sends in it (message_graph.h).
+std::pair<uint32_t, uint64_t> rounds_and_bytes(const Op& op, uint32_t ranks) {
+  const uint64_t others = ranks - 1, ring = op.bytes / ranks * others;
+  switch (op.collective) {
+    case Collective::kAllReduce:
+      if (op.algorithm == Algorithm::kRing) return {2 * (ranks - 1), 2 * ring};
+      return {2 * static_cast<uint32_t>(std::bit_width(others)), 2 * op.bytes};
+    case Collective::kReduceScatter:
+    case Collective::kAllGather: return {ranks - 1, ring};
+    case Collective::kAllToAll: return {1, ring};
+    case Collective::kBroadcast: return {ranks - 1, op.bytes};
+    case Collective::kBarrier: break;
+  }
+  return {0, 0};  // it has no bytes that a rate could matter to
+}
+
+std::vector<LatencyBound> latency_bound_of(const OpGraph& job, const IdealNetwork& network) {
+  std::map<std::string, LatencyBound> by_name;
+  for (const Op& op : job.ops()) {
+    if (op.kind != OpKind::kCollective) continue;
+    const std::vector<uint32_t>& ranks = job.groups()[op.group].ranks;
+    if (op.rank != ranks.front() || ranks.size() < 2) continue;
+    const auto [rounds, bytes] = rounds_and_bytes(op, static_cast<uint32_t>(ranks.size()));
+    const FabricTime waiting = network.latency * rounds;
+    const FabricTime sending = serialization_time({bytes}, network.rate);
+    if (waiting + sending == FabricTime::zero()) continue;
+    const double part =
+        static_cast<double>(waiting.ps()) / static_cast<double>((waiting + sending).ps());
+    if (part <= kLatencyBoundShare) continue;
+    const std::string what = fmt::format("{} of {}, {} B", name_of(op.collective),
+                                         counted_noun(ranks.size(), "rank"), op.bytes);
+    const auto at = by_name.try_emplace(what, LatencyBound{what, 0, rounds, part}).first;
+    ++at->second.count;
+  }
+  std::vector<LatencyBound> list;
+  for (auto& [name, entry] : by_name) list.push_back(std::move(entry));
+  std::stable_sort(list.begin(), list.end(),
+                   [](const LatencyBound& a, const LatencyBound& b) { return a.share > b.share; });
+  if (list.size() > kMaxLatencyBound) list.resize(kMaxLatencyBound);
+  return list;
+}
+
 std::string bytes_text(uint64_t bytes) {
   constexpr double kUnit = 1000;
   double value = static_cast<double>(bytes);
@@ -60,6 +103,7 @@ JobSummary summary_of(const OpGraph& job, const IdealNetwork& network) {
   summary.operations = job.ops().size();
   summary.network = network;
   summary.exchanges = exchanges_of(job);
+  summary.latency_bound = latency_bound_of(job, network);
   const JobProgram program(job);
   std::vector<FabricTime> computing(job.ranks());
   std::vector<uint64_t> sent(job.ranks());
@@ -101,6 +145,10 @@ std::string to_text(const JobSummary& summary) {
       "{:.1f} % waiting\n",
       share(summary.computing, summary.ideal), share(summary.exchanging, summary.ideal),
       share(summary.waiting, summary.ideal));
+  for (const LatencyBound& entry : summary.latency_bound) {
+    text += fmt::format("latency    {} {}: {:.0f} % of the time is the way of {}\n", entry.count,
+                        entry.what, 100 * entry.share, counted_noun(entry.rounds, "round"));
+  }
   return text;
 }
 

@@ -58,6 +58,13 @@ nlohmann::ordered_json to_json(const job::JobSummary& summary) {
   for (const job::ExchangeCount& entry : summary.exchanges) {
     exchanges.push_back({{"what", entry.what}, {"count", entry.count}, {"bytes", entry.bytes}});
   }
+  nlohmann::ordered_json bound = nlohmann::ordered_json::array();
+  for (const job::LatencyBound& entry : summary.latency_bound) {
+    bound.push_back({{"what", entry.what},
+                     {"count", entry.count},
+                     {"rounds", entry.rounds},
+                     {"share", entry.share}});
+  }
   return {{"ranks", summary.ranks},
           {"operations", summary.operations},
           {"messages", summary.messages},
@@ -65,6 +72,7 @@ nlohmann::ordered_json to_json(const job::JobSummary& summary) {
            {{"least", summary.least_computing.ps()}, {"most", summary.most_computing.ps()}}},
           {"most_sent_bytes", summary.most_sent},
           {"exchanges", exchanges},
+          {"latency_bound", bound},
           {"ideal",
            {{"rate_bps", summary.network.rate.bps},
             {"latency_ps", summary.network.latency.ps()},
@@ -174,7 +182,8 @@ void add_job_verb(CLI::App& app, CliResult&) {
       "of a run: also writes its collectives into this file, as NCCL's Inspector does");
   verb->footer(
       "The ideal time has no losses and no queues but a rank's own: nothing is run.\n"
-      "Example: mrclab job tests/job/samples/htsim-alltoall_serial_16n.cm\n"
+      "Example: mrclab job docs/job.yaml\n"
+      "         mrclab job tests/job/samples/htsim-alltoall_serial_16n.cm\n"
       "         mrclab job llama.txt --ranks 16 --steps 2\n"
       "         mrclab job latest --chrome job.json");
   verb->callback([options] { print_job(*options); });
