@@ -10,6 +10,7 @@
 #include "job/plan/phase_keys.h"
 #include "job/plan/phase_order.h"
 #include "job/plan/placement.h"
+#include "job/plan/plan_job.h"
 
 namespace mrclab::job {
 namespace {
@@ -225,7 +226,11 @@ void check_job(const YamlValue& body, const JobSpec& spec) {
   }
   if (spec.model) at("model", "a model and groups that fit", [&] { model_phases(spec); });
   if (!spec.phases.empty()) {
-    at("phases", "phases that can be put in order", [&] { PhaseOrder order(spec.phases); });
+    at("phases", "phases and groups that fit each other", [&] {
+      PhaseOrder order(spec.phases);
+      JobGroups groups(spec);
+      check_phase_groups(spec.phases, groups);
+    });
   }
 }
 

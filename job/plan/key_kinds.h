@@ -1,6 +1,7 @@
 #pragma once
 // Kinds of values that several keys of a job have.
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -29,7 +30,8 @@ inline auto zipf_kind() {
   };
   const auto write = [](uint32_t in) {
     if (in == 0) return std::string();
-    const std::string digits = std::to_string(in % 1000 + 1000).substr(1);
+    std::string digits = std::to_string(in % 1000 + 1000).substr(1);
+    digits.erase(std::max<size_t>(digits.find_last_not_of('0') + 1, 1));
     return "zipf " + std::to_string(in / 1000) + "." + digits;
   };
   return ValueKind{ValueForm::of(ValueForm::Kind::kText), read, write};

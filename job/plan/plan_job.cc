@@ -41,19 +41,6 @@ void check_stages(const std::vector<Phase>& phases, JobGroups& groups) {
   }
 }
 
-/// Every name that phases use is known before any rank comes to it.
-void check_names(const std::vector<Phase>& phases, JobGroups& groups) {
-  for (const Phase& phase : phases) {
-    if (group_of(phase).empty()) continue;
-    try {
-      groups.named(group_of(phase));
-    } catch (const InputError& error) {
-      throw InputError(fmt::format("phase {}: {}", phase.name, error.what()));
-    }
-  }
-  check_stages(phases, groups);
-}
-
 std::vector<uint32_t> parts_of(const std::vector<Phase>& phases, const PhaseOrder& order) {
   std::vector<uint32_t> parts(phases.size(), 1);
   for (size_t i = 0; i < phases.size(); ++i) {
@@ -84,7 +71,7 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   const std::vector<Phase>& phases = spec.model ? made.phases : spec.phases;
   JobGroups groups(spec);
   const PhaseOrder order(phases);
-  check_names(phases, groups);
+  check_phase_groups(phases, groups);
   StepPlan plan{spec, phases, order, groups, seed, parts_of(phases, order)};
   PlannedJob job{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup, {}};
   job.notes = std::move(made.notes);
@@ -115,6 +102,19 @@ void add_notes(const JobSpec& spec, PlannedJob& job) {
 }
 
 }  // namespace
+
+/// Every name that phases use is known before any rank comes to it.
+void check_phase_groups(const std::vector<Phase>& phases, JobGroups& groups) {
+  for (const Phase& phase : phases) {
+    if (group_of(phase).empty()) continue;
+    try {
+      groups.named(group_of(phase));
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("phase {}: {}", phase.name, error.what()));
+    }
+  }
+  check_stages(phases, groups);
+}
 
 uint64_t packets_of(const OpGraph& graph) {
   uint64_t packets = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "job/plan/job_groups.h"
 #include "job/plan/job_spec.h"
 #include "job/plan/planned_job.h"
 
@@ -11,6 +12,9 @@ namespace mrclab::job {
 /// Packets of a plan are counted as if each had so many bytes.
 inline constexpr uint64_t kPlanPacketBytes = 4096;
 inline constexpr uint64_t kMaxPlanPackets = 50'000'000;
+
+/// Throws InputError for a group that does not exist, or that ranks at different micro-batches would have to share.
+void check_phase_groups(const std::vector<Phase>& phases, JobGroups& groups);
 
 /// Of all messages, those of collectives included, each rounded up.
 uint64_t packets_of(const OpGraph& graph);

@@ -108,7 +108,7 @@ JobSummary summary_of(const OpGraph& job, const IdealNetwork& network) {
   std::vector<FabricTime> computing(job.ranks());
   std::vector<uint64_t> sent(job.ranks());
   for (const Op& op : program.graph().ops()) {
-    if (op.kind == OpKind::kCompute) computing[op.rank] += op.duration;
+    if (op.kind == OpKind::kCompute && op.lane != kNoLane) computing[op.rank] += op.duration;
     if (op.kind != OpKind::kSend) continue;
     ++summary.messages;
     sent[op.rank] += op.bytes;

@@ -58,5 +58,6 @@ TEST_CASE("mistakes in a job are refused by name") {
         [&, text = body] { plan_job(read_job(read_yaml_text(text, "a.yaml"), names), 1); });
     CAPTURE(error);
     CHECK(error.find(expected) != std::string::npos);
+    if (body.find("no-such-file") == std::string::npos) CHECK(error.starts_with("a.yaml:1:"));
   }
 }

@@ -239,3 +239,27 @@ TEST_CASE("neighbouring ranks are spread over T0s, or stay in their node") {
         std::vector<uint32_t>{0, 4, 1, 5, 2, 6, 3, 7});
   CHECK(placed({5, 1}, Placement::kPacked, topology) == std::vector<uint32_t>{5, 1});
 }
+
+TEST_CASE("a file of another's job is repeated, each step behind the one before") {
+  const std::string file = MRCLAB_SOURCE_DIR "/tests/job/samples/chakra/custom_allreduce";
+  const auto planned = [&](const std::string& more) {
+    return plan_job(job_entry("{hosts: all, trace: " + file + more + "}"), 1);
+  };
+  const PlannedJob once = planned(""), thrice = planned(", steps: 3, warmup: 1");
+  CHECK(once.graph.ops().size() == 280 + 8);  // and the end of the step in each rank
+  CHECK(thrice.graph.ops().size() == 3 * (280 + 8));
+  CHECK(thrice.step_of.back() == 2);
+  CHECK(once.notes.front() == "224 of 280 operations communicate");
+  const auto end_of = [](const PlannedJob& job) {
+    FabricTime last;
+    for (const OpTime& time : ideal_times(JobProgram(job.graph), kPlanNetwork)) {
+      last = std::max(last, time.end);
+    }
+    return last;
+  };
+  CHECK(end_of(thrice) == end_of(once) * 3);
+  CHECK(planned(", scale: 1/100").graph.op(0).duration <=
+        once.graph.op(0).duration / 100 + kPicosecond);
+  CHECK_THROWS_WITH(plan_job(job_entry("{hosts: [h0, h1], trace: " + file + "}"), 1),
+                    doctest::Contains("a job of 8 ranks, hosts are 2"));
+}
