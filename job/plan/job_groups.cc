@@ -131,4 +131,13 @@ uint32_t JobGroups::place_in(const std::string& dimension, uint32_t rank) const 
   return 0;
 }
 
+bool JobGroups::crosses_stages(const std::string& name) {
+  const std::vector<std::vector<uint32_t>>& groups = named(name).groups;
+  return std::any_of(groups.begin(), groups.end(), [&](const std::vector<uint32_t>& ranks) {
+    return std::any_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
+      return place_in("pp", rank) != place_in("pp", ranks.front());
+    });
+  });
+}
+
 }  // namespace mrclab::job

@@ -30,6 +30,8 @@ class JobGroups {
   /// Ranks in a group of the dimension, 1 where there is none of this name.
   uint32_t size_of(const std::string& dimension) const;
   uint32_t place_in(const std::string& dimension, uint32_t rank) const;
+  /// Has a group of this name ranks of several stages (places in pp)?
+  bool crosses_stages(const std::string& name);
 
  private:
   NamedGroups of_dimensions(const std::vector<const GroupKind*>& dimensions) const;

@@ -22,23 +22,42 @@ std::string group_of(const Phase& phase) {
   return "";
 }
 
-/// Ranks of several stages are at different micro-batches: they would wait for each other for ever.
-void check_stages(const std::vector<Phase>& phases, JobGroups& groups) {
-  for (const Phase& phase : phases) {
-    const auto* work = std::get_if<ExchangeWork>(&phase.work);
-    if (work == nullptr || !phase.each_microbatch) continue;
-    for (const std::vector<uint32_t>& ranks : groups.named(work->group).groups) {
-      const auto stage = [&](uint32_t rank) { return groups.place_in("pp", rank); };
-      const bool one = std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
-        return stage(rank) == stage(ranks.front());
-      });
-      if (one) continue;
-      throw InputError(
-          fmt::format("phase {}: group {} has ranks of several pp stages, which are "
-                      "at different micro-batches",
-                      phase.name, work->group));
-    }
+/// Ranks of several stages are at different micro-batches: in a collective they would wait for each other for ever.
+void check_stages(const ExchangeWork& work, const Phase& phase, JobGroups& groups) {
+  if (!groups.crosses_stages(work.group)) return;
+  throw InputError(fmt::format(
+      "phase {}: group {} has ranks of several pp stages, which are at different micro-batches",
+      phase.name, work.group));
+}
+
+/// And what a pass waits for has to come from the stage that it comes from.
+void check_stages(const SendWork& work, const Phase& phase, JobGroups& groups) {
+  if (!groups.crosses_stages(work.group)) return;
+  const NamedGroups& named = groups.named(work.group);
+  const bool forward = phase.pass == Pass::kForward;
+  for (uint32_t rank = 0; rank < named.group_of.size(); ++rank) {
+    const uint32_t to = neighbours_of(named, rank, work.to).to;
+    if (to == kAnyPeer) continue;
+    const uint32_t from_stage = groups.place_in("pp", rank), to_stage = groups.place_in("pp", to);
+    if (forward ? to_stage == from_stage + 1 : to_stage + 1 == from_stage) continue;
+    throw InputError(fmt::format(
+        "phase {}: it goes from stage {} to stage {} in the {} pass: expected \"group: pp\" and "
+        "\"to: {}\"",
+        phase.name, from_stage, to_stage, forward ? "forward" : "backward",
+        forward ? "next" : "prev"));
   }
+}
+
+void check_stages(const ComputeWork&, const Phase&, JobGroups&) {}
+
+std::vector<bool> passed_on(const std::vector<Phase>& phases, JobGroups& groups) {
+  std::vector<bool> passed;
+  for (const Phase& phase : phases) {
+    const auto* work = std::get_if<SendWork>(&phase.work);
+    passed.push_back(work != nullptr && phase.each_microbatch &&
+                     groups.crosses_stages(work->group));
+  }
+  return passed;
 }
 
 std::vector<uint32_t> parts_of(const std::vector<Phase>& phases, const PhaseOrder& order) {
@@ -72,7 +91,8 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   JobGroups groups(spec);
   const PhaseOrder order(phases);
   check_phase_groups(phases, groups);
-  StepPlan plan{spec, phases, order, groups, seed, parts_of(phases, order)};
+  StepPlan plan{
+      spec, phases, order, groups, seed, parts_of(phases, order), passed_on(phases, groups)};
   PlannedJob job{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup, {}};
   job.notes = std::move(made.notes);
   for (const Phase& phase : phases) job.labels.push_back({phase.name, group_of(phase)});
@@ -113,7 +133,10 @@ void check_phase_groups(const std::vector<Phase>& phases, JobGroups& groups) {
       throw InputError(fmt::format("phase {}: {}", phase.name, error.what()));
     }
   }
-  check_stages(phases, groups);
+  for (const Phase& phase : phases) {
+    if (!phase.each_microbatch) continue;
+    std::visit([&](const auto& work) { check_stages(work, phase, groups); }, phase.work);
+  }
 }
 
 uint64_t packets_of(const OpGraph& graph) {

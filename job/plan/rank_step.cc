@@ -86,7 +86,8 @@ void RankStep::add_turn(const PassTurn& turn) {
   Waits gate = gate_;
   // It is the pass before that lets a rank wait for its neighbour: what comes earlier lies there.
   for (const size_t phase : phases) {
-    if (const auto* send = std::get_if<SendWork>(&plan_.phases[phase].work)) {
+    const auto* send = std::get_if<SendWork>(&plan_.phases[phase].work);
+    if (send != nullptr && plan_.is_passed_on[phase]) {
       append(gate, add_receives(*send, phase, gate_));
     }
   }
@@ -214,7 +215,7 @@ RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
 
 void RankStep::add_work(const SendWork& work, size_t phase, Done& made, uint32_t) {
   made.ends = add_sends(work, phase, made.waits);
-  if (plan_.phases[phase].each_microbatch) return;  // received at the beginning of a pass
+  if (plan_.is_passed_on[phase]) return;  // received at the beginning of a pass
   append(made.ends, add_receives(work, phase, made.waits));
 }
 

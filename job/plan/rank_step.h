@@ -22,6 +22,7 @@ struct StepPlan {
   uint64_t seed = 0;
   std::vector<uint32_t>
       parts_of;  ///< by phase: pieces that its computing is cut into, for what goes beside it
+  std::vector<bool> is_passed_on;  ///< by phase: sent from stage to stage, for the next one's pass
 };
 
 class RankStep {

@@ -41,6 +41,8 @@ TEST_CASE("mistakes in a job are refused by name") {
        "the group \"dp\": expected one of all"},
       {"{hosts: all, groups: {pp: 2, dp: 4}, phases: [{x: {barrier: {}, each: microbatch}}]}",
        "ranks of several pp stages"},
+      {"{hosts: all, groups: {pp: 2, dp: 4}, phases: [{x: {send: {to: prev, size: 8B}, each: microbatch}}]}",
+       "from stage 1 to stage 0 in the forward pass"},
       {"{hosts: all, phases: [" + compute + "], trace: x}", "\"phases\" and \"trace\""},
       {"{hosts: all, trace: no-such-file}", "no-such-file"},
       {"{hosts: all, warmup: 1, phases: [" + compute + "]}", "fewer than the 1 steps"},
