@@ -20,7 +20,7 @@ namespace mrclab::lab {
 ///     marginal, alone, interaction, share     (attribution.h); share is null for more than four faults
 ///     lost, queue_pairs        packets that it took, and from how many; in the run with all faults
 ///     most_lost                a list of from, to, qp, lost; the first 64
-///     steps_hit                steps whose length it changed by 0.1 % or more
+///     steps_hit                steps whose length it changed by 0.5 % or more
 ///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost, queue_pairs
 ///   runs: a list of
 ///     run, faults              its name, and the numbers of its faults

@@ -69,7 +69,7 @@ void add_hits(const TwinMeasure& with, const TwinMeasure& without, TwinFault& fa
     for (size_t step = 0; step < std::min(hit.ends.size(), free.ends.size()); ++step) {
       const FabricTime length = free.length_of(step);
       const FabricTime cost = hit.length_of(step) - length;
-      if (is_negligible(cost.ps(), length.ps())) continue;
+      if (is_negligible(cost.ps(), length.ps(), kHitOneIn)) continue;
       if (++fault.steps_hit > TwinFault::kMaxHits) continue;
       const StepLosses* losses = losses_in(fault.toll, work, step);
       fault.hits.push_back({work, step, length, cost, losses ? losses->packets : 0,

@@ -14,9 +14,11 @@ namespace mrclab::lab {
 /// Costs are picoseconds, or bytes that were not delivered.
 enum class TwinUnit : uint8_t { kTime, kBytes };
 
-/// A step counts as hit by a fault that changed its length by at least this share (our choice: what a fault did earlier
-/// moves later packets by some nanoseconds).
-inline constexpr int64_t kHitOneIn = 1000;
+/// A step counts as hit by a fault that changed its length by at least this share: 0.5 % (our choice: what a fault did
+/// moves packets of all later steps by some tens of nanoseconds).
+inline constexpr int64_t kHitOneIn = 200;
+/// A fault is hidden that hit no step and changed the whole by less than this share: 0.1 % (our choice).
+inline constexpr int64_t kHiddenOneIn = 1000;
 
 /// A step with what a fault changed of its length, all others being as they were.
 struct StepHit {
@@ -52,9 +54,9 @@ struct TwinReport {
 /// instant at which their faults differ; otherwise something else made a difference, and the report is inconclusive.
 TwinReport report_of(const Scenario& scenario, std::vector<TwinMeasure> runs);
 
-/// Is so much of `whole` as nothing? Of a step that a fault hit, it is not.
-constexpr bool is_negligible(int64_t cost, int64_t whole) {
-  return (cost < 0 ? -cost : cost) < (whole + kHitOneIn - 1) / kHitOneIn || cost == 0;
+/// Is `cost`, which may be below zero, less than that share of `whole`?
+constexpr bool is_negligible(int64_t cost, int64_t whole, int64_t one_in) {
+  return cost == 0 || (cost < 0 ? -cost : cost) < whole / one_in;
 }
 
 }  // namespace mrclab::lab

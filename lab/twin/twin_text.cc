@@ -72,7 +72,8 @@ std::string losses_text(const FaultToll& toll) {
 
 /// What it cost beside the others, unlike alone.
 std::string beside_text(const TwinReport& report, const FaultCost& cost) {
-  if (!cost.interaction || is_negligible(*cost.interaction, whole_of(report))) return "";
+  if (!cost.interaction || is_negligible(*cost.interaction, whole_of(report), kHiddenOneIn))
+    return "";
   return "; alone it would have cost " + amount_text(report.unit, cost.alone);
 }
 
@@ -156,8 +157,8 @@ std::string twin_sentence(const TwinReport& report, size_t number) {
   const FaultCost& cost = fault.cost;
   if (!cost.marginal) return "its cost is not known";
   const int64_t whole = whole_of(report);
-  if (fault.hits.empty() && is_negligible(*cost.marginal, whole)) {
-    if (cost.alone && !is_negligible(*cost.alone, whole)) {
+  if (fault.hits.empty() && is_negligible(*cost.marginal, whole, kHiddenOneIn)) {
+    if (cost.alone && !is_negligible(*cost.alone, whole, kHiddenOneIn)) {
       return "cost nothing beside the others" + beside_text(report, cost);
     }
     return fault.toll.packets == 0 ? "cost nothing" : "hidden, " + losses_text(fault.toll);
