@@ -74,9 +74,10 @@ int twin_command(TwinVerbOptions options) {
   if (!options.twins.out.empty()) {
     netio::OutputFolder::make(options.twins.out).write_file("twin.json", json);
   }
-  fmt::print("{}", options.json ? json
-                                : twin_text(reports, {.width = table_columns(stdout),
-                                                      .colour = wants_colour(stdout)}));
+  const analysis::TableOptions table{.width = table_columns(stdout),
+                                     .colour = wants_colour(stdout)};
+  fmt::print("{}", options.json ? json : twin_text(reports, table));
+  if (real && !options.json) fmt::print("\n{}", real_text(*real, table));
   return code;
 }
 
