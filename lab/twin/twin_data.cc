@@ -77,6 +77,7 @@ Json json_of(const TwinMeasure& run, size_t faults) {
           {"done_ps", run.done ? Json(run.done->ps()) : Json()},
           {"delivered_bytes", run.delivered.value},
           {"qps_failed", run.qps_failed},
+          {"died", run.died.empty() ? Json() : Json(run.died)},
           {"history_sha256", run.history_sha256},
           {"folder", run.folder.empty() ? Json() : Json(run.folder)},
           {"works", std::move(works)}};

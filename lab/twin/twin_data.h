@@ -24,7 +24,7 @@ namespace mrclab::lab {
 ///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost, queue_pairs
 ///   runs: a list of
 ///     run, faults              its name, and the numbers of its faults
-///     done_ps, delivered_bytes, qps_failed, history_sha256, folder
+///     done_ps, delivered_bytes, qps_failed, died, history_sha256, folder
 ///     works                    a list of work, unit, begin_ps, ends_ps (of its steps)
 /// With `--larger` the first has `real` as well (real_cost.h).
 nlohmann::ordered_json to_json(const std::vector<TwinReport>& reports);

@@ -61,6 +61,7 @@ TwinMeasure measure_from(const Json& in) {
   }
   measure.delivered = Bytes{in.at("delivered").get<uint64_t>()};
   measure.qps_failed = in.at("qps_failed").get<uint32_t>();
+  measure.died = in.at("died").get<std::string>();
   for (const Json& each : in.at("works")) measure.works.push_back(work_from(each));
   for (const Json& each : in.at("prefixes")) {
     measure.prefixes.push_back(
@@ -85,6 +86,7 @@ std::string to_text(const TwinMeasure& measure) {
                  {"done", measure.done ? Json(measure.done->ps()) : Json()},
                  {"delivered", measure.delivered.value},
                  {"qps_failed", measure.qps_failed},
+                 {"died", measure.died},
                  {"works", works},
                  {"prefixes", prefixes},
                  {"history_sha256", measure.history_sha256},

@@ -25,6 +25,7 @@ struct TwinMeasure {
       done;         ///< when its last piece of work had ended; empty: not all had by the end
   Bytes delivered;  ///< new payload that hosts had in their memory at the end
   uint32_t qps_failed = 0;
+  std::string died;  ///< of a job that died: which, and why; empty: none did
   std::vector<WorkSteps> works;
   std::vector<PrefixDigest> prefixes;  ///< ascending
   std::string history_sha256;

@@ -46,6 +46,7 @@ std::string why_not_done(const Scenario& scenario, const Runs& runs) {
   for (const auto& [set, run] : runs) {
     if (run->done) continue;
     const std::string name = twin_name(set, scenario.faults.size());
+    if (!run->died.empty()) return fmt::format("in the run \"{}\" {}", name, run->died);
     if (run->qps_failed > 0) {
       return fmt::format("in the run \"{}\" queue pairs failed, so its workload never ends", name);
     }

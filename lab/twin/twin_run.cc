@@ -1,5 +1,7 @@
 #include "lab/twin/twin_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -39,16 +41,19 @@ std::vector<FabricTime> ends_of(const std::vector<FabricTime>& cuts, FabricTime 
   return ends;
 }
 
-/// Every host has finished what it had to do, and none of its queue pairs failed before.
+/// Every host has finished what it had to do; what fails ends sooner.
 std::optional<FabricTime> when_done(const Topology& topology, const Simulation& simulation,
                                     const std::vector<endpoint::WorkReport>& reports,
-                                    uint32_t qps_failed) {
-  if (qps_failed > 0) return std::nullopt;
+                                    const TwinMeasure& run) {
+  if (run.qps_failed > 0 || !run.died.empty()) return std::nullopt;
   for (uint32_t host = 0; host < topology.host_count(); ++host) {
     if (!simulation.host_at(topology.host(host)).finished()) return std::nullopt;
   }
   FabricTime last;
   for (const endpoint::WorkReport& report : reports) last = std::max(last, report.last);
+  for (const WorkSteps& work : run.works) {
+    if (!work.ends.empty()) last = std::max(last, work.ends.back());
+  }
   return last;
 }
 
@@ -63,8 +68,15 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
     result.delivered += Bytes{host.bytes_placed};
     result.qps_failed += host.qps_in_error;
   }
-  result.works = steps_of(twin.workload, reports);
-  result.done = when_done(twin.topology, simulation, reports, result.qps_failed);
+  const std::vector<JobOutcome> outcomes = job_outcomes(twin, simulation.jobs());
+  for (const JobOutcome& job : outcomes) {
+    if (job.died && result.died.empty()) {
+      result.died = fmt::format("the job {} died at {}, in rank {}: {}", job.plan->planned.name,
+                                to_string(job.died->at), job.died->rank, job.died->reason);
+    }
+  }
+  result.works = steps_of(twin.workload, reports, outcomes);
+  result.done = when_done(twin.topology, simulation, reports, result);
 }
 
 }  // namespace

@@ -4,9 +4,30 @@
 #include <variant>
 
 namespace mrclab::lab {
+namespace {
+
+WorkSteps job_steps(const JobOutcome& job, FabricTime at, size_t most) {
+  const endpoint::JobPlan& plan = *job.plan;
+  std::vector<FabricTime> last(std::min<size_t>(plan.planned.steps, most));
+  for (uint32_t op = 0; op < job.times.size(); ++op) {
+    const uint32_t step = plan.step_of(op);
+    if (step < last.size()) last[step] = std::max(last[step], job.times[op].end);
+  }
+  WorkSteps work{plan.planned.name, "step", at, {}};
+  FabricTime end = at;
+  for (const FabricTime each : last) {
+    if (each == FabricTime::never()) break;
+    end = std::max(end, job.start + each);
+    work.ends.push_back(end);
+  }
+  return work;
+}
+
+}  // namespace
 
 std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workload,
-                                const std::vector<endpoint::WorkReport>& reports) {
+                                const std::vector<endpoint::WorkReport>& reports,
+                                const std::vector<JobOutcome>& jobs) {
   std::vector<WorkSteps> works;
   size_t room = kMaxTwinSteps;
   for (size_t i = 0; i < workload.size(); ++i) {
@@ -29,6 +50,10 @@ std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workl
     }
     room -= finished;
     works.push_back(std::move(work));
+  }
+  for (const JobOutcome& job : jobs) {
+    works.push_back(job_steps(job, start_of(workload.at(job.workload)), room));
+    room -= works.back().ends.size();
   }
   return works;
 }

@@ -9,6 +9,7 @@
 #include "endpoint/base/work_report.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/base/units.h"
+#include "scenario/judging/job_outcome.h"
 
 namespace mrclab::lab {
 
@@ -29,8 +30,10 @@ struct WorkSteps {
   bool operator==(const WorkSteps&) const = default;
 };
 
-/// The collectives of a workload, in its order, from what all hosts reported.
+/// The collectives of a workload, in its order, from what all hosts reported, and behind them its jobs. A job's step has
+/// ended when it and all steps before it have, in all ranks.
 std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workload,
-                                const std::vector<endpoint::WorkReport>& reports);
+                                const std::vector<endpoint::WorkReport>& reports,
+                                const std::vector<JobOutcome>& jobs);
 
 }  // namespace mrclab::lab

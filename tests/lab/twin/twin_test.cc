@@ -154,6 +154,30 @@ TEST_CASE("the table fits a terminal, and what is kept has a verdict and the his
   }
 }
 
+TEST_CASE("a job is measured step by step") {
+  const auto with = [](const std::string& fault, const std::string& end) {
+    return parse_scenario(
+        read_yaml_text("name: trained\nfabric: pair\nseed: 1\nend: " + end +
+                           "\nworkload:\n"
+                           "  - job: {name: llama, hosts: all, steps: 3, phases: "
+                           "[{forward: {compute: 10us}}, {grads: {all_reduce: {size: 256KiB}}}]}\n"
+                           "faults:\n" +
+                           fault,
+                       "trained"));
+  };
+  const TwinReport report = run_twins(
+      with("  - {at: 20us, wire_loss: {link: \"h1:p*\", loss: 100%, for: 10us}}\n", "600us"), {});
+  CHECK(report.inconclusive == "");
+  const WorkSteps& steps = report.runs[0].works.at(0);
+  CHECK(steps.name == "llama");
+  REQUIRE(steps.ends.size() == 3);
+  CHECK(steps.ends.back() == report.runs[0].done);
+  REQUIRE(report.faults[0].hits.size() >= 1);
+  CHECK(report.faults[0].cost.marginal ==
+        (steps.ends.back() - report.runs[1].works.at(0).ends.back()).ps());
+  CHECK(twin_sentence(report, 0).find(" of step 1 (") != std::string::npos);
+}
+
 TEST_CASE("without faults, or with programs or without an end, there are no twins") {
   Scenario scenario = both();
   scenario.faults.clear();
