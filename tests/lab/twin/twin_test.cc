@@ -23,15 +23,15 @@ namespace {
 Scenario ring(const std::string& faults, const std::string& rest = "seed: 1\nend: 400us\n") {
   return parse_scenario(
       read_yaml_text("name: ring\nfabric: octet\nworkload:\n"
-                     "  - all_reduce: {hosts: \"h[0-3]\", size: 512KiB, iterations: 3}\n"
-                     "  - write: {from: h6, to: h7, size: 256KiB, count: 1}\n" +
+                     "  - all_reduce: {hosts: \"h[0-3]\", size: 512KiB, iterations: 5}\n"
+                     "  - write: {from: h6, to: h7, size: 1MiB, count: 1}\n" +
                          rest + "faults:\n" + faults,
                      "ring"));
 }
 
 /// All that comes to a host of the ring is lost while its second iteration goes on.
 constexpr const char* kCosts =
-    "  - {at: 70us, wire_loss: {link: \"h1:p*\", direction: down, loss: 100%, for: 10us}}\n";
+    "  - {at: 30us, wire_loss: {link: \"h1:p*\", direction: down, loss: 100%, for: 10us}}\n";
 /// What is lost of the write is sent again before the ring is done.
 constexpr const char* kHidden =
     "  - {at: 5us, wire_loss: {link: \"h7:p[0-3]\", direction: down, loss: 100%, for: 10us}}\n";
@@ -82,15 +82,28 @@ TEST_CASE("what a fault costs the steps sums to what it costs the whole, to the 
   const std::vector<TwinMeasure>& runs = runs_of_both();
   const TwinReport report = report_of(both(), runs);
   const WorkSteps& with = report.runs[0].works.at(0);
-  REQUIRE(with.ends.size() == 3);
+  REQUIRE(with.ends.size() == 5);
   CHECK(with.ends.back() == report.runs[0].done);
   FabricTime sum = with.begin;
-  for (size_t step = 0; step < 3; ++step) sum += with.length_of(step);
+  for (size_t step = 0; step < 5; ++step) sum += with.length_of(step);
   CHECK(sum == with.ends.back());
   REQUIRE(report.faults[0].hits.size() >= 1);
   CHECK(report.faults[0].hits[0].step == 1);
   CHECK(report.faults[0].hits[0].queue_pairs == 1);
   CHECK(report.total.total == *report.faults[0].cost.share + *report.faults[1].cost.share);
+}
+
+TEST_CASE("a fault that another one hides costs nothing beside it, and its cost alone is named") {
+  Scenario scenario = both();
+  std::get<endpoint::CollectiveSpec>(scenario.workload.at(0)).iterations = 3;
+  const TwinReport report = run_twins(scenario, {});
+  const FaultCost& hidden = report.faults[1].cost;
+  CHECK(hidden.marginal == 0);
+  CHECK(hidden.alone.value() > FabricTime::from_us(5).ps());
+  CHECK(hidden.interaction == -*hidden.alone);
+  CHECK(report.total.interaction == -*hidden.alone);
+  CHECK(twin_sentence(report, 1).find(
+            "cost nothing beside the others; alone it would have cost ") == 0);
 }
 
 TEST_CASE("a run of another seed is no twin, nor is one that differs before its faults do") {
@@ -100,7 +113,7 @@ TEST_CASE("a run of another seed is no twin, nor is one that differs before its 
   CHECK(report_of(both(), runs).inconclusive ==
         "the run \"none\" has another history than \"all\" before 5us, where their faults begin to "
         "differ: they are no twins");
-  // Without the first fault nothing may differ before 70us, though something did, at 5us.
+  // Without the first fault nothing may differ before 30us, though something did, at 5us.
   runs = runs_of_both();
   runs[2].prefixes = runs[1].prefixes;
   CHECK(report_of(both(), runs).inconclusive.find("\"only-2\" has another history") !=
@@ -116,9 +129,9 @@ TEST_CASE("processes return what the run in this one does, as many of them as th
 }
 
 TEST_CASE("a run that is not done at its end leaves no cost, and says so") {
-  const TwinReport report = run_twins(ring(kCosts, "seed: 1\nend: 100us\n"), {});
+  const TwinReport report = run_twins(ring(kCosts, "seed: 1\nend: 50us\n"), {});
   CHECK(report.inconclusive ==
-        "the run \"none\" is not done at its end, at 100us: give it more time (end:)");
+        "the run \"none\" is not done at its end, at 50us: give it more time (end:)");
   CHECK(twin_sentence(report, 0) == "its cost is not known");
 }
 
