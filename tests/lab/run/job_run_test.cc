@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fabric/history/report_json.h"
+#include "netio/system/file_descriptor.h"
 #include "scenario/judging/job_outcome.h"
 #include "scenario/simulation/simulation.h"
 #include "tests/lab/support/temporary_runs.h"
@@ -96,6 +97,26 @@ TEST_CASE("the scenario that a run folder keeps of a job gives the same history 
   const RunResult first = runs.run(job_scenario());
   const Scenario again = read_run_scenario(first.folder.path);
   CHECK(again.workload == job_scenario().workload);
+  const RunResult second = runs.run(again);
+  CHECK(second.verdict.metrics.history_sha256 == first.verdict.metrics.history_sha256);
+  CHECK(same_times(outcome_in(first.folder.path).times, outcome_in(second.folder.path).times));
+}
+
+TEST_CASE("a run folder keeps the file that a job was read from, and needs no other") {
+  const test::TemporaryRuns runs;
+  const std::filesystem::path goal = runs.path() / "there.goal", file = runs.path() / "job.yaml";
+  netio::write_file(goal,
+                    "num_ranks 2\nrank 0 {\na: calc 500\ns: send 5000b to 1\ns requires a\n}\n"
+                    "rank 1 {\nr: recv 5000b from 0\n}\n");
+  netio::write_file(file,
+                    "name: traced\nfabric: pair\nend: 50us\nworkload:\n"
+                    "  - job: {hosts: [h0, h1], trace: there.goal, steps: 2}\n"
+                    "expect: [no_qp_error, memory_intact]\n");
+  const RunResult first = runs.run(read_scenario_file(file));
+  CHECK(first.verdict.result == analysis::Result::kPass);
+  std::filesystem::remove(goal);
+  const Scenario again = read_run_scenario(first.folder.path);
+  CHECK(job_of(again).spec.trace->file == (first.folder.path / "traces/0-there.goal").string());
   const RunResult second = runs.run(again);
   CHECK(second.verdict.metrics.history_sha256 == first.verdict.metrics.history_sha256);
   CHECK(same_times(outcome_in(first.folder.path).times, outcome_in(second.folder.path).times));
