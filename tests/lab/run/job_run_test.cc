@@ -155,8 +155,7 @@ TEST_SUITE("root: jobs") {
     const Scenario scenario = job_scenario();
     const test::TemporaryRuns runs;
     const RunResult sim = runs.run(scenario);
-    RunOptions options = runs.options(World::kLive);
-    options.lab_name = "jc_job";
+    const RunOptions options = runs.options(World::kLive);
     const RunResult live = run_scenario(scenario, options);
     CHECK(live.verdict.result == analysis::Result::kPass);
     CHECK(live.verdict.timing.faithful);
