@@ -25,6 +25,7 @@ Form parameter_form(const ParameterInfo& parameter) {
     case Quantity::kCarrierWord: return Form::word(carrier_words());
     case Quantity::kFecWord: return Form::word(fec_words());
     case Quantity::kAttackWord: return Form::word(attack_words());
+    case Quantity::kStatusWord: return Form::word(status_words());
   }
   return {};
 }

@@ -45,6 +45,12 @@ constexpr std::array kParameterTable{
                   "codewords lost in a row, after which it is trained anew; absent: 3"},
     ParameterInfo{"kind", Quantity::kAttackWord, 0, 5,
                   "loop, tenant, spoof, probes, flood or no_ecn: what the host does"},
+    ParameterInfo{"qp", Quantity::kCount, 1, 0xFFF,
+                  "low 12 bits of a queue pair's number, 1 for the host's first; absent: all"},
+    ParameterInfo{"status", Quantity::kStatusWord, 0,
+                  static_cast<int64_t>(effect_table::kVerbsWords.size()) - 2,
+                  "what the oldest work completes with, behind it all is flushed; fatal: all is "
+                  "flushed, and there is the event alone"},
 };
 static_assert(kParameterTable.size() == kParameters);
 
@@ -71,6 +77,7 @@ constexpr std::array kRestart{required(P::kDown)};
 constexpr std::array kLossyEv{required(P::kLoss), optional(P::kFor)};
 constexpr std::array kIncast{required(P::kSize)};
 constexpr std::array kSlowReceiver{optional(P::kTo), optional(P::kShare), optional(P::kFor)};
+constexpr std::array kVerbs{optional(P::kQp), required(P::kStatus)};
 constexpr std::array kAttack{required(P::kAttack), optional(P::kShare), optional(P::kFor)};
 
 using K = FaultKind;
@@ -180,6 +187,9 @@ constexpr std::array kTable{
         "hosts do what they should not: long carriers, another's tenant or address, floods of "
         "datagrams or probes, deaf to ECN",
         R"({kind: loop, from: h3, to: h0, share: 50%, for: 50us})"},
+    FaultInfo{K::kVerbs, "verbs", T::kHosts, kVerbs,
+              "a NIC ends queue pairs of its host, with an error completion or an event alone",
+              R"({host: h3, qp: 1, status: retry_exceeded})"},
 };
 static_assert(kTable.size() == kFaultKinds);
 
@@ -261,6 +271,12 @@ const std::vector<std::string>& fec_words() {
 const std::vector<std::string>& attack_words() {
   static const std::vector<std::string> kWords(effect_table::kAttackWords.begin(),
                                                effect_table::kAttackWords.end());
+  return kWords;
+}
+
+const std::vector<std::string>& status_words() {
+  static const std::vector<std::string> kWords(effect_table::kVerbsWords.begin() + 1,
+                                               effect_table::kVerbsWords.end());
   return kWords;
 }
 

@@ -50,8 +50,9 @@ enum class FaultKind : uint8_t {
   kPowerLoss,
   kDrain,
   kAttack,
+  kVerbs,
 };
-inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kAttack) + 1;
+inline constexpr size_t kFaultKinds = static_cast<size_t>(FaultKind::kVerbs) + 1;
 
 /// The kind of target of a fault, and so the keys that name it.
 enum class TargetForm : uint8_t {
@@ -99,8 +100,10 @@ enum class Parameter : uint8_t {
   kRetrain,    ///< how long a link is down that is trained anew
   kLimit,      ///< codewords lost in a row, after which it is
   kAttack,     ///< word: what a host does that it should not
+  kQp,         ///< the low 12 bits of a queue pair's number; absent: all of the host's
+  kStatus,     ///< word: what a queue pair's work completes with
 };
-inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kAttack) + 1;
+inline constexpr size_t kParameters = static_cast<size_t>(Parameter::kStatus) + 1;
 
 /// How a parameter is written, and what its int64 counts.
 enum class Quantity : uint8_t {
@@ -113,6 +116,7 @@ enum class Quantity : uint8_t {
   kCarrierWord,  ///< 0 keep, 1 lost
   kFecWord,      ///< FecCode
   kAttackWord,   ///< AttackKind
+  kStatusWord,   ///< VerbsStatus, from 0 for its kFatal
 };
 
 struct ParameterInfo {
@@ -151,6 +155,8 @@ const std::vector<std::string>& carrier_words();
 const std::vector<std::string>& fec_words();
 /// Those of Quantity::kAttackWord.
 const std::vector<std::string>& attack_words();
+/// Those of Quantity::kStatusWord.
+const std::vector<std::string>& status_words();
 /// Which wires of a link are meant: both, that from the host towards the T1, the other.
 const std::vector<std::string>& direction_words();
 

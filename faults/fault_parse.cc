@@ -182,6 +182,7 @@ int64_t read_quantity(const YamlValue& value, const ParameterInfo& parameter) {
     case Quantity::kCarrierWord: return static_cast<int64_t>(value.as_word(carrier_words()));
     case Quantity::kFecWord: return static_cast<int64_t>(value.as_word(fec_words()));
     case Quantity::kAttackWord: return static_cast<int64_t>(value.as_word(attack_words()));
+    case Quantity::kStatusWord: return static_cast<int64_t>(value.as_word(status_words()));
   }
   return 0;
 }

@@ -25,6 +25,7 @@ std::string value_text(const ParameterInfo& parameter, int64_t value) {
     case Quantity::kCarrierWord: return value == 1 ? "lost" : "keep";
     case Quantity::kFecWord: return fec_words().at(static_cast<size_t>(value));
     case Quantity::kAttackWord: return attack_words().at(static_cast<size_t>(value));
+    case Quantity::kStatusWord: return status_words().at(static_cast<size_t>(value));
   }
   return "";
 }

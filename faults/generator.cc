@@ -69,7 +69,8 @@ class Generator {
     for (size_t later = kFirstKinds; later < all_faults().size(); ++later) {
       draws_ = Draws(options_.seed, 1 + static_cast<uint32_t>(later));
       const FaultKind kind = all_faults()[later].kind;
-      if (kind == FaultKind::kAttack) continue;  // nothing breaks: scenarios have these
+      // Scenarios have these: of the one nothing breaks, the other no transport can survive.
+      if (kind == FaultKind::kAttack || kind == FaultKind::kVerbs) continue;
       if (kind == FaultKind::kPauseStorm && !topology_.lossless.pfc) continue;  // none would notice
       if (!draws_.one_in(4)) continue;
       drawn.kinds.push_back(kind);

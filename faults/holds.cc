@@ -66,6 +66,7 @@ class Holder {
   void power_loss();
   void slow_receiver();
   void attack();
+  void end_queue_pairs();
   BitRate share_of_line(NodeId host, Probability share) const;
   WireDelay delay(WireId wire, Probability share, bool overtaken) const {
     return {wire, set().time(P::kBy), set().time(P::kUpTo), share, overtaken};
@@ -268,6 +269,14 @@ void Holder::attack() {
   }
 }
 
+void Holder::end_queue_pairs() {
+  const auto qp = static_cast<uint32_t>(set().count(P::kQp));
+  const auto status = static_cast<VerbsStatus>(set().count(P::kStatus) + 1);
+  for (const NodeId host : targets().nodes) {
+    hold(HostVerbs{host, qp, status}, fault_.at, fault_.at);
+  }
+}
+
 void Holder::hold_all() {
   const auto each_wire = [&](auto effect_of) {
     for (const WireId wire : targets().wires) hold(effect_of(wire));
@@ -348,6 +357,7 @@ void Holder::hold_all() {
       return;
     case FaultKind::kPowerLoss: return power_loss();
     case FaultKind::kAttack: return attack();
+    case FaultKind::kVerbs: return end_queue_pairs();
     case FaultKind::kDrain:
       for (const EvDenial& denial : denials_around(targets(), topology_)) hold(denial);
       return;

@@ -8,6 +8,7 @@ const kSigns = {
   wire_rate: ["½", "slower by a fault"], ev_denial: ["–", "path denied"], switch_errors: ["≈", "switch: bit errors"],
   switch_route: ["↯", "wrong route"], switch_trim: ["✂", "does not trim"], switch_ecn: ["∅", "does not mark"], switch_buffer: ["▁", "less buffer"],
   host_burst: ["»", "burst"], host_drain: ["▽", "slow receiver"], host_storm: ["‖", "pause storm"], host_attack: ["☠", "attacks"],
+  host_verbs: ["✕", "queue pair ended"],
 };
 export const signOf = (effect) => kSigns[effect] ?? ["!", effect.replaceAll("_", " ")];
 const kMost = 400;  // marks at once: more would hide what they mark

@@ -44,6 +44,7 @@ std::string_view word_of(faults::Quantity quantity) {
     case faults::Quantity::kCarrierWord: return "carrier";
     case faults::Quantity::kFecWord: return "fec";
     case faults::Quantity::kAttackWord: return "attack";
+    case faults::Quantity::kStatusWord: return "status";
   }
   return "";
 }

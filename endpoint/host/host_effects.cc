@@ -9,6 +9,25 @@
 #include "fabric/paths/path_list.h"
 
 namespace mrclab::endpoint {
+namespace {
+
+/// The reasons are those of the transports and of the device, which has their status codes.
+std::string_view reason_of(VerbsStatus status) {
+  switch (status) {
+    case VerbsStatus::kNone:
+    case VerbsStatus::kFatal: break;
+    case VerbsStatus::kRetryExceeded: return "Retry Counter Exceeded";
+    case VerbsStatus::kRnrRetryExceeded: return "RNR Retry Counter Exceeded";
+    case VerbsStatus::kRemoteAccess: return "Remote Access Error";
+    case VerbsStatus::kRemoteInvalidRequest: return "Remote Invalid Request Error";
+    case VerbsStatus::kRemoteOperation: return "Remote Operation Error";
+    case VerbsStatus::kLocalProtection: return kProtected;
+    case VerbsStatus::kLocalLength: return kTooLong;
+  }
+  return "Device Fault";
+}
+
+}  // namespace
 
 void HostImpl::on_effect(const Effect& effect) {
   std::visit(
@@ -35,6 +54,8 @@ void HostImpl::on_effect(const Effect& effect) {
             on_storm(e.storming);
           } else if constexpr (std::is_same_v<E, HostAttack>) {
             on_attack(e);
+          } else if constexpr (std::is_same_v<E, HostVerbs>) {
+            on_verbs(e);
           } else {
             static_assert(std::is_same_v<E, HostBurst>);
             on_burst(e);
@@ -140,6 +161,22 @@ void HostImpl::on_attack(const HostAttack& attack) {
     return roce_.set_heedless(victim, attack.rate.bps > 0);
   }
   if (work_ != HostWork::kDown) sender_.set_attack(attack, datagram_paths(victim));
+}
+
+void HostImpl::on_verbs(const HostVerbs& verbs) {
+  const auto end = [&](auto& table) {
+    for (auto& qp : table) {
+      if (verbs.qp != 0 && HostIdentities::number_of(qp.number()) != verbs.qp) continue;
+      if (verbs.status == VerbsStatus::kFatal) {
+        qp.fail(reason_of(verbs.status));
+      } else {
+        qp.requester.fail_oldest(reason_of(verbs.status));
+      }
+      table.touch(qp);
+    }
+  };
+  end(queue_pairs_);
+  end(rc_queue_pairs_);
 }
 
 /// Ports that are busy look again when they are free; idle ones when the next frame is due.

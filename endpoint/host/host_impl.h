@@ -144,6 +144,7 @@ class HostImpl : public QueuePairEvents {
   void power_off();
   void on_burst(const HostBurst& burst);
   void on_attack(const HostAttack& attack);
+  void on_verbs(const HostVerbs& verbs);
   void plan_attack();
   void on_denial(const EvDenial& denial);
   std::vector<Path> datagram_paths(uint32_t host) const;

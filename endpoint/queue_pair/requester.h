@@ -96,6 +96,8 @@ class Requester {
   /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed;
   /// `culprit` is the number of the write that caused the failure, if one did.
   void fail(std::string_view reason, std::optional<uint64_t> culprit = {});
+  /// The same with the oldest write as the culprit, if there is one.
+  void fail_oldest(std::string_view reason);
   bool failed() const { return failed_; }
 
   EvSet& evs() { return paths_.evs(); }

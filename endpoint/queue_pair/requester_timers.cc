@@ -90,8 +90,10 @@ void Requester::fail(std::string_view reason, std::optional<uint64_t> culprit) {
   events_.failed(reason);
 }
 
+void Requester::fail_oldest(std::string_view reason) { fail(reason, queue_.completed()); }
+
 void Requester::count_retry() {
-  if (!retry_.count_retry()) fail("Retry Counter Exceeded", queue_.completed());
+  if (!retry_.count_retry()) fail_oldest("Retry Counter Exceeded");
 }
 
 }  // namespace mrclab::endpoint

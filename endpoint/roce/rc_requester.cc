@@ -240,4 +240,9 @@ void RcRequester::fail_because(std::string_view reason, std::optional<Sequence> 
   events_.failed(reason);
 }
 
+void RcRequester::fail_oldest(std::string_view reason) {
+  if (!failed_ && !messages_.empty()) events_.work_failed(messages_.give_up_oldest(), reason);
+  fail_because(reason, std::nullopt);
+}
+
 }  // namespace mrclab::endpoint

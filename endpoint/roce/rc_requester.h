@@ -81,6 +81,8 @@ class RcRequester {
 
   /// Ends the requester, for a reason that must outlive it. Everything outstanding is flushed.
   void fail(std::string_view reason) { fail_because(reason, std::nullopt); }
+  /// The same, but the oldest work has the reason as its status, also where no packet of it has left.
+  void fail_oldest(std::string_view reason);
   bool failed() const { return failed_; }
   bool has_work() const { return !messages_.empty(); }
   Sequence acknowledged() const { return acknowledged_; }

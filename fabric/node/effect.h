@@ -3,13 +3,14 @@
 // the nodes that are concerned execute them at exact fabric time.
 //
 // Every effect is an absolute state of one target, so that replaying effects needs no memory, and
-// one whose state is the default is as built: what undoes any fault. Only a burst is no state: it
-// happens once. Who executes what:
+// one whose state is the default is as built: what undoes any fault. Only a burst and the failure
+// of queue pairs are no states: they happen once. Who executes what:
 //
 //   wire_state, wire_loss, wire_errors, wire_delay, wire_duplicates, wire_rate, wire_codewords
 //                                 the sender (fabric/node/wire_model.h); both ends get it
 //   port_carrier                  the port's own node
-//   ev_denial, host_state, host_drain, host_burst, host_storm, host_attack       the host
+//   ev_denial, host_state, host_drain, host_burst, host_storm, host_attack,
+//   host_verbs                                                                   the host
 //   switch_state, switch_errors, switch_route, switch_trim, switch_ecn, switch_buffer  the switch
 
 #include <cstdint>
@@ -229,10 +230,31 @@ struct WireCodewords {
   bool operator==(const WireCodewords&) const = default;
 };
 
+/// What work of a queue pair that a fault ends completes with: the oldest that it sends, all else is flushed. With kFatal
+/// everything is flushed, and the program gets the event alone (ibverbs: IBV_WC_*, IBV_EVENT_QP_FATAL).
+enum class VerbsStatus : uint8_t {
+  kNone,
+  kFatal,
+  kRetryExceeded,
+  kRnrRetryExceeded,
+  kRemoteAccess,
+  kRemoteInvalidRequest,
+  kRemoteOperation,
+  kLocalProtection,
+  kLocalLength,
+};
+/// A NIC ends queue pairs of its host without a reason that a packet could show. Happens once.
+struct HostVerbs {
+  NodeId host = {};
+  uint32_t qp = 0;  ///< the low 12 bits of its number; 0: all of the host's
+  VerbsStatus status = VerbsStatus::kNone;
+  bool operator==(const HostVerbs&) const = default;
+};
+
 using Effect = std::variant<WireState, WireLoss, WireErrors, WireDelay, WireDuplicates, WireRate,
                             PortCarrier, EvDenial, SwitchState, SwitchErrors, SwitchRoute,
                             SwitchTrim, SwitchEcn, SwitchBuffer, HostState, HostBurst, HostDrain,
-                            HostStorm, WireCodewords, HostAttack>;
+                            HostStorm, WireCodewords, HostAttack, HostVerbs>;
 
 /// No extra delay of a wire is longer than this (our choice: a hundred base RTTs): bounds what a
 /// receiver must remember.

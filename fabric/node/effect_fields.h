@@ -61,6 +61,17 @@ inline constexpr auto kAttackWords = words_by_value<AttackKind>({{AttackKind::kL
                                                                  {AttackKind::kFlood, "flood"},
                                                                  {AttackKind::kNoEcn, "no_ecn"}});
 
+inline constexpr auto kVerbsWords =
+    words_by_value<VerbsStatus>({{VerbsStatus::kNone, "none"},
+                                 {VerbsStatus::kFatal, "fatal"},
+                                 {VerbsStatus::kRetryExceeded, "retry_exceeded"},
+                                 {VerbsStatus::kRnrRetryExceeded, "rnr_retry_exceeded"},
+                                 {VerbsStatus::kRemoteAccess, "remote_access"},
+                                 {VerbsStatus::kRemoteInvalidRequest, "remote_invalid_request"},
+                                 {VerbsStatus::kRemoteOperation, "remote_operation"},
+                                 {VerbsStatus::kLocalProtection, "local_protection"},
+                                 {VerbsStatus::kLocalLength, "local_length"}});
+
 template <class E, class Value>
 constexpr EffectField<E, Value> key(std::string_view name, Value E::*member,
                                     std::span<const std::string_view> words = {}) {
@@ -127,6 +138,9 @@ constexpr auto fields_of() {
   } else if constexpr (std::is_same_v<E, HostAttack>) {
     return std::tuple{key("host", &E::host), key("toward", &E::toward),
                       key("kind", &E::kind, kAttackWords), state("rate", &E::rate)};
+  } else if constexpr (std::is_same_v<E, HostVerbs>) {
+    return std::tuple{key("host", &E::host), key("qp", &E::qp),
+                      state("status", &E::status, kVerbsWords)};
   } else {
     static_assert(std::is_same_v<E, HostDrain>);
     return std::tuple{key("host", &E::host), state("kind", &E::kind, kDrainWords),
@@ -139,7 +153,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<Effect>> kEffe
     "wire_state",   "wire_loss",    "wire_errors", "wire_delay",     "wire_duplicates",
     "wire_rate",    "port_carrier", "ev_denial",   "switch_state",   "switch_errors",
     "switch_route", "switch_trim",  "switch_ecn",  "switch_buffer",  "host_state",
-    "host_burst",   "host_drain",   "host_storm",  "wire_codewords", "host_attack"};
+    "host_burst",   "host_drain",   "host_storm",  "wire_codewords", "host_attack",
+    "host_verbs"};
 constexpr std::string_view name_of(const Effect& effect) { return kEffectNames[effect.index()]; }
 
 /// Calls `take(field, value)` for each field of an effect, in order; `E` may be const.
@@ -151,7 +166,7 @@ void for_each_field(E& effect, auto&& take) {
 
 /// Happens once and leaves nothing to undo.
 constexpr bool happens_once(const Effect& effect) {
-  return std::holds_alternative<HostBurst>(effect);
+  return std::holds_alternative<HostBurst>(effect) || std::holds_alternative<HostVerbs>(effect);
 }
 
 /// The effect that puts the same target into the state as built.

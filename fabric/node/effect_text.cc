@@ -125,6 +125,8 @@ bool fits(const Topology& topology, const E& e) {
   } else if constexpr (std::is_same_v<E, HostAttack>) {
     return has_node(topology, e.host, true) && has_node(topology, e.toward, true) &&
            e.host != e.toward;
+  } else if constexpr (std::is_same_v<E, HostVerbs>) {
+    return has_node(topology, e.host, true) && e.status != VerbsStatus::kNone;
   } else if constexpr (std::is_same_v<E, HostDrain>) {
     return has_node(topology, e.host, true) && (e.kind == DrainKind::kSlow) == (e.rate.bps > 0);
   } else if constexpr (requires { e.host; }) {
@@ -226,6 +228,8 @@ std::string target_name(const Topology& topology, const Effect& effect) {
         } else if constexpr (std::is_same_v<E, HostAttack>) {
           return topology.node(e.host).name + " toward " + topology.node(e.toward).name + " " +
                  std::string(effect_table::kAttackWords[static_cast<size_t>(e.kind)]);
+        } else if constexpr (std::is_same_v<E, HostVerbs>) {
+          return topology.node(e.host).name + (e.qp > 0 ? " qp " + std::to_string(e.qp) : "");
         } else if constexpr (std::is_same_v<E, SwitchRoute>) {
           std::ostringstream usid;
           usid << std::hex << e.usid.value;

@@ -347,6 +347,7 @@ std::string_view without_evidence(FaultKind kind) {
     case FaultKind::kTrimOff:
     case FaultKind::kBuffer: return "shows under congestion only, as discards of full queues";
     case FaultKind::kEcnOff: return "a missing mark looks like one that was not due";
+    case FaultKind::kVerbs: return "a NIC's own queue pair: no packet is lost";
     case FaultKind::kHostPause: return "a host without work looks the same";
     case FaultKind::kDrain:
     case FaultKind::kDenylist: return "nothing is broken: an operator's act";

@@ -44,13 +44,19 @@ TEST_CASE("bad faults get an exact error") {
                "switch_wrong_route, switch_missing_route, stale_table, trim_off, ecn_off, "
                "ecn_always, buffer, plane_down, host_pause, host_restart, lossy_ev, incast, "
                "denylist, slow_receiver, pcie_stall, "
-               "pause_storm, line_card, power_loss, drain, attack"},
+               "pause_storm, line_card, power_loss, drain, attack, verbs"},
            Row{"{at: 1us, slow_receiver: {host: h1}}",
                "f.yaml:1:28: found no rate: expected one of them: to (a rate) or share (of the "
                "line rate)"},
            Row{"{at: 1us, slow_receiver: {host: h1, to: 1Gb/s, share: 1%}}",
                "f.yaml:1:28: found \"to\" and \"share\": expected one of them: to (a rate) or "
                "share (of the line rate)"},
+           Row{"{at: 1us, verbs: {host: h1, status: none}}",
+               "f.yaml:1:38: found \"none\": expected one of fatal, retry_exceeded, "
+               "rnr_retry_exceeded, remote_access, remote_invalid_request, remote_operation, "
+               "local_protection, local_length"},
+           Row{"{at: 1us, verbs: {host: h1, qp: 0, status: fatal}}",
+               "f.yaml:1:33: found \"0\": expected a whole number from 1 to 4095"},
            Row{"{at: 1us, pcie_stall: {host: p0.t0-0}}",
                "f.yaml:1:32: found \"p0.t0-0\", which names no host: expected a name such as "
                "\"h0\""},

@@ -174,8 +174,9 @@ TEST_CASE("every kind of fault is drawn, and each as a file could say it") {
     NameResolver names(t, 1);
     CHECK_MESSAGE(parse_faults(read_yaml_text(text, "drawn"), names) == draw.faults, text);
   }
-  for (const FaultInfo& kind : all_faults()) {  // attacks are for scenarios
-    CHECK_MESSAGE(seen.contains(kind.kind) == (kind.kind != FaultKind::kAttack), kind.name);
+  for (const FaultInfo& kind : all_faults()) {
+    const bool for_scenarios = kind.kind == FaultKind::kAttack || kind.kind == FaultKind::kVerbs;
+    CHECK_MESSAGE(seen.contains(kind.kind) != for_scenarios, kind.name);
   }
 }
 

@@ -67,6 +67,7 @@ TEST_CASE("an effect impairs the wires that it keeps from carrying everything on
       {SwitchBuffer{up.node, {1}}, {}},
       {HostState{topology.host(0), HostWork::kDown}, {}},
       {HostBurst{topology.host(0), topology.host(1), {1}}, {}},
+      {HostVerbs{topology.host(0), 0, VerbsStatus::kFatal}, {}},
       {HostDrain{topology.host(0), DrainKind::kStalled, {}}, {}},
   };
   for (const Case& c : cases) {

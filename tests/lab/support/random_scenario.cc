@@ -281,6 +281,7 @@ std::string fault_body(Numbers& n, const Shape& shape, faults::FaultKind kind) {
       return Text{"zone: {}, down: {}us, reload: {}us", shape.t1 == 0 ? "rack-0" : "spine-0",
                   1 + n.below(15), n.below(10)}
           .value;
+    case Kind::kVerbs: return host() + ", qp: 1, status: fatal";
     case Kind::kAttack: return "kind: flood, " + two_hosts(n, shape);
     case Kind::kDrain: return "switch: " + some_switch(n, shape);
     case Kind::kDenylist: return Text{"{}, path: \"p{}/*\"", host(), plane}.value;

@@ -303,6 +303,12 @@ const std::vector<EffectRow>& table() {
        [](const View& v) {
          return v.silent({kT1Downlink, "p1.t1-0:d0"});
        }},
+      {"verbs", "{host: h0, qp: 1, status: fatal}",
+       [](const View& v) {
+         // What was under way is answered, and then nothing comes to h0 any more.
+         return v.at("h0:p0", false).size() + v.at("h0:p1", false).size();
+       },
+       "workload: [{write: {from: h0, to: h2, size: 1MiB, count: 40}}]\n"},
       {"drain", "{switch: p0.t1-0, for: 40us}",
        [](const View& v) { return size_t{v.data_out(kT1Downlink) < 10}; }},
   };
