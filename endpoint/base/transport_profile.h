@@ -66,6 +66,7 @@ struct TransportProfile {
   DscpMap dscps;     ///< the fabric's
   bool icrc = true;  ///< compute and verify the ICRC of every packet
   TransportKind transport = TransportKind::kMrc;
+  bool gid_moves = false;  ///< Device::set_gid_moves
 
   // Loss detection (RACK-style time rule, RFC 8985 §6.2 in fabric time).
   FabricTime reorder_window;  ///< base RTT + target queue delay (0.75 base RTT, UEC 1.0.3 p. 390)

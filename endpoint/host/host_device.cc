@@ -31,7 +31,9 @@ void check_range(std::string_view what, uint64_t value, uint64_t low, uint64_t h
 }
 
 HostDevice::HostDevice(HostImpl& node)
-    : node_(node), identities_(node.host_.environment.seed, node.host_.environment.self) {}
+    : node_(node),
+      identities_(node.host_.environment.seed, node.host_.environment.self),
+      gid_moves_(node.host_.profile.gid_moves) {}
 
 DeviceAttributes HostDevice::query_device() const {
   DeviceAttributes attributes;

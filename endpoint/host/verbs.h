@@ -73,7 +73,7 @@ class Device {
   virtual PortAttributes query_port() const = 0;
   /// After all ports were dark, does the host's address come back at other entries of the table of GIDs, with
   /// kGidChange behind kPortActive? So Linux does where an interface's IPv4 address is there only after its link is
-  /// (seen in NCCL's issue 2157). At first it does not.
+  /// (seen in NCCL's issue 2157). At first as the transport's profile has it.
   virtual void set_gid_moves(bool moves) = 0;
 
   /// Lets peers that have the rkey access `memory`, which must stay until it is deregistered.

@@ -284,6 +284,12 @@ std::span<const TransportOption> transport_options() {
         "RoCE: switches send each packet to the uplink with the shortest queue; needs a receiver "
         "that is selective and patient (recovery, reorder)",
         O::Switch{&P::adaptive_routing}},
+      O{"gid_after_flap",
+        "when all ports of a NIC were down, the host's address comes back at the same entries of its "
+        "table of GIDs, or at others, with GID_CHANGE (NCCL's issue 2157); for programs of RDMA",
+        O::Word{{"kept", "moved"},
+                [](const P& p) -> size_t { return p.gid_moves ? 1 : 0; },
+                [](P& p, size_t word) { p.gid_moves = word == 1; }}},
       O{"icrc", "compute and verify the ICRC of every packet", O::Switch{&P::icrc}},
   };
   return kOptions;

@@ -92,6 +92,7 @@ int VerbsSession::modify_qp(const ModifyRequest& request) {
     if (programs_.controller().profiles().is_cc_online(init.cc_profile_id)) init.cc_profile_id = 0;
     device_.modify(qp->qpn, init);
   } else if (to == IbvState::kReadyToReceive) {
+    if (!has_address(wanted.sgid_index)) return ENODATA;
     if ((request.mask & kMaskAccess) != 0) device_.modify_access(qp->qpn, access_of(wanted.access));
     device_.modify(qp->qpn, receive_of(wanted, mrc_masks));
   } else {
@@ -102,6 +103,12 @@ int VerbsSession::modify_qp(const ModifyRequest& request) {
   qp->masks = masks;
   qp->mrc_masks = mrc_masks;
   return 0;
+}
+
+/// Linux looks the entry up on the way to RTR alone and keeps it for the queue pair (rdma_get_gid_attr): one that is
+/// connected outlives a table that moves, and whoever connects with an index that it has remembered gets ENODATA.
+bool VerbsSession::has_address(uint8_t gid_index) const {
+  return gid_index < 32 && (device_.query_port().gids >> gid_index & 1) != 0;
 }
 
 int VerbsSession::query_qp(uint32_t handle, Reply& reply) {

@@ -153,6 +153,7 @@ class VerbsSession : public ProgramShare {
   int destroy_srq(uint32_t handle);
   int create_qp(const QpRequest& request, Reply& reply);
   int modify_qp(const ModifyRequest& request);
+  bool has_address(uint8_t gid_index) const;
   int query_qp(uint32_t handle, Reply& reply);
   int destroy_qp(uint32_t handle);
 

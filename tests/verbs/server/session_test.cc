@@ -84,6 +84,41 @@ TEST_CASE("memory that is not there, wraps around or may not be written is not r
   CHECK(status(address, 100, address, verbs::kRemoteWrite) == EINVAL);
 }
 
+TEST_CASE("an entry of the table of GIDs that the address has left is no way to RTR") {
+  VerbsWorld world;
+  world.fabric.host(0).device().set_gid_moves(true);
+  auto guest = world.enter(0);
+  auto peer = world.enter(1);
+  guest->greet();
+  peer->greet();
+  const uint32_t cq = guest->cq(10);
+  const auto receives = [&](uint8_t entry) {
+    verbs::ModifyRequest request{};
+    request.handle = guest->qp(cq, cq).handle;
+    request.attributes.state = 1;
+    request.mask = 0x39;
+    CHECK(guest->call(Op::kModifyQp, request).status == 0);
+    request.attributes.state = 2;
+    request.mask = 0x129181;
+    std::copy_n(peer.program->hello.gid, 16, request.attributes.remote_gid);
+    request.attributes.remote_qpn = 17;
+    request.attributes.path_mtu = 5;
+    request.attributes.sgid_index = entry;
+    return guest->call(Op::kModifyQp, request).status;
+  };
+  CHECK(receives(0) == 0);
+  CHECK(receives(3) == 0);
+  for (const uint8_t entry : {4, 8, 255}) CHECK(receives(entry) == ENODATA);
+  for (const bool up : {false, true}) {
+    for (const char* port : {"h0:p0", "h0:p1"}) {
+      world.fabric.set_link(world.fabric.now(), world.fabric.link_of(port), up);
+    }
+    world.run(FabricTime::from_us(10), {guest.session.get()});
+  }
+  CHECK(receives(0) == ENODATA);
+  CHECK(receives(4) == 0);
+}
+
 TEST_CASE("a queue pair goes through its states by the rules of its transport") {
   VerbsWorld world;
   auto guest = world.enter(0);
