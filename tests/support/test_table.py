@@ -242,6 +242,9 @@ class Table:
         yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others", when, "sums",
                    ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
                    timeout=self.timeout())
+        yield Test("a collective held in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build, "--gloo"], "others",
+                   (NIGHTLY,), "sums", ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma", "gloo_ring"), lane="live",
+                   root=True, sandbox=True, cost=60, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
                    when, "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
