@@ -25,11 +25,16 @@ inline size_t mrc_frame_size(const MrcFrameSpec& spec) {
   return mrc_header_size(spec) + spec.payload_length + pad_of(spec.payload_length) + kIcrcBytes;
 }
 
+/// A packet whose format has payload: its sender's, or its responder's in the answer to a READ.
+inline bool has_payload(Opcode opcode) {
+  return carries_data(opcode) || is_rc_read_response(opcode);
+}
+
 /// Writes all headers into `out` and returns where the payload goes: `out` has mrc_frame_size bytes,
 /// or mrc_header_size of them if no payload is to follow (then that is empty). The caller copies the
 /// payload there, then calls finish_mrc_frame to zero the pad and write ICRC.
 inline std::span<uint8_t> write_mrc_headers(const MrcFrameSpec& spec, std::span<uint8_t> out) {
-  assert(spec.payload_length == 0 || carries_data(spec.bth.opcode));
+  assert(spec.payload_length == 0 || has_payload(spec.bth.opcode));
   assert(out.size() >= mrc_header_size(spec));
   const FrameLayout at = layout_of(spec.encapsulation);
   write_datagram(spec, mrc_frame_size(spec), out.first(at.bth));

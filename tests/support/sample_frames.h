@@ -28,6 +28,7 @@ inline constexpr std::array kAllOpcodes{
     Opcode::kProbeRequest,
 };
 
+/// The first twelve are SENDs and WRITEs.
 inline constexpr std::array kRcOpcodes{
     Opcode::kSendFirst,     Opcode::kSendMiddle,
     Opcode::kSendLast,      Opcode::kSendLastImm,
@@ -36,6 +37,10 @@ inline constexpr std::array kRcOpcodes{
     Opcode::kRcWriteLast,   Opcode::kRcWriteLastImm,
     Opcode::kRcWriteOnly,   Opcode::kRcWriteOnlyImm,
     Opcode::kRcAcknowledge, Opcode::kCongestionNotification,
+    Opcode::kRcReadRequest, Opcode::kRcReadFirst,
+    Opcode::kRcReadMiddle,  Opcode::kRcReadLast,
+    Opcode::kRcReadOnly,    Opcode::kRcAtomicAcknowledge,
+    Opcode::kRcCompareSwap, Opcode::kRcFetchAdd,
 };
 
 /// A stream of uniform numbers from one seed.
@@ -92,6 +97,17 @@ inline Extension random_extension(Opcode opcode, Numbers& n) {
     case Opcode::kAcknowledge:
     case Opcode::kRcAcknowledge: return Aeth{u8(), u32() & 0xFF'FFFF};
     case Opcode::kCongestionNotification: return CnpHeader{};
+    case Opcode::kRcReadRequest:
+      return RcHeaders{Reth{n.next<uint64_t>(), u32(), u32()}, std::nullopt};
+    case Opcode::kRcReadFirst:
+    case Opcode::kRcReadLast:
+    case Opcode::kRcReadOnly: return RcResponse{Aeth{u8(), u32() & 0xFF'FFFF}, std::nullopt};
+    case Opcode::kRcReadMiddle: return RcResponse{};
+    case Opcode::kRcAtomicAcknowledge:
+      return RcResponse{Aeth{u8(), u32() & 0xFF'FFFF}, AtomicAckEth{n.next<uint64_t>()}};
+    case Opcode::kRcCompareSwap:
+    case Opcode::kRcFetchAdd:
+      return AtomicEth{n.next<uint64_t>(), u32(), n.next<uint64_t>(), n.next<uint64_t>()};
     case Opcode::kSack: return random_seth(n);
     case Opcode::kNack: {
       Neth h{u8(), u8(), {u32()}, u16(), u16(), Psn{u32()}, 0, 0, u16()};
@@ -119,7 +135,7 @@ inline Extension random_extension(Opcode opcode, Numbers& n) {
   return w;
 }
 
-/// A frame in which every field that can be chosen is random. What carries data has `payload_length` bytes.
+/// A frame in which every field that can be chosen is random. What has a payload has one of `payload_length` bytes.
 inline MrcFrameSpec random_spec(Opcode opcode, uint64_t seed, size_t payload_length = 0) {
   Numbers n{seed};
   MrcFrameSpec spec;
@@ -144,7 +160,7 @@ inline MrcFrameSpec random_spec(Opcode opcode, uint64_t seed, size_t payload_len
   spec.bth.retransmission = n.flip() && !is_rc(opcode);
   spec.bth.psn = Psn{n.next<uint32_t>()};
   spec.extension = random_extension(opcode, n);
-  spec.payload_length = carries_data(opcode) ? payload_length : 0;
+  spec.payload_length = has_payload(opcode) ? payload_length : 0;
   return spec;
 }
 

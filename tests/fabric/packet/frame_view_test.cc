@@ -75,7 +75,7 @@ TEST_CASE("a frame view says what the decoded packet says, also of odd frames") 
        {Encapsulation::kSrv6, Encapsulation::kIpv6, Encapsulation::kIpv4}) {
     for (const Opcode opcode : opcodes) {
       for (uint64_t seed = 0; seed < 4; ++seed) {
-        MrcFrameSpec spec = test::random_spec(opcode, seed, carries_data(opcode) ? 30 + seed : 0);
+        MrcFrameSpec spec = test::random_spec(opcode, seed, 30 + seed);
         spec.encapsulation = encapsulation;
         if (encapsulation == Encapsulation::kIpv4) {
           spec.inner_source = FrameView::mapped_ipv4({10, 0, 0, 1});

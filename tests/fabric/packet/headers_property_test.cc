@@ -77,7 +77,7 @@ TEST_CASE("a truncated frame is refused at every length, or read up to what is t
       CHECK_FALSE(icrc_ok(frame));
       if (parse_mrc_frame(frame, packet, {.allow_cut = true}) != ParseError::kNone) continue;
       CHECK(packet.cut);
-      CHECK(packet.payload_length == (carries_data(opcode) ? 40u : 0u));
+      CHECK(packet.payload_length == (has_payload(opcode) ? 40u : 0u));
       CHECK(packet.payload.size() <= packet.payload_length);
     }
   }

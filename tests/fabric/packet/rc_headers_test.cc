@@ -174,8 +174,12 @@ TEST_CASE("what an RC packet may not be is refused by name") {
        [bth](std::vector<uint8_t>& f) { f[bth + 1] |= 0x10; }, ParseError::kBadPad},
       {"a CNP without its 16 bytes", Opcode::kRcAcknowledge, 0, to(Opcode::kCongestionNotification),
        ParseError::kLengthMismatch},
-      {"a READ, which is not here", Opcode::kSendOnly, 16,
-       [bth](std::vector<uint8_t>& f) { f[bth] = 0x0C; }, ParseError::kUnknownOpcode},
+      {"a READ with more behind its RETH", Opcode::kSendOnly, 20, to(Opcode::kRcReadRequest),
+       ParseError::kLengthMismatch},
+      {"a READ's answer without room for AETH", Opcode::kSendOnly, 0, to(Opcode::kRcReadOnly),
+       ParseError::kLengthMismatch},
+      {"a SEND that invalidates, which is not here", Opcode::kSendOnly, 16,
+       [bth](std::vector<uint8_t>& f) { f[bth] = 0x16; }, ParseError::kUnknownOpcode},
   };
   for (const Case& c : cases) {
     CAPTURE(c.about);
