@@ -67,12 +67,12 @@ uint32_t MemoryRegistry::free_number() const {
   return number;
 }
 
-void MemoryRegistry::Target::write(std::span<const uint8_t> bytes) const {
+void MemoryRegistry::Target::write(std::span<const uint8_t> bytes, bool last) const {
   if (bytes.empty()) return;
   if (data != nullptr) {
     std::memcpy(data, bytes.data(), bytes.size());
   } else if (access != nullptr) {
-    access->write(offset, bytes);
+    access->write(offset, bytes, last);
   }
 }
 

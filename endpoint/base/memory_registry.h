@@ -49,8 +49,8 @@ class MemoryRegistry {
     uint8_t* data = nullptr;  ///< of `length` bytes; null unless kOk, and if the region has none
     RegionAccess* access = nullptr;  ///< instead of `data`
     uint64_t offset = 0;             ///< where the target begins in `access`
-    /// Puts bytes there, or gets them. A run without payload has no place for them.
-    void write(std::span<const uint8_t> bytes) const;
+    /// Puts bytes there, or gets them; `last` as RegionAccess has it. A run without payload has no place for them.
+    void write(std::span<const uint8_t> bytes, bool last) const;
     void read(std::span<uint8_t> bytes) const;
     /// Bytes have a place there.
     bool has_bytes() const { return data != nullptr || access != nullptr; }

@@ -11,8 +11,9 @@ namespace mrclab::endpoint {
 class RegionAccess {
  public:
   virtual ~RegionAccess() = default;
-  /// Puts one packet's bytes there. The accessor sees to it that the last 8 of them are seen last: programs poll them.
-  virtual void write(uint64_t offset, std::span<const uint8_t> bytes) = 0;
+  /// Puts one packet's bytes there. `last`: a message ends with them, and the accessor sees to it that the last 8 of
+  /// them are seen last, because programs poll them. Of other packets nobody may wait for a part.
+  virtual void write(uint64_t offset, std::span<const uint8_t> bytes, bool last) = 0;
   virtual void read(uint64_t offset, std::span<uint8_t> bytes) = 0;
 };
 
@@ -20,7 +21,7 @@ class RegionAccess {
 class SpanAccess : public RegionAccess {
  public:
   explicit SpanAccess(std::span<uint8_t> memory) : memory_(memory) {}
-  void write(uint64_t offset, std::span<const uint8_t> bytes) override {
+  void write(uint64_t offset, std::span<const uint8_t> bytes, bool) override {
     const uint64_t room = memory_.size() - std::min<uint64_t>(offset, memory_.size());
     if (room > 0)
       std::copy_n(bytes.begin(), std::min<uint64_t>(bytes.size(), room), memory_.data() + offset);

@@ -31,10 +31,11 @@ class ScatterList : public RegionAccess {
     return size;
   }
 
-  void write(uint64_t offset, std::span<const uint8_t> bytes) override {
+  void write(uint64_t offset, std::span<const uint8_t> bytes, bool last) override {
     for_each(offset, bytes.size(),
              [&](const MemoryPiece& piece, uint64_t at, uint64_t from, uint64_t count) {
-               piece.access->write(piece.offset + at, bytes.subspan(from, count));
+               piece.access->write(piece.offset + at, bytes.subspan(from, count),
+                                   last && from + count == bytes.size());
              });
     watch_.memory_written();
   }
@@ -71,8 +72,8 @@ class ScatterList : public RegionAccess {
 class WatchedRegion : public RegionAccess {
  public:
   WatchedRegion(RegionAccess& memory, MemoryWatch& watch) : memory_(memory), watch_(watch) {}
-  void write(uint64_t offset, std::span<const uint8_t> bytes) override {
-    memory_.write(offset, bytes);
+  void write(uint64_t offset, std::span<const uint8_t> bytes, bool last) override {
+    memory_.write(offset, bytes, last);
     watch_.memory_written();
   }
   void read(uint64_t offset, std::span<uint8_t> bytes) override { memory_.read(offset, bytes); }

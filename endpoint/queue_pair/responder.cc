@@ -89,7 +89,7 @@ Refusal Responder::on_write(const MrcPacket& packet, Replies& replies, uint64_t&
   if (target.data != nullptr && !packet.cut) {
     std::memcpy(target.data, packet.payload.data(), packet.payload.size());
   } else if (target.access != nullptr) {
-    target.write(packet.payload);
+    target.write(packet.payload, is_last(packet.bth.opcode));
   }
   placed = packet.payload_length;
   const bool last = is_last(packet.bth.opcode);

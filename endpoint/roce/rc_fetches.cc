@@ -62,7 +62,7 @@ Refusal RcResponder::on_atomic(const MrcPacket& packet, std::optional<RcReply>& 
   if (add || original == atomic.compare) {
     const uint64_t value = add ? original + atomic.swap_add : atomic.swap_add;
     std::memcpy(bytes.data(), &value, bytes.size());
-    target.write(bytes);
+    target.write(bytes, true);
   }
   answers_.remember(expected_, original);
   answers_.push({expected_, expected_, expected_, {}, original});

@@ -104,7 +104,7 @@ bool RcMessages::take_answer(Sequence s, const MrcPacket& packet) {
     // Memory has it in the order of the host (InfiniBand specification 9.4.5).
     std::array<uint8_t, 8> bytes;
     std::memcpy(bytes.data(), &response.original->original, bytes.size());
-    if (into != nullptr) into->write(0, bytes);
+    if (into != nullptr) into->write(0, bytes, true);
     ++m.answered;
     return true;
   }
@@ -113,7 +113,7 @@ bool RcMessages::take_answer(Sequence s, const MrcPacket& packet) {
   const bool last =
       packet.bth.opcode == Opcode::kRcReadLast || packet.bth.opcode == Opcode::kRcReadOnly;
   if (packet.payload_length != wanted || last != (s == m.last)) return false;
-  if (into != nullptr && !packet.cut && wanted > 0) into->write(offset, packet.payload);
+  if (into != nullptr && !packet.cut && wanted > 0) into->write(offset, packet.payload, last);
   ++m.answered;
   return true;
 }

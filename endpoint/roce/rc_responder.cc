@@ -222,17 +222,18 @@ bool RcResponder::fits(Opcode opcode, uint64_t length, Sequence s, const Message
 }
 
 uint64_t RcResponder::place(const MrcPacket& packet, Sequence s, const Message& message) const {
-  if (!packet.cut) put(s, packet.payload, message);
+  if (!packet.cut) put(s, packet.payload, message, is_last(packet.bth.opcode));
   return packet.payload_length;
 }
 
 /// A run without payload has none to put anywhere, and no memory for it.
-void RcResponder::put(Sequence s, std::span<const uint8_t> bytes, const Message& message) const {
+void RcResponder::put(Sequence s, std::span<const uint8_t> bytes, const Message& message,
+                      bool last) const {
   if (bytes.empty()) return;
-  if (!message.send) return target_of(s, bytes.size(), message).write(bytes);
+  if (!message.send) return target_of(s, bytes.size(), message).write(bytes, last);
   const uint64_t offset = offset_of(s, message);
   if (receive_->access != nullptr) {
-    receive_->access->write(offset, bytes);
+    receive_->access->write(offset, bytes, last);
   } else if (!receive_->buffer.elided()) {
     std::memcpy(receive_->buffer.data() + offset, bytes.data(), bytes.size());
   }
@@ -326,7 +327,7 @@ uint64_t RcResponder::place_held(Sequence first, const Message& message) {
       slot = {};
       continue;
     }
-    put(s, slot.bytes, message);
+    put(s, slot.bytes, message, is_last(slot.opcode));
     placed += std::exchange(slot.held, 0);
     slot.message = message;
     slot.bytes = {};

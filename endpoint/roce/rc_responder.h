@@ -132,7 +132,7 @@ class RcResponder {
   bool fits(Opcode opcode, uint64_t length, Sequence s, const Message& message) const;
   uint64_t offset_of(Sequence s, const Message& message) const;
   uint64_t place(const MrcPacket& packet, Sequence s, const Message& message) const;
-  void put(Sequence s, std::span<const uint8_t> bytes, const Message& message) const;
+  void put(Sequence s, std::span<const uint8_t> bytes, const Message& message, bool last) const;
   bool lacks_receive(Opcode opcode) const;
   void finish_packet(Opcode opcode, const Message& message, std::optional<uint32_t> immediate,
                      bool solicited);

@@ -4,8 +4,10 @@
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -13,8 +15,14 @@
 namespace mrclab::verbs {
 namespace {
 
-/// So much at the end of each write is copied apart.
+/// So much at the end of each message is copied apart.
 constexpr size_t kLastBytes = 8;
+/// Where another length is right it is only slower.
+constexpr size_t kPageBytes = 4096;
+
+iovec piece_of(std::span<const uint8_t> bytes) {
+  return {const_cast<uint8_t*>(bytes.data()), bytes.size()};
+}
 
 /// A file of procfs that is called mem, and in no folder of procfs but a process's. Other files there could keep the
 /// reader waiting, or mean something when they are written to.
@@ -46,8 +54,12 @@ ProgramMemory::ProgramMemory(netio::FileDescriptor memory) : memory_(std::move(m
 
 bool ProgramMemory::read(uint64_t address, std::span<uint8_t> into) const {
   while (!into.empty()) {
-    const ssize_t got =
-        ::pread(memory_.get(), into.data(), into.size(), static_cast<off_t>(address));
+    // The kernel looks for pages a page's length at a time, from where a piece begins. So a piece of its own ends with
+    // the first page: where all lengths would lie across two pages, it would look twice as often.
+    const size_t first = std::min<size_t>(into.size(), kPageBytes - address % kPageBytes);
+    const std::array pieces{piece_of(into.first(first)), piece_of(into.subspan(first))};
+    const ssize_t got = ::preadv(memory_.get(), pieces.data(), first < into.size() ? 2 : 1,
+                                 static_cast<off_t>(address));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     address += static_cast<uint64_t>(got);
@@ -56,13 +68,24 @@ bool ProgramMemory::read(uint64_t address, std::span<uint8_t> into) const {
   return true;
 }
 
-bool ProgramMemory::write(uint64_t address, std::span<const uint8_t> bytes) const {
-  if (bytes.size() <= kLastBytes) return copy_in(address, bytes);
+/// Two copies by one call: the kernel writes to this file a piece after the other (procfs has write, not write_iter).
+bool ProgramMemory::write_last(uint64_t address, std::span<const uint8_t> bytes) const {
+  if (bytes.size() <= kLastBytes) return write(address, bytes);
   const size_t first = bytes.size() - kLastBytes;
-  return copy_in(address, bytes.first(first)) && copy_in(address + first, bytes.subspan(first));
+  const std::array pieces{piece_of(bytes.first(first)), piece_of(bytes.subspan(first))};
+  ssize_t put = 0;
+  do {
+    put = ::pwritev(memory_.get(), pieces.data(), static_cast<int>(pieces.size()),
+                    static_cast<off_t>(address));
+  } while (put < 0 && errno == EINTR);
+  if (put <= 0) return false;
+  const auto done = static_cast<size_t>(put);
+  if (done < first && !write(address + done, bytes.subspan(done, first - done))) return false;
+  const size_t rest = std::max(done, first);
+  return write(address + rest, bytes.subspan(rest));
 }
 
-bool ProgramMemory::copy_in(uint64_t address, std::span<const uint8_t> bytes) const {
+bool ProgramMemory::write(uint64_t address, std::span<const uint8_t> bytes) const {
   while (!bytes.empty()) {
     const ssize_t put =
         ::pwrite(memory_.get(), bytes.data(), bytes.size(), static_cast<off_t>(address));

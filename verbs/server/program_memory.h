@@ -2,9 +2,9 @@
 // The memory of a program, by the descriptor of its own /proc/self/mem: it works from another user's process, needs no
 // right to trace, and is bound to that address space, whatever becomes of the process.
 //
-// Any address at all: one that is not mapped is refused, and nothing else happens. Bytes that a packet brings land so
+// Any address at all: one that is not mapped is refused, and nothing else happens. The bytes that end a message land so
 // that whoever sees the last of them sees all: stores within one copy of the kernel are in no order, those of two
-// copies are, so the last eight bytes are copied by a call of their own.
+// copies are, so the last eight bytes are copied by themselves.
 //
 // What is not covered: memory behind which a program's own fault handler stands (userfaultfd, a FUSE file) stops the
 // caller until that handler answers. The gate then names the process that is held up.
@@ -27,12 +27,12 @@ class ProgramMemory {
   /// Both return false if a part of it is not there; the rest may be written then.
   bool read(uint64_t address, std::span<uint8_t> into) const;
   bool write(uint64_t address, std::span<const uint8_t> bytes) const;
+  /// The same, the last eight bytes behind all others.
+  bool write_last(uint64_t address, std::span<const uint8_t> bytes) const;
   /// Is the first and the last byte there? For a registration.
   bool has(uint64_t address, uint64_t length) const;
 
  private:
-  bool copy_in(uint64_t address, std::span<const uint8_t> bytes) const;
-
   netio::FileDescriptor memory_;
 };
 

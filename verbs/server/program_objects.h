@@ -24,8 +24,13 @@ class RegionObject : public endpoint::RegionAccess {
  public:
   RegionObject(const ProgramMemory& memory, const RegionRequest& request, uint32_t domain)
       : memory_(memory), request_(request), domain_(domain) {}
-  void write(uint64_t offset, std::span<const uint8_t> bytes) override {
-    if (alive_) memory_.write(request_.address + offset, bytes);
+  void write(uint64_t offset, std::span<const uint8_t> bytes, bool last) override {
+    if (!alive_) return;
+    if (last) {
+      memory_.write_last(request_.address + offset, bytes);
+    } else {
+      memory_.write(request_.address + offset, bytes);
+    }
   }
   void read(uint64_t offset, std::span<uint8_t> bytes) override {
     if (!alive_ || !memory_.read(request_.address + offset, bytes)) {
