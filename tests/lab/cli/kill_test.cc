@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// How many kills the ordinary test does per command.
-constexpr uint64_t kSample = 25;
+constexpr uint64_t kSample = 12;
 
 std::vector<uint64_t> chosen_steps(uint64_t count) {
   const bool all = test::nightly();
