@@ -58,7 +58,7 @@ JobLanes lanes_of(const PlannedJob& plan, const OpSpans& spans, size_t most) {
   for (uint32_t i = 0; i < spans.ops.size(); ++i) {
     const Op& op = plan.graph.op(i);
     const OpSpan& span = spans.ops[i];
-    if (op.kind == OpKind::kCompute && !computes(op)) continue;
+    if (!computes(op) && !exchanges(op)) continue;
     LaneBar bar{op.rank, 0, i, span.begin, std::min(span.end, spans.horizon), {}};
     bar.active = std::min(span.active, bar.end);
     if (bar.begin == FabricTime::never() || bar.begin >= bar.end) continue;

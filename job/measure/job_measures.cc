@@ -50,7 +50,7 @@ class Measuring {
     std::map<std::string, uint32_t> known;
     for (uint32_t i = 0; i < plan_.graph.ops().size(); ++i) {
       group_of_.push_back(0);
-      if (plan_.graph.op(i).kind == OpKind::kCompute) continue;
+      if (!exchanges(plan_.graph.op(i))) continue;
       const std::string name = exchange_group(plan_, i);
       const auto next = static_cast<uint32_t>(std::min(known.size(), kMaxExposedGroups - 1));
       const auto [found, is_new] = known.try_emplace(name, next);

@@ -65,6 +65,10 @@ bool is_notice(const Op& message) {
 
 bool computes(const Op& op) { return op.kind == OpKind::kCompute && op.lane != kNoLane; }
 
+bool is_within_node(const Op& op) {
+  return op.kind == OpKind::kCompute && op.lane == kNoLane && op.duration > FabricTime::zero();
+}
+
 OpSpans op_spans(const PlannedJob& plan, const JobProgram& program, const OpTimes& times) {
   assert(times.size() == program.graph().ops().size());
   OpSpans spans;
@@ -93,7 +97,7 @@ OpSpans op_spans(const PlannedJob& plan, const JobProgram& program, const OpTime
 
 std::string exchange_group(const PlannedJob& plan, uint32_t op) {
   const Op& is = plan.graph.op(op);
-  if (is.kind == OpKind::kCompute) return {};
+  if (!exchanges(is)) return {};
   const std::string& group = plan.labels[plan.label_of[op]].group;
   if (!group.empty()) return group;
   return is.kind == OpKind::kCollective ? plan.graph.groups()[is.group].name : "messages";

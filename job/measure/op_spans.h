@@ -52,5 +52,9 @@ std::string message_group(const PlannedJob& plan, const JobProgram& program, uin
 
 /// Does the operation of the job compute: take its rank's lane and time?
 bool computes(const Op& op);
+/// Is it a collective within a node (plan/node_time.h): time without messages, in no lane?
+bool is_within_node(const Op& op);
+/// Does it compute nothing and take time or messages?
+inline bool exchanges(const Op& op) { return op.kind != OpKind::kCompute || is_within_node(op); }
 
 }  // namespace mrclab::job

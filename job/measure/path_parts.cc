@@ -29,6 +29,11 @@ std::vector<PathPart> path_parts(const PlannedJob& plan, const JobProgram& progr
         part.group = message_group(plan, program, piece.op);
         break;
       case PathPiece::Kind::kCompute:
+        if (is_within_node(op)) {
+          part.kind = PathPart::Kind::kExchange;
+          part.group = message_group(plan, program, piece.op);
+          break;
+        }
         part.kind = !computes(op)    ? PathPart::Kind::kIdle
                     : op.rank == own ? PathPart::Kind::kCompute
                                      : PathPart::Kind::kWaitFor;

@@ -39,7 +39,7 @@ class RankShares {
     const auto known = [&](FabricTime t) { return std::min(t, spans_.horizon); };
     if (computes(op)) {
       computing_.push_back({known(span.begin), known(span.end)});
-    } else if (op.kind != OpKind::kCompute) {
+    } else if (exchanges(op)) {
       exchanging_[group].push_back({known(span.active), known(span.end)});
       if (span.begin < span.active && span.last_rank != op.rank) {
         waits_.push_back({{known(span.begin), known(span.active)}, span.last_rank});

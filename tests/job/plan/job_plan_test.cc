@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "job/measure/job_measures.h"
 #include "job/plan/compute_time.h"
 #include "job/plan/job_groups.h"
 #include "job/plan/job_keys.h"
@@ -197,6 +198,11 @@ TEST_CASE("collectives within a node take time and no packets") {
   CHECK(job.graph.op(0).kind == OpKind::kCompute);
   CHECK(job.graph.op(0).duration == FabricTime::from_us(6) + FabricTime::from_us(6));
   CHECK(job.graph.op(1).kind == OpKind::kCollective);
+  const JobProgram program(job.graph);
+  const JobMeasures measures = measure_job(job, program, ideal_times(program, kPlanNetwork));
+  REQUIRE(measures.groups == std::vector<std::string>{"tp", "dp"});
+  CHECK(measures.exposed_by[0].mean == FabricTime::from_us(12));  // it is an exchange like others
+  CHECK(measures.compute == FabricTime::zero());
 }
 
 TEST_CASE("experts are popular unevenly, and everybody knows which") {
