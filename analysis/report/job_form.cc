@@ -43,7 +43,7 @@ Form job_form() {
                              {"bubble_ns", count_form(), "mean of a step"},
                              {"ideal_ns", or_null(count_form()), "mean of a step"}});
   const Form part = object({{"what", text(), "compute, exchange GROUP, wait for rank N, idle"},
-                            {"ns", count_form(), ""}});
+                            {"ns", count_form(), "how long, in nanoseconds"}});
   const Form died = object({{"rank", count_form(), "that ended with an error"},
                             {"host", text(), "whose it is"},
                             {"reason", text(), "the error"},

@@ -12,7 +12,7 @@
 
 using namespace mrclab;
 using namespace mrclab::job;
-using namespace mrclab::job::test;
+using namespace mrclab::job::made;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "job/measure/job_measures.h"
 #include "job/run/ideal_run.h"
 
-namespace mrclab::job::test {
+namespace mrclab::job::made {
 
 inline constexpr IdealNetwork kByteANanosecond{BitRate::from_gbps(8), FabricTime::from_ns(100)};
 
@@ -133,4 +133,4 @@ inline PlannedJob drawn_job(uint64_t seed) {
   return maker.plan(steps);
 }
 
-}  // namespace mrclab::job::test
+}  // namespace mrclab::job::made

@@ -21,7 +21,7 @@
 
 using namespace mrclab;
 using namespace mrclab::job;
-using namespace mrclab::job::test;
+using namespace mrclab::job::made;
 using mrclab::test::error_of;
 using mrclab::test::mentions;
 

@@ -20,6 +20,13 @@ namespace mrclab::test {
 
 using namespace mrclab::endpoint;
 
+/// Of each completion, in order.
+inline std::vector<WorkStatus> statuses(const std::vector<WorkCompletion>& all) {
+  std::vector<WorkStatus> list;
+  for (const WorkCompletion& completion : all) list.push_back(completion.status);
+  return list;
+}
+
 class VerbsLab {
  public:
   static constexpr uint64_t kVa = 0x7f12'3456'7000, kSize = 1 << 16;

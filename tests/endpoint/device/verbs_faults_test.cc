@@ -17,12 +17,6 @@ HostVerbs fault_of(const VerbsLab& lab, VerbsStatus status, uint32_t qp = 0) {
   return {lab.fabric.topology.host(0), qp, status};
 }
 
-std::vector<WorkStatus> statuses(const std::vector<WorkCompletion>& done) {
-  std::vector<WorkStatus> all;
-  for (const WorkCompletion& completion : done) all.push_back(completion.status);
-  return all;
-}
-
 }  // namespace
 
 TEST_CASE("a device fault completes the oldest work with its status, and flushes what is behind") {
@@ -46,8 +40,8 @@ TEST_CASE("a device fault completes the oldest work with its status, and flushes
       const auto done = lab.near.poll();
       REQUIRE(done.size() == 4);
       CHECK(done[0].wr_id == 1);
-      CHECK(statuses(done) == std::vector{seen, WorkStatus::kFlushError, WorkStatus::kFlushError,
-                                          WorkStatus::kFlushError});
+      CHECK(test::statuses(done) == std::vector{seen, WorkStatus::kFlushError,
+                                                WorkStatus::kFlushError, WorkStatus::kFlushError});
       CHECK(lab.near.state() == QpState::kError);
       const auto events = lab.near.events();
       REQUIRE(events.size() == 1);

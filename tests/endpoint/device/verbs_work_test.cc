@@ -21,12 +21,6 @@ std::vector<uint8_t> numbers(size_t count) {
   return data;
 }
 
-std::vector<WorkStatus> statuses(const std::vector<WorkCompletion>& all) {
-  std::vector<WorkStatus> list;
-  for (const WorkCompletion& c : all) list.push_back(c.status);
-  return list;
-}
-
 }  // namespace
 
 TEST_CASE("a program READs, adds and swaps in the other's memory, on its own host and far away") {
@@ -76,7 +70,8 @@ TEST_CASE(
   request.immediate = 77;
   CHECK(lab.near.post(std::move(request)) == PostResult::kOk);
   lab.run_for(us(100));
-  CHECK(statuses(lab.near.poll().empty() ? lab.far.poll() : std::vector<WorkCompletion>{}).empty());
+  CHECK(test::statuses(lab.near.poll().empty() ? lab.far.poll() : std::vector<WorkCompletion>{})
+            .empty());
   CHECK(std::equal(data.begin(), data.end(), lab.far.bytes.begin() + 50));
   for (const auto& observer : lab.fabric.observers) CHECK(observer.packets.empty());
 }
@@ -271,9 +266,9 @@ TEST_CASE(
   CHECK(lab.near.post(lab.atomic(2, WorkRequest::Opcode::kFetchAdd, 4, 0, 1)) == PostResult::kOk);
   CHECK(lab.near.post(lab.read(3, 0, 0, 8)) == PostResult::kOk);
   lab.run_for(us(200));
-  CHECK(statuses(lab.near.poll()) == std::vector{WorkStatus::kSuccess,
-                                                 WorkStatus::kRemoteInvalidRequest,
-                                                 WorkStatus::kFlushError});
+  CHECK(test::statuses(lab.near.poll()) == std::vector{WorkStatus::kSuccess,
+                                                       WorkStatus::kRemoteInvalidRequest,
+                                                       WorkStatus::kFlushError});
 }
 
 TEST_CASE("so many READs are under way as both ends have room for") {
@@ -331,5 +326,5 @@ TEST_CASE("34.36 s of retries take few events, and then the retry counter is exc
   lab.run_for(FabricTime::from_ms(34'350));
   CHECK(lab.near.poll().empty());
   lab.run_for(FabricTime::from_ms(20));
-  CHECK(statuses(lab.near.poll()) == std::vector{WorkStatus::kRetryExceeded});
+  CHECK(test::statuses(lab.near.poll()) == std::vector{WorkStatus::kRetryExceeded});
 }

@@ -10,9 +10,9 @@
 #include <random>
 
 #include "analysis/capture/open_capture.h"
-#include "analysis/judge/tap_evidence.h"
 #include "analysis/history/packet_joiner.h"
 #include "analysis/judge/analyze.h"
+#include "analysis/judge/tap_evidence.h"
 #include "fabric/packet/trailer.h"
 #include "lab/run/run_taps.h"
 #include "lab/run/scenario_run.h"

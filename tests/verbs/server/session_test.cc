@@ -108,7 +108,8 @@ TEST_CASE("an entry of the table of GIDs that the address has left is no way to 
   };
   CHECK(receives(0) == 0);
   CHECK(receives(3) == 0);
-  for (const uint8_t entry : {4, 8, 255}) CHECK(receives(entry) == ENODATA);
+  for (const uint8_t entry : {uint8_t{4}, uint8_t{8}, uint8_t{255}})
+    CHECK(receives(entry) == ENODATA);
   for (const bool up : {false, true}) {
     for (const char* port : {"h0:p0", "h0:p1"}) {
       world.fabric.set_link(world.fabric.now(), world.fabric.link_of(port), up);
