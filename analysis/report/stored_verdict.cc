@@ -45,8 +45,8 @@ class Reader {
     for (size_t begin = 1; begin <= pointer.size();) {
       const size_t end = std::min(pointer.find('/', begin), pointer.size());
       if (value->is_null()) return std::nullopt;
-      if (value->is_array()) {  // the first of a list, where it has any
-        if (pointer.substr(begin, end - begin) != "0" || value->empty()) return std::nullopt;
+      if (value->is_array() && pointer.substr(begin, end - begin) == "0") {  // if it has any
+        if (value->empty()) return std::nullopt;
         value = &value->front();
         begin = end + 1;
         continue;

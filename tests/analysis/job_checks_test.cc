@@ -26,10 +26,10 @@ struct JobStory : test::TrafficStory {
   JobResult& job() { return run.inputs.jobs[0]; }
 };
 
-ExpectStepTime at_most(uint32_t percents, StepReference of = StepReference::kRoofline) {
+ExpectStepTime steps_at_most(uint32_t percents, StepReference of = StepReference::kRoofline) {
   return {Ratio{percents * Ratio::kOne / 100}, of};
 }
-ExpectStepTime at_most(FabricTime time) { return {time}; }
+ExpectStepTime steps_at_most(FabricTime time) { return {time}; }
 
 ExpectStepsDone steps(uint32_t count) { return {StepNumber{count}}; }
 
@@ -39,7 +39,7 @@ const Probability kThird = percent(33), kFifth = percent(20);
 
 TEST_CASE("every step that counts takes at most a share of its roofline") {
   JobStory story;
-  const CheckResult check = story.check(at_most(125));
+  const CheckResult check = story.check(steps_at_most(125));
   CHECK(check.note == "step 1 of llama took 100us, 125.0 % of 80us");
   CHECK(check.result == Result::kPass);
   CHECK(check.about == "time of each step ≤ 125 % of roofline");
@@ -48,23 +48,23 @@ TEST_CASE("every step that counts takes at most a share of its roofline") {
   REQUIRE(check.looked);
   CHECK(to_string(*check.looked) ==
         "7 steps by operation times, 0s to 1ms");  // the warm-up is none
-  CHECK(story.result(at_most(124)) == Result::kFail);
-  CHECK(story.result(at_most(us(100))) == Result::kPass);
-  CHECK(story.result(at_most(us(99))) == Result::kFail);
+  CHECK(story.result(steps_at_most(124)) == Result::kFail);
+  CHECK(story.result(steps_at_most(us(100))) == Result::kPass);
+  CHECK(story.result(steps_at_most(us(99))) == Result::kFail);
 }
 
 TEST_CASE("one slow step fails, and is named with the rank that computed longest") {
   JobStory story;
   delay_step(story.job(), 4, us(20));
   story.job().steps[4].slowest = 2;
-  const CheckResult check = story.check(at_most(115, StepReference::kMedian));
+  const CheckResult check = story.check(steps_at_most(115, StepReference::kMedian));
   CHECK(check.result == Result::kFail);
   CHECK(check.note == "step 4 of llama took 120us, 120.0 % of 100us");
   REQUIRE(check.where);
   CHECK(check.where->who == "step 4 of llama, slowest h2 (rank 2)");
   CHECK(check.where->from == us(500));
-  CHECK(story.result(at_most(120, StepReference::kMedian)) == Result::kPass);
-  ExpectStepTime later = at_most(115, StepReference::kMedian);
+  CHECK(story.result(steps_at_most(120, StepReference::kMedian)) == Result::kPass);
+  ExpectStepTime later = steps_at_most(115, StepReference::kMedian);
   later.from_step = {5};
   CHECK(story.result(later) == Result::kPass);
 }
@@ -72,21 +72,21 @@ TEST_CASE("one slow step fails, and is named with the rank that computed longest
 TEST_CASE("the baseline of steps is the mean of those before the first fault") {
   JobStory story;  // steps 1 and 2 end by 400us
   for (const size_t step : {1, 2}) story.job().steps[step].end -= us(20);
-  CHECK(story.result(at_most(125, StepReference::kBaseline)) == Result::kPass);
-  CHECK(story.result(at_most(124, StepReference::kBaseline)) == Result::kFail);
+  CHECK(story.result(steps_at_most(125, StepReference::kBaseline)) == Result::kPass);
+  CHECK(story.result(steps_at_most(124, StepReference::kBaseline)) == Result::kFail);
   story.run.inputs.faults[0].start = us(150);  // before any step that counts
-  const CheckResult none = story.check(at_most(500, StepReference::kBaseline));
+  const CheckResult none = story.check(steps_at_most(500, StepReference::kBaseline));
   CHECK(none.result == Result::kInconclusive);
   CHECK(none.note == "llama: no step that counts ended before a first fault");
   story.run.inputs.faults.clear();
-  CHECK(story.result(at_most(500, StepReference::kBaseline)) == Result::kInconclusive);
+  CHECK(story.result(steps_at_most(500, StepReference::kBaseline)) == Result::kInconclusive);
 }
 
 TEST_CASE("without a roofline, or enough steps for a median, steps are not judged by it") {
   JobStory story(sample_job(3));
-  CHECK(story.result(at_most(500, StepReference::kMedian)) == Result::kInconclusive);
+  CHECK(story.result(steps_at_most(500, StepReference::kMedian)) == Result::kInconclusive);
   for (JobStep& step : story.job().steps) step.ideal = FabricTime::zero();
-  const CheckResult check = story.check(at_most(500));
+  const CheckResult check = story.check(steps_at_most(500));
   CHECK(check.result == Result::kInconclusive);
   CHECK(check.note == "llama: its roofline is not known");
 }
@@ -94,10 +94,10 @@ TEST_CASE("without a roofline, or enough steps for a median, steps are not judge
 TEST_CASE("steps that are open or have not begun keep a check from passing, not from failing") {
   JobStory story;
   stop_job(story.job(), 6);  // open since 700us, for 300us
-  const CheckResult open = story.check(at_most(us(400)));
+  const CheckResult open = story.check(steps_at_most(us(400)));
   CHECK(open.result == Result::kInconclusive);
   CHECK(open.note == "6 of 8 steps of llama have ended");
-  const CheckResult late = story.check(at_most(us(250)));
+  const CheckResult late = story.check(steps_at_most(us(250)));
   CHECK(late.result == Result::kFail);
   CHECK(late.note == "step 6 of llama, open, took 300us");
   CHECK(story.result(ExpectExposed{percent(50)}) == Result::kInconclusive);
@@ -109,8 +109,8 @@ TEST_CASE("no job, another job, or one whose times are not known passes nothing"
   JobStory story;
   story.job().missing = "h3 left no times";
   const std::vector<Expectation> all{
-      at_most(us(900)), ExpectExposed{percent(100)}, ExpectStraggler{percent(100)}, steps(1),
-      ExpectJobAlive{}, ExpectJobDies{"x"}};
+      steps_at_most(us(900)), ExpectExposed{percent(100)}, ExpectStraggler{percent(100)}, steps(1),
+      ExpectJobAlive{},       ExpectJobDies{"x"}};
   for (const Expectation& expectation : all) {
     const CheckResult check = story.check(expectation);
     CHECK_MESSAGE(check.result == Result::kInconclusive, check.about);

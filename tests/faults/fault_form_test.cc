@@ -52,11 +52,11 @@ TEST_CASE("bad faults get an exact error") {
                "f.yaml:1:28: found \"to\" and \"share\": expected one of them: to (a rate) or "
                "share (of the line rate)"},
            Row{"{at: 1us, verbs: {host: h1, status: none}}",
-               "f.yaml:1:38: found \"none\": expected one of fatal, retry_exceeded, "
+               "f.yaml:1:39: found \"none\": expected one of fatal, retry_exceeded, "
                "rnr_retry_exceeded, remote_access, remote_invalid_request, remote_operation, "
                "local_protection, local_length"},
            Row{"{at: 1us, verbs: {host: h1, qp: 0, status: fatal}}",
-               "f.yaml:1:33: found \"0\": expected a whole number from 1 to 4095"},
+               "f.yaml:1:35: found \"0\": expected a whole number from 1 to 4095"},
            Row{"{at: 1us, pcie_stall: {host: p0.t0-0}}",
                "f.yaml:1:32: found \"p0.t0-0\", which names no host: expected a name such as "
                "\"h0\""},
