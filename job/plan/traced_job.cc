@@ -127,14 +127,23 @@ class TracedJobMaker {
   std::vector<uint32_t> computed_;  ///< by rank, in the step
 };
 
+/// Of a file that is no trace nothing is shown: a scenario may come from somebody who cannot read that file, and the
+/// error may go back there.
+Trace trace_of(const JobSpec& spec) {
+  const TraceSpec& named = *spec.trace;
+  try {
+    return read_trace(named.file, {named.format, named.time_unit, spec.ranks()});
+  } catch (const InputError&) {
+    throw InputError(fmt::format(
+        "{}: found no job of {} ranks: expected one; \"mrclab job\" says what is wrong with it",
+        named.file, spec.ranks()));
+  }
+}
+
 }  // namespace
 
 PlannedJob traced_job(const JobSpec& spec, uint64_t seed) {
-  TraceOptions options;
-  options.format = spec.trace->format;
-  options.time_unit = spec.trace->time_unit;
-  options.ranks = spec.ranks();
-  const Trace trace = read_trace(spec.trace->file, options);
+  const Trace trace = trace_of(spec);
   if (trace.graph.ranks() != spec.ranks()) {
     throw InputError(fmt::format("{}: a job of {} ranks, hosts are {}", spec.trace->file,
                                  trace.graph.ranks(), spec.ranks()));

@@ -5,6 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "job/measure/job_measures.h"
 #include "job/plan/compute_time.h"
@@ -268,4 +270,22 @@ TEST_CASE("a file of another's job is repeated, each step behind the one before"
         once.graph.op(0).duration / 100 + kPicosecond);
   CHECK_THROWS_WITH(plan_job(job_entry("{hosts: [h0, h1], trace: " + file + "}"), 1),
                     doctest::Contains("a job of 8 ranks, hosts are 2"));
+}
+
+TEST_CASE("of a file that is no trace nothing is shown, as a scenario may come from others") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / "mrclab-no-trace.goal";
+  std::ofstream(file) << "num_ranks 2\nrank 0 { secret }\n";
+  const auto text = [&] {
+    try {
+      plan_job(job_entry("{hosts: [h0, h1], trace: " + file.string() + "}"), 1);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  }();
+  std::filesystem::remove(file);
+  CHECK(text ==
+        file.string() +
+            ": found no job of 2 ranks: expected one; \"mrclab job\" says what is wrong with it");
 }
