@@ -225,7 +225,7 @@ TEST_CASE("a measure is refused where the work cannot give it, or every run woul
           Row{{kJob, "", "exposed: {at_most: 5%, group: all}"}, "no error"},
           Row{{kWrite, "", "job_alive"},
               "found job_alive, without a job: expected a \"job\" in \"workload\""},
-          Row{{kJob, "", "job_alive: {job: b}"}, "found the job \"b\": expected \"a\""},
+          Row{{kJob, "", "job_alive: {job: b}"}, "found the job \"b\": expected a"},
           Row{{kJob, "", "straggler: {at_most: 5%, from_step: 3}"},
               "found \"3\": expected a step that counts: a has steps 0 to 2"},
           Row{{kJob, "", "steps_done: 4"}, "found \"4\": expected at most 3: a has steps 0 to 2"},
