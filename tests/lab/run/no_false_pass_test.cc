@@ -114,7 +114,7 @@ const std::vector<WholeStory>& stories() {
        "  - write: {from: h0, to: h5, size: 64KiB, count: 5}\n", "", "600us",
        "  - orchestrator_names: {part: \"p0.t0-0:u1\", within: 100us}\n"},
       {"stepped", "fabric: trio\n", kStepped,
-       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "900us",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "1200us",
        R"(  - step_time: {at_most: 300%, of: roofline}
   - exposed: {at_most: 90%, group: all}
   - straggler: {at_most: 1%}
