@@ -31,7 +31,7 @@ Form form_of(const StepReference&) {
 }
 Form form_of(const StepNumber&) { return Form::integer(0, kMostSteps); }
 Form form_of(const TimeOrRatio&) {
-  return Form::either({Form::of(Kind::kShare), Form::of(Kind::kTime)});
+  return Form::either({Form::of(Kind::kShare), Form::of(Kind::kMultiple), Form::of(Kind::kTime)});
 }
 Form form_of(const std::optional<Bytes>&) { return Form::of(Kind::kBytes); }
 Form form_of(const GoodputReference&) {

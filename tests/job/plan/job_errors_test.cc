@@ -53,7 +53,8 @@ TEST_CASE("mistakes in a job are refused by name") {
       {"{hosts: all, model: {preset: llama4}}", "llama3-"},
       {"{hosts: all, groups: {ep: 8}, model: {preset: llama3-8b}}", "has no experts: ep is 8"},
       {"{hosts: all, model: {preset: llama3-8b, peak: 3}}", "such as 989Tflop/s"}};
-  for (const auto& [body, expected] : cases) {
+  for (const auto& row : cases) {
+    const std::string body = row.first, expected = row.second;  // clang 14 captures no binding
     CAPTURE(body);
     NameResolver names(topology, 1);
     const std::string error = test::error_of(
