@@ -58,7 +58,12 @@ TEST_CASE("every key of every kind of workload is written as it was read") {
   bodies.push_back("{from: [h1], to: h0, victim: {from: h2, to: h3}, load: 9%, message: 8B, " +
                    start);
   bodies.push_back("{from: h0, to: h1, size: 8B, count: 3, " + start.substr(start.find("at:")));
-  REQUIRE(bodies.size() == workload_kinds().size());
+  REQUIRE(bodies.size() + 1 == workload_kinds().size());
+  REQUIRE(workload_kinds().back().name == "job");  // its own keys: tests/job/plan
+  const std::string job = to_yaml(
+      workload_in("job: {name: a, hosts: [h1, h0], phases: [{c: {compute: 1us}}], " + start));
+  CHECK(job.ends_with(start));
+  CHECK(to_yaml(workload_in(job)) == job);
   for (size_t i = 0; i < bodies.size(); ++i) {
     const ValueForm::Key& kind = workload_kinds()[i];
     const std::string text = kind.name + ": " + bodies[i];

@@ -163,7 +163,8 @@ TEST_CASE("jitter is drawn by seed, and a slow rank changes no other and no earl
       "{hosts: \"h[0-3]\", steps: 3, jitter: 10%, phases: [{c: {compute: 1ms}}]";
   const auto times = [](const JobSpec& spec, uint64_t seed) {
     std::vector<int64_t> all;
-    for (const Op& op : plan_job(spec, seed).graph.ops()) {
+    const PlannedJob planned = plan_job(spec, seed);
+    for (const Op& op : planned.graph.ops()) {
       if (op.lane != kNoLane) all.push_back(op.duration.ps());
     }
     return all;
