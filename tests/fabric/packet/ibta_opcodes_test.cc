@@ -20,7 +20,7 @@ TEST_CASE("what is asked of an opcode follows from the name that IBTA has for it
     const bool send = name.starts_with("SEND") && name.find("Invalidate") == std::string::npos;
     const bool write = name.starts_with("RDMA WRITE");
     CHECK(is_rc_request(opcode) == (rc && (send || write)));
-    const bool fetch = name.starts_with("RDMA READ") || name.starts_with("ATOMIC") ||
+    const bool fetch = name.starts_with("RDMA READ") || name == "ATOMIC Acknowledge" ||
                        name == "CmpSwap" || name == "FetchAdd";
     CHECK(is_rc(opcode) == ((rc && (send || write || fetch || name == "Acknowledge")) ||
                             known.transport == IbtaTransport::kCnp));
