@@ -197,7 +197,10 @@ std::span<const uint64_t> ReadySet::ready() {
   if (size_ == 0) return {};
   std::array<epoll_event, kMost> events;
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
-  for (int i = 0; i < count; ++i) tags_.push_back(events[static_cast<size_t>(i)].data.u64);
+  for (int i = 0; i < count; ++i) {
+    const uint64_t tag = events[static_cast<size_t>(i)].data.u64;  // packed: no reference to it
+    tags_.push_back(tag);
+  }
   return tags_;
 }
 
