@@ -57,7 +57,8 @@ struct Worst {
   uint64_t steps = 0;  ///< that were looked at
   std::string open;    ///< why something is not measured; empty: all is
   bool missed = false;
-  double share = -1;  ///< of the bound that the worst takes, only to choose it
+  double share =
+      -1;  ///< measured by bound of the worst so far: the next one is worse if its share is larger
 };
 
 /// Judged after all jobs were looked at.

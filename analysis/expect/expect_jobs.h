@@ -10,7 +10,7 @@
 
 namespace mrclab::analysis {
 
-inline constexpr int64_t kMostSteps = 10'000;  ///< of a job
+inline constexpr int64_t kMostSteps = 10'000;  ///< A job has at most so many: job/plan/job_spec.h
 
 /// A step, or none.
 struct StepNumber {
@@ -23,7 +23,7 @@ using TimeOrRatio = std::variant<Ratio, FabricTime>;
 
 enum class StepReference : uint8_t {
   kRoofline,  ///< the same step on a network without loss or queues
-  kMedian,    ///< of the steps that count; there have to be kStepsForMedian
+  kMedian,    ///< the median of the steps that count, where these are kStepsForMedian or more
   kBaseline,  ///< mean of the steps that count and ended before the first fault
 };
 inline constexpr size_t kStepsForMedian = 3;
@@ -34,7 +34,7 @@ struct ExpectStepTime {
   static constexpr ExpectationWord kWord{"step_time", Measure::kTime,
                                          "\"step_time: {at_most: 105%, of: roofline}\""};
   TimeOrRatio at_most = Ratio{};
-  StepReference of = StepReference::kRoofline;  ///< of a ratio
+  StepReference of = StepReference::kRoofline;  ///< what a ratio in at_most multiplies
   StepNumber from_step = {};
   std::string job = {};
   bool operator==(const ExpectStepTime&) const = default;
@@ -50,8 +50,8 @@ struct ExpectStepTime {
 };
 const Rules<ExpectStepTime>& rules_of(const ExpectStepTime&);
 
-/// Of the time of all steps together, at most so much is exposed communication, on the average over the ranks: a rank
-/// computed nothing while data of its own was under way, of this group or of any.
+/// Exposed communication takes at most this share of the time of all steps together. A rank's communication is exposed
+/// while the rank computes nothing and data of its own is under way, in this group or in any; ranks are averaged.
 struct ExpectExposed {
   static constexpr ExpectationWord kWord{"exposed", Measure::kShare,
                                          "\"exposed: {at_most: 10%, group: dp}\""};

@@ -1,5 +1,6 @@
 #pragma once
-// What a run of a job came to, as plain values: whoever ran the job measured them, and the judge knows no more of it.
+// What a run of a job came to, as plain values: lab/ measures them from the times that the ranks
+// report, and the judge reads nothing else of the job.
 // Instants are of the run. Ranks and steps count from 0.
 
 #include <algorithm>
@@ -33,12 +34,12 @@ struct JobStep {
   FabricTime slowest_compute, median_compute;         ///< over the ranks that compute for it
   std::optional<uint32_t> waited_for = std::nullopt;  ///< the rank that others waited for longest
   FabricTime waited;                                  ///< by all of them together
-  uint64_t bytes = 0;                                 ///< of its messages
+  uint64_t bytes = 0;                                 ///< that its messages carry
   std::optional<uint64_t> lost = std::nullopt;  ///< packets of the job, meanwhile; empty: not known
   std::vector<uint32_t> faults = {};  ///< those that were on, by their place in the schedule
 
   bool ended() const { return end != FabricTime::never(); }
-  FabricTime time() const { return end - begin; }  ///< of one that ended
+  FabricTime time() const { return end - begin; }  ///< Only where ended().
 };
 
 /// What the end of the job waited for, taken together: parts sum to the time of the whole.
@@ -70,7 +71,7 @@ struct JobResult {
   /// Its queue pairs' ends, as (host number, queue pair).
   std::vector<std::pair<uint32_t, Qpn>> queue_pairs;
   uint32_t planned = 0;        ///< steps
-  uint32_t warmup = 0;         ///< of them the first ones, which averages leave out
+  uint32_t warmup = 0;         ///< the first steps, which averages leave out
   std::vector<JobStep> steps;  ///< those that have begun
   FabricTime begin;
   std::optional<FabricTime> done = std::nullopt;  ///< its last operation ended; empty: it did not

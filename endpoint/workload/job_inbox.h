@@ -3,8 +3,8 @@
 // to the rank (job_work.h).
 //
 // It is an application of its own, and does not stand still with its host: the comparison stands for the lab, and has to
-// be over when the sender, which waits for the acknowledgement alone, writes to the slot again. The rank itself gets to
-// know of the message when its host works.
+// be over when the sender, which waits for the acknowledgement alone, writes to the slot again. JobWork hands the
+// message to its rank when its host works again.
 
 #include <cstdint>
 #include <memory>

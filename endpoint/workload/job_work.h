@@ -3,8 +3,8 @@
 // woken, and counts steps. Messages that arrive come by way of job_inbox.h.
 //
 // Messages to one rank go over the queue pairs of their connection in turns, each whole on one of them, and there one after
-// the other in slots (job_plan.h). A queue pair's error ends the rank: it sends and computes no more, and its report says
-// when and why. Other ranks that wait for it wait until the run's end.
+// the other in slots (job_plan.h). A queue pair's error ends the rank: it sends and computes no more, and JobReport has
+// the instant and the reason. Other ranks that wait for it wait until the run's end.
 
 #include <deque>
 #include <map>

@@ -21,7 +21,7 @@ namespace mrclab::job {
 MeasuredRank read_pytorch_et(std::string_view text, const std::string& name);
 MeasuredRank read_kineto(std::string_view text, const std::string& name);
 
-/// The rank that a Kineto file says it is of; empty if it says none.
+/// The rank in a Kineto file's "distributedInfo"; empty without it.
 std::optional<uint32_t> kineto_rank(std::string_view text, const std::string& name);
 
 }  // namespace mrclab::job

@@ -18,7 +18,7 @@ namespace {
 using Form = ValueForm;
 using JobRow = KeyRow<JobSpec, NameResolver>;
 
-/// A list keeps its order: it says which rank is where.
+/// In the order of the list: rank i is its i-th host.
 std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
   std::vector<uint32_t> hosts;
   std::set<uint32_t> seen;

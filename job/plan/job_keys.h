@@ -30,7 +30,7 @@ std::vector<KeyRow<Of, NameResolver>> job_rows_of(JobSpec Of::*spec) {
   }
   return rows;
 }
-/// What no single key says. Throws InputError with the position.
+/// Checks what depends on several keys at once. Throws InputError with the position.
 void check_job(const YamlValue& body, const JobSpec& spec);
 
 /// What the body of the entry may hold, where there are no more keys than these.

@@ -220,28 +220,23 @@ void RankStep::add_work(const SendWork& work, size_t phase, Done& made, uint32_t
 }
 
 RankStep::Waits RankStep::add_sends(const SendWork& work, size_t phase, const Waits& waits) {
-  const Neighbours peers = neighbours_of(plan_.groups.named(work.group), rank_, work.to);
-  Waits ends;
-  if (peers.to == kAnyPeer) return ends;
-  for (uint32_t part = 0; part < work.parts; ++part) {
-    Op op;
-    op.kind = OpKind::kSend;
-    op.peer = peers.to;
-    op.tag = static_cast<uint32_t>(phase);
-    op.bytes = std::max(kElementBytes, piece_of(scaled(work.size), part, work.parts));
-    ends.push_back({add_op(op, phase, waits)});
-  }
-  return ends;
+  return add_messages(OpKind::kSend, work, phase, waits);
 }
 
 RankStep::Waits RankStep::add_receives(const SendWork& work, size_t phase, const Waits& waits) {
+  return add_messages(OpKind::kReceive, work, phase, waits);
+}
+
+RankStep::Waits RankStep::add_messages(OpKind kind, const SendWork& work, size_t phase,
+                                       const Waits& waits) {
   const Neighbours peers = neighbours_of(plan_.groups.named(work.group), rank_, work.to);
+  const uint32_t peer = kind == OpKind::kSend ? peers.to : peers.from;
   Waits ends;
-  if (peers.from == kAnyPeer) return ends;
+  if (peer == kAnyPeer) return ends;
   for (uint32_t part = 0; part < work.parts; ++part) {
     Op op;
-    op.kind = OpKind::kReceive;
-    op.peer = peers.from;
+    op.kind = kind;
+    op.peer = peer;
     op.tag = static_cast<uint32_t>(phase);
     op.bytes = std::max(kElementBytes, piece_of(scaled(work.size), part, work.parts));
     ends.push_back({add_op(op, phase, waits)});

@@ -58,6 +58,8 @@ class RankStep {
                      uint64_t bytes, const Waits& waits, uint32_t microbatch);
   Waits add_sends(const SendWork& work, size_t phase, const Waits& waits);
   Waits add_receives(const SendWork& work, size_t phase, const Waits& waits);
+  /// Its end of each of the phase's messages, where the rank has that neighbour.
+  Waits add_messages(OpKind kind, const SendWork& work, size_t phase, const Waits& waits);
   uint32_t add_op(Op op, size_t label, Waits waits);
   uint64_t scaled(Bytes size) const;
 

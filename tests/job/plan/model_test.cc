@@ -1,4 +1,4 @@
-// Sizes of models against published ones, and the phases that they become.
+// Sizes of models against those that their makers state (job/plan/model_shape.h names the places), and the phases that they become.
 
 #include "job/plan/model_shape.h"
 
@@ -26,8 +26,8 @@ JobSpec model_job(const char* preset, std::vector<GroupKind> groups, uint32_t ra
 }  // namespace
 
 TEST_CASE("models have the parameters that their names and papers give") {
-  const auto close = [](double found, double published) {
-    return doctest::Approx(published).epsilon(0.01) == found;
+  const auto close = [](double found, double stated) {
+    return doctest::Approx(stated).epsilon(0.01) == found;
   };
   CHECK(close(giga(parameters(model_shape("llama3-8b"))), 8.03));
   CHECK(close(giga(parameters(model_shape("llama3-70b"))), 70.6));
