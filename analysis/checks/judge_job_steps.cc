@@ -57,8 +57,8 @@ struct Worst {
   uint64_t steps = 0;  ///< that were looked at
   std::string open;    ///< why something is not measured; empty: all is
   bool missed = false;
-  double share =
-      -1;  ///< measured by bound of the worst so far: the next one is worse if its share is larger
+  /// What was measured of the worst so far, by its bound: a job with a larger one takes its place.
+  double share = -1;
 };
 
 /// Judged after all jobs were looked at.
