@@ -132,7 +132,7 @@ class HostDevice : public Device, public Application, public MemoryWatch {
   void flush_waiting(Record& record);
   void run_local_error(Record& record);
   void finish_send(Record& record, WorkStatus status);
-  void finish_receive(Record& record, uint64_t number, WorkCompletion&& completion);
+  void finish_receive(Record& record, uint64_t number, WorkCompletion completion);
   void flush(const Record& record, uint64_t wr_id, WorkOpcode opcode);
   void complete(CqHandle cq, const WorkCompletion& completion);
   void fail_queue_pairs_of(CqHandle cq);

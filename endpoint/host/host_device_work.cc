@@ -251,7 +251,7 @@ void HostDevice::on_write_failed(Verbs&, QpHandle qp, uint64_t, std::string_view
   if (Record* const record = record_of(qp)) finish_send(*record, status_of(status));
 }
 
-void HostDevice::finish_receive(Record& record, uint64_t number, WorkCompletion&& completion) {
+void HostDevice::finish_receive(Record& record, uint64_t number, WorkCompletion completion) {
   completion.qpn = record.qpn;
   completion.source_qpn = record.attributes.receive.remote_qpn;
   if (record.srq()) {
@@ -281,7 +281,7 @@ void HostDevice::on_receive(Verbs&, QpHandle qp, const ReceiveCompletion& receiv
   if (received.has_immediate) completion.immediate = received.immediate;
   completion.byte_len = received.bytes;
   completion.solicited = received.solicited;
-  finish_receive(*record, received.id, std::move(completion));
+  finish_receive(*record, received.id, completion);
 }
 
 void HostDevice::on_receive_failed(Verbs&, QpHandle qp, uint64_t id, std::string_view status) {
@@ -291,7 +291,7 @@ void HostDevice::on_receive_failed(Verbs&, QpHandle qp, uint64_t id, std::string
   completion.opcode = flushed_receive(*record);
   completion.status = status_of(status);
   record->blamed = record->blamed || completion.status != WorkStatus::kFlushError;
-  finish_receive(*record, id, std::move(completion));
+  finish_receive(*record, id, completion);
 }
 
 void HostDevice::on_first_request(Verbs&, QpHandle qp) {

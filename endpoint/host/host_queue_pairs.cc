@@ -63,7 +63,7 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
     });
     if (values.empty()) reject_call("no value of the EV profile is a path to this peer");
   }
-  EvSet evs(std::move(values), host_.topology.planes, host_.profile.ev_limits(),
+  EvSet evs(values, host_.topology.planes, host_.profile.ev_limits(),
             {host_.environment.seed, host_.environment.self, place},
             peers_.peer_port_toward(peer_host));
   EvProber prober(host_.profile, evs.size(), host_.environment.seed, host_.environment.self, place);

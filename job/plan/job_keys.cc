@@ -111,9 +111,10 @@ JobRow groups_row() {
           std::string ranks;
           for (const uint32_t rank : list)
             ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-          groups += (groups.empty() ? "[" : ", [") + ranks + "]";
+          groups += groups.empty() ? "[" : ", [";
+          groups.append(ranks).append("]");
         }
-        groups = "[" + groups + "]";
+        groups.insert(0, "[").append("]");
       }
       text += (text.empty() ? "{" : ", ") + yaml_word(kind.name) + ": " + groups;
     }

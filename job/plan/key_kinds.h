@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,10 @@ inline auto zipf_kind() {
       const auto [at, error] = std::from_chars(text.data() + kWord.size(), end, exponent);
       if (error != std::errc() || at != end) exponent = -1;
     }
-    if (!(exponent >= 0 && exponent <= kMaxZipfThousandths / 1000)) {
+    if (!(exponent >= 0 && exponent * 1000 <= kMaxZipfThousandths)) {
       value.fail_expecting("zipf and an exponent from 0 to 4, such as \"zipf 0.5\"");
     }
-    return static_cast<uint32_t>(exponent * 1000 + 0.5);
+    return static_cast<uint32_t>(std::lround(exponent * 1000));
   };
   const auto write = [](uint32_t in) {
     if (in == 0) return std::string();

@@ -30,7 +30,7 @@ auto size_kind() {
 
 auto group_kind() {
   const auto read = [](const YamlValue& value) {
-    const std::string name = value.as_string();
+    std::string name = value.as_string();
     if (name.empty() || name.size() > kMaxLabel) {
       value.fail_expecting("a group such as dp, all, or ep+dp");
     }

@@ -29,6 +29,7 @@ std::vector<ExchangeCount> exchanges_of(const OpGraph& job) {
     entry.bytes += op.bytes;
   }
   std::vector<ExchangeCount> list;
+  list.reserve(by_name.size());
   for (auto& [name, entry] : by_name) list.push_back(std::move(entry));
   std::stable_sort(list.begin(), list.end(), [](const ExchangeCount& a, const ExchangeCount& b) {
     return a.bytes > b.bytes;
@@ -71,6 +72,7 @@ std::vector<LatencyBound> latency_bound_of(const OpGraph& job, const IdealNetwor
     ++at->second.count;
   }
   std::vector<LatencyBound> list;
+  list.reserve(by_name.size());
   for (auto& [name, entry] : by_name) list.push_back(std::move(entry));
   std::stable_sort(list.begin(), list.end(),
                    [](const LatencyBound& a, const LatencyBound& b) { return a.share > b.share; });
