@@ -14,10 +14,6 @@ FabricTime message_interval(Bytes size, uint32_t pmtu, BitRate port_rate, uint32
 /// The time that a message of `size` takes at a rate of its bytes; rounded up.
 FabricTime message_interval(Bytes size, BitRate rate);
 
-/// An exponential time with this mean, the `number`-th of a seed (J. von Neumann, Various techniques used in connection
-/// with random digits, 1951).
-FabricTime exponential_time(FabricTime mean, uint64_t seed, uint64_t number);
-
 /// Message number n may be posted at first + n x interval, or after n times of which that is the mean.
 class ArrivalTimes {
  public:

@@ -6,6 +6,7 @@
 
 #include "endpoint/workload/stream.h"
 #include "endpoint/workload/workload_entry.h"
+#include "fabric/base/exponential_time.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 
