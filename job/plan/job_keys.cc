@@ -126,21 +126,6 @@ JobRow groups_row() {
           write};
 }
 
-/// "1/1000"
-auto scale_kind() {
-  const auto read = [](const YamlValue& value) {
-    const std::string text = value.as_string();
-    const std::string digits = text.starts_with("1/") ? text.substr(2) : text == "1" ? "1" : "";
-    const bool number = !digits.empty() && digits.size() <= 7 && digits[0] != '0' &&
-                        digits.find_first_not_of("0123456789") == std::string::npos;
-    const uint32_t scale = number ? static_cast<uint32_t>(std::stoul(digits)) : 0;
-    if (scale == 0 || scale > kMaxScale) value.fail_expecting("1/1 to 1/1000000, such as 1/1000");
-    return scale;
-  };
-  return ValueKind{Form::of(Form::Kind::kText), read,
-                   [](uint32_t in) { return in == 1 ? "" : "1/" + std::to_string(in); }};
-}
-
 const KeyTable<JobSpec, NameResolver>& job_keys() {
   static const KeyTable<JobSpec, NameResolver> kKeys(job_rows());
   return kKeys;
@@ -163,7 +148,8 @@ const std::vector<JobRow>& job_rows() {
                  "steps at the beginning that averages leave out", kIfUnusual),
       JobRow::of("microbatches", &JobSpec::microbatches, integer_kind(1, kMaxMicrobatches),
                  "of a step, for phases with `each: microbatch`", kIfUnusual),
-      JobRow::of("scale", &JobSpec::scale, scale_kind(), "of bytes and computing, such as 1/1000"),
+      JobRow::of("scale", &JobSpec::scale, scale_kind(kMaxScale),
+                 "of bytes and computing, such as 1/1000"),
       JobRow::of("jitter", &JobSpec::jitter, "of each computation: longer or shorter by up to this",
                  kIfUnusual),
       JobRow::of("skew", &JobSpec::skew,

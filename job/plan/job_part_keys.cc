@@ -1,7 +1,5 @@
 #include "job/plan/job_part_keys.h"
 
-#include <filesystem>
-
 #include "job/plan/key_kinds.h"
 #include "job/plan/model_shape.h"
 
@@ -24,15 +22,6 @@ Part read_with(const KeyTable<Part>& keys, const YamlValue& value) {
 template <class Part>
 std::string text_with(const KeyTable<Part>& keys, const std::optional<Part>& part) {
   return part ? keys.written(*part) : std::string();
-}
-
-auto above_zero(auto kind, const char* expected) {
-  const auto read = [=](const YamlValue& value) {
-    auto quantity = std::invoke(kind.read, value);
-    if (quantity == decltype(quantity){}) value.fail_expecting(expected);
-    return quantity;
-  };
-  return ValueKind{kind.form, read, kind.write};
 }
 
 // --- nodes, collective, slow -----------------------------------------------------------------------
@@ -90,14 +79,6 @@ std::string slow_text(const std::vector<SlowRank>& ranks) {
 
 // --- trace ---------------------------------------------------------------------------------------
 
-/// From the folder of the file that names it.
-std::string read_path(const YamlValue& value) {
-  const std::string text = value.as_string();
-  if (text.empty()) value.fail_expecting("a path");
-  const std::filesystem::path folder = std::filesystem::path(value.file()).parent_path();
-  return std::filesystem::absolute(folder / text).lexically_normal().string();
-}
-
 template <class E>
 auto optional_word_kind(std::vector<std::string> words) {
   auto kind = word_kind<E>(std::move(words));
@@ -112,7 +93,7 @@ const KeyTable<TraceSpec>& trace_keys() {
   using R = KeyRow<S>;
   static const KeyTable<S> kKeys(
       {R::of(
-           "file", &S::file, ValueKind{kText, read_path, yaml_string},
+           "file", &S::file, path_kind(),
            "from this file's folder; of Chakra the prefix of PREFIX.0.et; of what profilers measured also a "
            "folder with a file a rank",
            kRequiredKey),
@@ -128,7 +109,7 @@ const KeyTable<TraceSpec>& trace_keys() {
 std::optional<TraceSpec> read_trace_part(const YamlValue& value) {
   if (!value.is_scalar()) return read_with(trace_keys(), value);
   TraceSpec trace;
-  trace.file = read_path(value);
+  trace.file = path_kind().read(value);
   return trace;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -36,6 +38,45 @@ inline auto zipf_kind() {
     return "zipf " + std::to_string(in / 1000) + "." + digits;
   };
   return ValueKind{ValueForm::of(ValueForm::Kind::kText), read, write};
+}
+
+/// A file, from the folder of the one that names it.
+inline auto path_kind() {
+  const auto read = [](const YamlValue& value) {
+    const std::string text = value.as_string();
+    if (text.empty()) value.fail_expecting("a path");
+    const std::filesystem::path folder = std::filesystem::path(value.file()).parent_path();
+    return std::filesystem::absolute(folder / text).lexically_normal().string();
+  };
+  return ValueKind{ValueForm::of(ValueForm::Kind::kText), read,
+                   [](const std::string& in) { return yaml_string(in); }};
+}
+
+/// Kind `kind`, and not its zero.
+inline auto above_zero(auto kind, const char* expected) {
+  const auto read = [=](const YamlValue& value) {
+    auto quantity = std::invoke(kind.read, value);
+    if (quantity == decltype(quantity){}) value.fail_expecting(expected);
+    return quantity;
+  };
+  return ValueKind{kind.form, read, kind.write};
+}
+
+/// "1/1000", at most 1/`most`; 1 is left out.
+inline auto scale_kind(uint32_t most) {
+  const auto read = [most](const YamlValue& value) {
+    const std::string text = value.as_string();
+    const std::string digits = text.starts_with("1/") ? text.substr(2) : text == "1" ? "1" : "";
+    const bool number = !digits.empty() && digits.size() <= 7 && digits[0] != '0' &&
+                        digits.find_first_not_of("0123456789") == std::string::npos;
+    const uint32_t scale = number ? static_cast<uint32_t>(std::stoul(digits)) : 0;
+    if (scale == 0 || scale > most) {
+      value.fail_expecting("1/1 to 1/" + std::to_string(most) + ", such as 1/1000");
+    }
+    return scale;
+  };
+  return ValueKind{ValueForm::of(ValueForm::Kind::kText), read,
+                   [](uint32_t in) { return in == 1 ? "" : "1/" + std::to_string(in); }};
 }
 
 /// A name that phases and groups have: at most 32 of a-z, 0-9, dash and underscore.
