@@ -168,15 +168,6 @@ CheckResult judge(const ExpectCompletionTime& expected, const JudgedRun& run) {
   return passed(check, *check.looked);
 }
 
-size_t percent_of(MessageTimeMeasure by) {
-  switch (by) {
-    case MessageTimeMeasure::kP99: return 99;
-    case MessageTimeMeasure::kP50: return 50;
-    case MessageTimeMeasure::kMax: break;
-  }
-  return 100;
-}
-
 /// The selected messages that begin in the interval.
 std::vector<MessageTime> selected_messages(const ExpectMessageTime& expected,
                                            const JudgedRun& run) {
@@ -215,7 +206,7 @@ CheckResult judge(const ExpectMessageTime& expected, const JudgedRun& run) {
     const bool hangs = message.arrived > end && so_far.back() > times->longest_finished;
     at_worst.push_back(hangs ? FabricTime::never() : so_far.back());
   }
-  const FabricTime time = time_at_rank(std::move(so_far), percent_of(expected.by));
+  const FabricTime time = time_at_thousandth(std::move(so_far), thousandths_of(expected.by));
   check.measured = time.us();
   if (times->open > 0) {
     check.note = std::to_string(times->open) + " open at the end, the longest for " +
@@ -224,7 +215,7 @@ CheckResult judge(const ExpectMessageTime& expected, const JudgedRun& run) {
   if (time > expected.at_most) {
     return failed(check, to_string(time) + (check.note.empty() ? "" : "; " + check.note));
   }
-  if (time_at_rank(std::move(at_worst), percent_of(expected.by)) > expected.at_most) {
+  if (time_at_thousandth(std::move(at_worst), thousandths_of(expected.by)) > expected.at_most) {
     return unjudged(check, check.note);
   }
   return passed(check, *check.looked);
@@ -267,6 +258,7 @@ const Rules<ExpectMessageTime>& rules_of(const ExpectMessageTime&) {
       .sentence = [](const ExpectMessageTime& e, const Wording& in) -> std::string {
         static constexpr auto kWhat = words_by_value<MessageTimeMeasure>(
             {{MessageTimeMeasure::kMax, "longest time of a message"},
+             {MessageTimeMeasure::kP999, "message time, 99.9th percentile,"},
              {MessageTimeMeasure::kP99, "message time, 99th percentile,"},
              {MessageTimeMeasure::kP50, "message time, median,"}});
         const std::string sizes = (e.min_size ? " from " + exact(*e.min_size) : "") +

@@ -38,6 +38,9 @@ void read(const YamlValue& value, MessageTimeMeasure& out, Need) {
   out = static_cast<MessageTimeMeasure>(
       value.as_word({kMessageTimeWords.begin(), kMessageTimeWords.end()}));
 }
+void read(const YamlValue& value, ServePart& out, Need) {
+  out = static_cast<ServePart>(value.as_word({kServePartWords.begin(), kServePartWords.end()}));
+}
 void read(const YamlValue& value, StepReference& out, Need) {
   out = static_cast<StepReference>(
       value.as_word({kStepReferenceWords.begin(), kStepReferenceWords.end()}));
@@ -103,6 +106,9 @@ std::string written(MapperWitness by) {
 }
 std::string written(MessageTimeMeasure by) {
   return std::string(kMessageTimeWords[static_cast<size_t>(by)]);
+}
+std::string written(ServePart part) {
+  return std::string(kServePartWords[static_cast<size_t>(part)]);
 }
 std::string written(StepReference of) {
   return std::string(kStepReferenceWords[static_cast<size_t>(of)]);

@@ -3,7 +3,8 @@
 // means exactly stands at its struct, in its family's header:
 //
 //   expect_reports, expect_goodput, expect_times, expect_losses, expect_paths, expect_recovery,
-//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders, expect_orchestrator, expect_jobs
+//   expect_safety, expect_liveness, expect_pauses, expect_mapper, expect_senders, expect_orchestrator, expect_jobs,
+//   expect_serve
 //
 //   expect:
 //     - safety                       # placed_once, no_silent_loss, in_order, accounted,
@@ -71,6 +72,7 @@
 #include "analysis/expect/expect_reports.h"
 #include "analysis/expect/expect_safety.h"
 #include "analysis/expect/expect_senders.h"
+#include "analysis/expect/expect_serve.h"
 #include "analysis/expect/expect_times.h"
 #include "analysis/expect/published.h"
 #include "fabric/text/yaml.h"
@@ -91,7 +93,7 @@ using ExpectationKind =
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
                  ExpectIsolated, ExpectDroppedFor, ExpectDatagrams, ExpectOrchestratorNames,
                  ExpectDenied, ExpectAllowedAgain, ExpectStepTime, ExpectExposed, ExpectStraggler,
-                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies>;
+                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies, ExpectTtft, ExpectTpot, ExpectSlo>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

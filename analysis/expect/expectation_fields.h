@@ -8,6 +8,7 @@
 #include "analysis/expect/expect_goodput.h"
 #include "analysis/expect/expect_jobs.h"
 #include "analysis/expect/expect_mapper.h"
+#include "analysis/expect/expect_serve.h"
 #include "analysis/expect/expect_times.h"
 #include "analysis/expect/expectation_parts.h"
 #include "fabric/text/enum_words.h"
@@ -19,6 +20,7 @@ inline constexpr auto kFairnessWords = words_by_value<FairnessMeasure>(
 
 inline constexpr auto kMessageTimeWords =
     words_by_value<MessageTimeMeasure>({{MessageTimeMeasure::kMax, "max"},
+                                        {MessageTimeMeasure::kP999, "p99.9"},
                                         {MessageTimeMeasure::kP99, "p99"},
                                         {MessageTimeMeasure::kP50, "p50"}});
 
@@ -26,6 +28,9 @@ inline constexpr auto kStepReferenceWords =
     words_by_value<StepReference>({{StepReference::kRoofline, "roofline"},
                                    {StepReference::kMedian, "median"},
                                    {StepReference::kBaseline, "baseline"}});
+
+inline constexpr auto kServePartWords =
+    words_by_value<ServePart>({{ServePart::kWhole, "whole"}, {ServePart::kFabric, "fabric"}});
 
 inline constexpr int64_t kMostCounted = 1'000'000'000;
 inline constexpr int64_t kMostPlanes =

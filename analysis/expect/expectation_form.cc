@@ -26,6 +26,9 @@ Form form_of(const MapperWitness&) {
 Form form_of(const MessageTimeMeasure&) {
   return Form::word({kMessageTimeWords.begin(), kMessageTimeWords.end()});
 }
+Form form_of(const ServePart&) {
+  return Form::word({kServePartWords.begin(), kServePartWords.end()});
+}
 Form form_of(const StepReference&) {
   return Form::word({kStepReferenceWords.begin(), kStepReferenceWords.end()});
 }

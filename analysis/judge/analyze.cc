@@ -175,6 +175,7 @@ std::vector<JobResult> jobs_of(const RunInputs& in, const PacketHistory& history
                                const Coverage& coverage, FabricTime end) {
   std::vector<JobResult> jobs = in.jobs;
   for (JobResult& job : jobs) {
+    if (job.serve) job.serve->end = end;
     mark_faults(job, in.faults, end);
     mark_power_loss(job, in.topology, in.schedule, end);
     if (coverage.whole(Witness::kPackets)) count_losses(job, in.topology, history, end);

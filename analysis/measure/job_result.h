@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/measure/serve_result.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 
@@ -81,6 +82,7 @@ struct JobResult {
   std::string missing;          ///< why the times of some rank are not known; empty: they are
   std::vector<JobOp> ops = {};  ///< at most kMaxJobOps
   uint64_t ops_left_out = 0;    ///< beyond these
+  std::optional<ServeResult> serve = std::nullopt;  ///< of a service
 
   size_t steps_done() const {
     return static_cast<size_t>(

@@ -41,9 +41,13 @@ std::vector<MessageTime> messages_of(const PacketHistory& history, uint32_t flow
   return messages;
 }
 
-FabricTime time_at_rank(std::vector<FabricTime> times, size_t percent) {
+FabricTime time_at_thousandth(std::vector<FabricTime> times, size_t thousandths) {
   std::sort(times.begin(), times.end());
-  return times[(times.size() * percent + 99) / 100 - 1];
+  return times[(times.size() * thousandths + 999) / 1000 - 1];
+}
+
+FabricTime time_at_rank(std::vector<FabricTime> times, size_t percent) {
+  return time_at_thousandth(std::move(times), percent * 10);
 }
 
 std::optional<MessageTimes> message_times(std::span<const MessageTime> messages, FabricTime end) {

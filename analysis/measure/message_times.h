@@ -27,6 +27,8 @@ std::vector<MessageTime> messages_of(const PacketHistory& history, uint32_t flow
 
 /// The percentile by nearest rank: so many percent of the times (not empty) are no longer.
 FabricTime time_at_rank(std::vector<FabricTime> times, size_t percent);
+/// The same in thousandths.
+FabricTime time_at_thousandth(std::vector<FabricTime> times, size_t thousandths);
 
 /// The times of messages by rank; an open one has taken the time until the end.
 struct MessageTimes {

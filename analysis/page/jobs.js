@@ -70,9 +70,48 @@ function jobSteps(v, place) {
   });
 }
 
+/// The requests of a service: when each had its first token, against the faults, and a table of those that took longest.
+function service(v, place, run) {
+  const job = v.jobs[place], s = job.serve, at = `/jobs/${place}/serve/`;
+  const end = run.picture ? run.picture.end_us : Math.max(0, ...s.requests.map((r) => (r.last_token_ns ?? r.arrival_ns) / 1e3));
+  const box = section("Service " + job.name, el("p", {}, field(v, `/jobs/${place}/text`, prose), "."));
+  const time = (path, about) => tile(field(v, at + path, (ns) => timeUs(ns / 1e3)), about);
+  box.append(el("div", {class: "tiles"},
+      s.ttft ? time("ttft/p50_ns", "to the first token, median") : null, s.ttft ? time("ttft/p99_ns", "to the first token, p99") : null,
+      s.fabric_ttft ? time("fabric_ttft/p99_ns", "of it the fabric's, p99") : null,
+      s.tpot ? time("tpot/p99_ns", "each token behind it, p99") : null, s.fabric_tpot ? time("fabric_tpot/p99_ns", "of it the fabric's, p99") : null,
+      s.objective ? tile(percentOf(s.objective.within, s.objective.requests), "within the objective") : null));
+  const begun = s.requests.filter((r) => r.first_token_ns !== null);
+  if (begun.length) {
+    chart(box, "Time to the first token, by arrival", "µs", ["whole", "of the fabric"],
+          begun.map((r) => [r.arrival_ns / 1e3, (r.first_token_ns - r.arrival_ns) / 1e3, r.fabric_ttft_ns / 1e3]),
+          {end, regions: run.picture ? run.picture.regions : []});
+  }
+  const drawn = run.picture && (run.picture.jobs || [])[place];
+  if (drawn && drawn.ops.length) lanes(box, drawn, job.ranks);
+  if (s.messages.length) {
+    box.append(el("h3", {}, "Messages"), wideTable(["messages", "count", "open", "p50", "p99", "p99.9", "longest"], s.messages.map((m, i) =>
+        [m.group, field(v, `${at}messages/${i}/count`), field(v, `${at}messages/${i}/open`)].concat(["p50_ns", "p99_ns", "p999_ns", "max_ns"].map((key) =>
+            field(v, `${at}messages/${i}/${key}`, (ns) => timeUs(ns / 1e3))))), [1, 2, 3, 4, 5, 6]));
+  }
+  const waited = (r) => r.first_token_ns === null ? Infinity : r.first_token_ns - r.arrival_ns;
+  const slowest = s.requests.map((r) => r).sort((a, b) => waited(b) - waited(a) || a.n - b.n).slice(0, 24);
+  const cell = (n, key) => field(v, `${at}requests/${n}/${key}`, (ns) => ns === null ? "open" : timeUs(ns / 1e3));
+  box.append(el("h3", {}, "Requests that waited longest"), el("div", {class: slowest.length > 12 ? "scroll" : null}, wideTable(
+      ["request", "arrived", "prompt", "answer", "prefill", "decode", "to the first token", "of the fabric", "a token behind it", "tokens"],
+      slowest.map((r) => [field(v, `${at}requests/${r.n}/n`), timeUs(r.arrival_ns / 1e3), `${r.input}`, `${r.output}`, job.ranks[r.prefill_rank],
+          job.ranks[r.decode_rank], r.first_token_ns === null ? "open" : timeUs(waited(r) / 1e3), cell(r.n, "fabric_ttft_ns"),
+          r.last_token_ns === null ? "open" : r.output > 1 ? timeUs((r.last_token_ns - r.first_token_ns) / (r.output - 1) / 1e3) : "–",
+          field(v, `${at}requests/${r.n}/tokens`)]), [0, 1, 2, 3, 6, 7, 8, 9], true)));
+  box.append(note("From a request's arrival to the first token that a decode rank makes for it. The fabric's part: the cache's way behind the end of " +
+      "the prompt, and what an iteration did not compute." + (s.compression > 1 ? ` The service takes ${trimmed(s.compression, 1)} times as long as this run.` : "") +
+      (s.requests_left_out ? ` ${s.requests_left_out} more requests are not in the file.` : "")));
+}
+
 function jobs(run) {
   const v = run.verdict, list = v.jobs || [];
   list.forEach((job, place) => {
+    if (job.serve) return service(v, place, run);
     const t = job.step_time, end = run.picture ? run.picture.end_us : Math.max(0, ...job.steps.map((s) => (s.end_ns ?? s.begin_ns) / 1e3));
     const box = section("Job " + job.name, el("p", {}, field(v, `/jobs/${place}/text`, prose), "."));
     if (t) {

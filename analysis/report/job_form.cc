@@ -1,6 +1,7 @@
 #include "analysis/report/job_form.h"
 
 #include "analysis/report/form_parts.h"
+#include "analysis/report/serve_form.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -64,7 +65,8 @@ Form job_form() {
        {"died", or_null(died), "null: it did not"},
        {"missing", text(), "why times of ranks are not known; empty: they are"},
        {"steps", Form::list(step_form()), "that have begun"},
-       {"steps_left_out", count_form(), "behind those"}});
+       {"steps_left_out", count_form(), "behind those"},
+       {"serve", or_null(serve_form()), "of a service; null: it is a job"}});
 }
 
 }  // namespace mrclab::analysis

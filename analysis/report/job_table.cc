@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "analysis/serve/serve_text.h"
 #include "analysis/verdict/job_text.h"
 #include "fabric/text/text_wrap.h"
 
@@ -142,15 +143,24 @@ void steps_part(const JobResult& job, const JobTimes& times, TextTable& table) {
   for (const TextTable::Row& row : rows) table.row(row, widths, right);
 }
 
+void serve_part(const ServeResult& serve, TextTable& table) {
+  for (const std::string& text : serve_lines(serve)) {
+    for (const std::string& line : wrapped_lines(text, table.width() - kIndent, kIndent)) {
+      table.line(std::string(kIndent, ' ') + line);
+    }
+  }
+}
+
 }  // namespace
 
 void add_job(const JobResult& job, TextTable& table) {
   const std::vector<std::string> head =
-      wrapped_lines("job " + headline(job), table.width(), kIndent);
+      wrapped_lines((job.serve ? "service " : "job ") + headline(job), table.width(), kIndent);
   for (size_t i = 0; i < std::min(head.size(), kHeadlineLines); ++i) {
     const bool cut = i + 1 == kHeadlineLines && head.size() > kHeadlineLines;
     table.line(cut ? cut_to(head[i] + " " + head[i + 1], table.width()) : head[i]);
   }
+  if (job.serve) return serve_part(*job.serve, table);
   const JobTimes times = times_of(job);
   if (times.steps > 0) {
     one_line(times_line(times), table);

@@ -6,6 +6,7 @@
 
 #include "analysis/measure/job_steps.h"
 #include "analysis/measure/message_times.h"
+#include "analysis/serve/serve_text.h"
 #include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
@@ -87,7 +88,8 @@ Json to_json(const JobResult& job) {
           {"died", death_json(job)},
           {"missing", job.missing},
           {"steps", std::move(steps)},
-          {"steps_left_out", job.steps.size() - written}};
+          {"steps_left_out", job.steps.size() - written},
+          {"serve", job.serve ? to_json(*job.serve) : Json(nullptr)}};
 }
 
 JobTimes times_of(const JobResult& job) {
@@ -116,6 +118,7 @@ JobTimes times_of(const JobResult& job) {
 }
 
 std::string headline(const JobResult& job) {
+  if (job.serve) return serve_headline(job);
   std::string text = job.name + ": " + counted_noun(job.ranks.size(), "rank") + ", " +
                      std::to_string(job.steps_done()) + " of " + counted_noun(job.planned, "step");
   if (job.died) {

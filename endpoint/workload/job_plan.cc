@@ -24,4 +24,8 @@ JobPlan::JobPlan(job::PlannedJob job) : planned(std::move(job)), program(planned
   for (const auto& [ranks, pair] : found) pairs.push_back(pair);
 }
 
+JobPlan::JobPlan(job::PlannedService service) : JobPlan(std::move(service.job)) {
+  serve = std::move(service.plan);
+}
+
 }  // namespace mrclab::endpoint

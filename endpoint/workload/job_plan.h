@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "fabric/base/units.h"
 #include "job/plan/planned_job.h"
 #include "job/run/job_program.h"
+#include "job/serve/serve_plan.h"
 
 namespace mrclab::endpoint {
 
@@ -21,8 +23,10 @@ struct JobPair {
 struct JobPlan {
   /// Throws InputError where the job becomes more messages than job/graph/message_graph.h allows.
   explicit JobPlan(job::PlannedJob job);
+  explicit JobPlan(job::PlannedService service);
 
   job::PlannedJob planned;
+  std::optional<job::ServePlan> serve;  ///< of a service
   job::JobProgram program;
   std::vector<JobPair> pairs;  ///< ascending: by `from`, then by `to`
 

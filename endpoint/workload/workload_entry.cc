@@ -7,6 +7,8 @@
 #include "fabric/topology/fare.h"
 #include "job/plan/job_keys.h"
 #include "job/plan/plan_job.h"
+#include "job/serve/plan_serve.h"
+#include "job/serve/serve_keys.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -32,6 +34,8 @@ const std::vector<PlainWorkload>& kinds() {
     kinds.push_back({IncastSpec{}, "many hosts send to one"});
     kinds.push_back({PingPongSpec{}, "two hosts write to each other in turns"});
     kinds.push_back({JobWorkload{}, "hosts compute and exchange, in steps"});
+    kinds.push_back({JobWorkload{.spec = {}, .serve = job::ServeSpec{}},
+                     "hosts serve requests: prompts here, answers there"});
     return kinds;
   }();
   return kKinds;
@@ -67,7 +71,11 @@ void check_whole(const YamlValue& body, WriteSpec& spec) {
   }
 }
 void check_whole(const YamlValue& body, PingPongSpec&) { check_repeats(body, "count"); }
-void check_whole(const YamlValue& body, JobWorkload& job) { job::check_job(body, job.spec); }
+void check_whole(const YamlValue& body, JobWorkload& job) {
+  if (!job.serve) return job::check_job(body, job.spec);
+  job::check_serve(body, *job.serve);
+  job.spec = job_spec_of(*job.serve);
+}
 template <class Spec>
 void check_whole(const YamlValue&, Spec&) {}
 
@@ -141,7 +149,9 @@ std::vector<WorkloadSpec> parse_workload(const YamlValue& entry, NameResolver& n
     std::visit([&](auto& any) { check_whole(body, any); }, spec);
     settle_start(body, names.topology(), spec);
     if (auto* const job = std::get_if<JobWorkload>(&spec)) {
-      job->plan = std::make_shared<const JobPlan>(job::plan_job(job->spec, names.seed()));
+      job->plan = job->serve
+                      ? std::make_shared<const JobPlan>(plan_serve(*job->serve, names.seed()))
+                      : std::make_shared<const JobPlan>(plan_job(job->spec, names.seed()));
     }
     return for_each_pair(body, std::move(spec));
   }

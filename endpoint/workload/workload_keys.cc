@@ -4,6 +4,7 @@
 
 #include "fabric/text/key_table.h"
 #include "job/plan/job_keys.h"
+#include "job/serve/serve_keys.h"
 
 namespace mrclab::endpoint {
 namespace {
@@ -277,9 +278,29 @@ Rows<PingPongSpec> rows_of(const PingPongSpec&) {
 
 Rows<JobWorkload> rows_of(const JobWorkload&) { return job::job_rows_of(&JobWorkload::spec); }
 
+Rows<JobWorkload> rows_of_service() {
+  Rows<JobWorkload> rows;
+  for (const auto& row : job::serve_rows()) {
+    Row<JobWorkload>& made =
+        rows.emplace_back(Row<JobWorkload>{row.name, row.form, row.about, {}, {}, row.use});
+    made.read = [read = row.read](const YamlValue& value, JobWorkload& work, NameResolver& names) {
+      read(value, *work.serve, names);
+    };
+    // Whether a value is unusual is asked of a plain entry, which has no service.
+    made.write = [write = row.write](const JobWorkload& work) {
+      return write(work.serve.value_or(job::ServeSpec{}));
+    };
+  }
+  return rows;
+}
+
 template <class Spec>
 const KeyTable<Spec, NameResolver>& keys_of(const Spec& plain) {
   static const KeyTable<Spec, NameResolver> kKeys(with_start(rows_of(plain)));
+  if constexpr (std::is_same_v<Spec, JobWorkload>) {
+    static const KeyTable<Spec, NameResolver> kServe(with_start(rows_of_service()));
+    if (plain.serve) return kServe;
+  }
   return kKeys;
 }
 

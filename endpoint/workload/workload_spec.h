@@ -9,6 +9,7 @@
 //     - incast: {from: "h[1-7]", to: h0, load: 100%, message: 64KiB, victim: {from: h8, to: h1}}
 //     - ping_pong: {from: h0, to: h4, size: 2B, count: 1000}
 //     - job: {hosts: "h[0-3]", steps: 3, phases: [...]}        # job/plan/job_spec.h has its keys
+//     - serve: {prefill: {...}, decode: {...}, requests: {...}}  # job/serve/serve_spec.h has its keys
 //
 // all_gather, reduce_scatter, all_to_all and sendrecv are written as all_reduce is. With `slots: nccl`, or
 // `slots: {buffer: 4MiB, steps: 8, channels: 2}`, their data goes through slots, for which the receiver gives credits
@@ -32,6 +33,7 @@
 #include "fabric/text/enum_words.h"
 #include "fabric/topology/routing.h"
 #include "job/plan/job_spec.h"
+#include "job/serve/serve_spec.h"
 
 namespace mrclab::endpoint {
 
@@ -150,9 +152,11 @@ struct PingPongSpec {
   bool operator==(const PingPongSpec&) const = default;
 };
 
-/// A job: rank i of it is spec.hosts[i]. It ends when all its operations have.
+/// A job: rank i of it is spec.hosts[i]. It ends when all its operations have. Of a service `spec` is what
+/// plan_serve.h makes of it.
 struct JobWorkload {
   job::JobSpec spec;
+  std::optional<job::ServeSpec> serve = std::nullopt;
   uint32_t qps = 1;
   FabricTime at{};
   std::optional<Routing> routing = std::nullopt;
@@ -161,8 +165,8 @@ struct JobWorkload {
   /// operations and never changes; empty in an entry that is not read whole.
   std::shared_ptr<const JobPlan> plan = nullptr;
   bool operator==(const JobWorkload& other) const {
-    return spec == other.spec && qps == other.qps && at == other.at && routing == other.routing &&
-           transport == other.transport;
+    return spec == other.spec && serve == other.serve && qps == other.qps && at == other.at &&
+           routing == other.routing && transport == other.transport;
   }
 };
 

@@ -18,7 +18,9 @@ struct Name {
   std::string_view operator()(const WriteSpec&) const { return "write"; }
   std::string_view operator()(const IncastSpec&) const { return "incast"; }
   std::string_view operator()(const PingPongSpec&) const { return "ping_pong"; }
-  std::string_view operator()(const JobWorkload&) const { return "job"; }
+  std::string_view operator()(const JobWorkload& spec) const {
+    return spec.serve ? "serve" : "job";
+  }
 };
 
 struct Sentence {
@@ -51,6 +53,13 @@ struct Sentence {
            host_text(spec.to) + ", " + times_text(spec.count);
   }
   std::string operator()(const JobWorkload& spec) const {
+    if (spec.serve) {
+      const size_t requests = spec.plan && spec.plan->serve ? spec.plan->serve->requests.size() : 0;
+      return " " + spec.serve->name + " of " + spec.serve->model.preset + ", " +
+             counted_noun(spec.serve->prefill.hosts.size(), "prefill rank") + " and " +
+             counted_noun(spec.serve->decode.hosts.size(), "decode rank") +
+             (requests == 0 ? "" : ", " + counted_noun(requests, "request"));
+    }
     const uint32_t steps = spec.plan ? spec.plan->planned.steps : spec.spec.steps;
     return " " + spec.spec.name + " of " + counted_noun(spec.spec.hosts.size(), "rank") + ", " +
            counted_noun(steps, "step");

@@ -4,6 +4,7 @@
 
 #include "fabric/text/counted_noun.h"
 #include "job/measure/op_spans.h"
+#include "job/serve/serve_measures.h"
 #include "scenario/judging/job_outcome.h"
 #include "scenario/judging/measured_jobs.h"
 #include "scenario/spec/queue_pairs.h"
@@ -68,6 +69,51 @@ void add_ops(JobResult& result, const JobOutcome& outcome) {
   }
 }
 
+FabricTime instant(FabricTime start, FabricTime since) {
+  return since == FabricTime::never() ? since : start + since;
+}
+
+analysis::ServeResult serve_result(const JobOutcome& outcome) {
+  const job::ServePlan& plan = *outcome.plan->serve;
+  const job::ServeMeasures measures =
+      measure_serve(outcome.plan->planned, plan, outcome.plan->program, outcome.times);
+  analysis::ServeResult result;
+  result.prefill_ranks = plan.prefill_ranks;
+  result.decode_ranks = static_cast<uint32_t>(plan.iterations.size());
+  result.compression = plan.compression;
+  for (const job::OpTime& time : outcome.times) {  // whoever knows the run's end sets it
+    if (time.end != FabricTime::never())
+      result.end = std::max(result.end, outcome.start + time.end);
+  }
+  if (plan.objective) {
+    result.objective = analysis::RequestObjective{plan.objective->ttft, plan.objective->tpot};
+  }
+  for (size_t i = 0; i < plan.requests.size(); ++i) {
+    const job::PlannedRequest& planned = plan.requests[i];
+    const job::RequestMeasure& measure = measures.requests[i];
+    analysis::ServedRequest& request = result.requests.emplace_back();
+    request.arrival = outcome.start + planned.request.arrival;
+    request.input = planned.request.input;
+    request.output = planned.request.output;
+    request.prefill_rank = planned.prefill_rank;
+    request.decode_rank = planned.decode_rank;
+    request.cache_bytes = planned.cache_bytes;
+    request.computed = instant(outcome.start, measure.computed);
+    request.cached = instant(outcome.start, measure.cached);
+    request.first_token = instant(outcome.start, measure.first_token);
+    request.last_token = instant(outcome.start, measure.last_token);
+    request.tokens = measure.tokens;
+    if (request.begun()) request.fabric_ttft = measure.fabric_ttft();
+    if (request.served()) request.fabric_tpot = measure.fabric_tpot();
+  }
+  for (const job::MessageTimesOfGroup& group : measures.messages) {
+    result.messages.push_back({group.group, group.times.size() + group.open, group.open,
+                               group.bytes, group.at_thousandth(500), group.at_thousandth(990),
+                               group.at_thousandth(999), group.at_thousandth(1000)});
+  }
+  return result;
+}
+
 JobResult result_of(const Scenario& scenario, const JobOutcome& outcome,
                     const std::vector<QueuePairEnd>& ends) {
   const Topology& topology = scenario.topology;
@@ -101,6 +147,7 @@ JobResult result_of(const Scenario& scenario, const JobOutcome& outcome,
                      " of " + result.name + " left no times";
   }
   add_ops(result, outcome);
+  if (outcome.plan->serve) result.serve = serve_result(outcome);
   return result;
 }
 

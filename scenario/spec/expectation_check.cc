@@ -67,7 +67,7 @@ class ExpectationCheck::OfOne {
       require_roce(E::kWord.name);
     }
     if constexpr (kIsOneOf<E, ExpectStepTime, ExpectExposed, ExpectStraggler, ExpectStepsDone,
-                           ExpectJobAlive, ExpectJobDies>) {
+                           ExpectJobAlive, ExpectJobDies, ExpectTtft, ExpectTpot, ExpectSlo>) {
       const bool alone = !entry_.is_map();
       mrclab::lab::require_possible(scenario_, asked_of_job(expect), entry_,
                                     alone ? entry_ : body());

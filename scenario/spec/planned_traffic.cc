@@ -24,13 +24,13 @@ uint64_t offered_bytes(const Spec& spec, const Topology& topology, FabricTime ti
   return static_cast<uint64_t>(bits / 8u / 1'000'000'000'000u);
 }
 
-using Jobs = std::vector<const job::PlannedJob*>;
+using Jobs = std::vector<const endpoint::JobPlan*>;
 
 Jobs jobs_of(const Scenario& scenario) {
   Jobs jobs;
   for (const endpoint::WorkloadSpec& spec : scenario.workload) {
     const auto* const work = std::get_if<endpoint::JobWorkload>(&spec);
-    if (work != nullptr && work->plan != nullptr) jobs.push_back(&work->plan->planned);
+    if (work != nullptr && work->plan != nullptr) jobs.push_back(work->plan.get());
   }
   return jobs;
 }
@@ -102,15 +102,27 @@ void require_possible(const Scenario& scenario, const AskedOfJob& asked, const Y
   if (jobs.empty()) {
     entry.fail(std::string(asked.word) + ", without a job", "a \"job\" in \"workload\"");
   }
+  if (asked.serves) {
+    std::erase_if(jobs, [](const endpoint::JobPlan* job) { return !job->serve; });
+    if (jobs.empty()) {
+      entry.fail(std::string(asked.word) + ", without a service", "a \"serve\" in \"workload\"");
+    }
+  }
   std::vector<std::string> names;
-  for (const job::PlannedJob* job : jobs) names.push_back(job->name);
+  for (const endpoint::JobPlan* job : jobs) names.push_back(job->planned.name);
   if (!asked.job.empty()) {
-    std::erase_if(jobs, [&](const job::PlannedJob* job) { return job->name != asked.job; });
+    std::erase_if(jobs,
+                  [&](const endpoint::JobPlan* job) { return job->planned.name != asked.job; });
     if (jobs.empty()) {
       place_of(body, "job").fail("the job " + in_quotes(asked.job), one_of(asked.job, names));
     }
   }
-  for (const job::PlannedJob* job : jobs) {
+  for (const endpoint::JobPlan* plan : jobs) {
+    const job::PlannedJob* const job = &plan->planned;
+    if (asked.objective && !plan->serve->objective) {
+      entry.fail(std::string(asked.word) + " of " + job->name + ", which has no objective",
+                 "\"objective: {ttft: ..., tpot: ...}\" in the service");
+    }
     const std::string has = job->name + " has steps 0 to " + std::to_string(job->steps - 1);
     if (asked.from_step.value.value_or(0) >= job->steps) {
       place_of(body, "from_step").fail_expecting("a step that counts: " + has);

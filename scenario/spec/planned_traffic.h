@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/expect/expect_jobs.h"
+#include "analysis/expect/expect_serve.h"
 #include "fabric/text/yaml.h"
 #include "scenario/spec/scenario_value.h"
 
@@ -34,7 +35,9 @@ struct AskedOfJob {
   std::string job;  ///< empty: every one
   analysis::StepNumber from_step = {};
   std::string group = {};
-  uint32_t steps = 0;  ///< that have to be done
+  uint32_t steps = 0;      ///< that have to be done
+  bool serves = false;     ///< it is about services
+  bool objective = false;  ///< which need one
 };
 
 template <class E>
@@ -45,6 +48,8 @@ AskedOfJob asked_of_job(const E& expect) {
   if constexpr (std::is_same_v<E, analysis::ExpectStepsDone>) {
     asked.steps = expect.at_least.value.value_or(1);
   }
+  asked.objective = std::is_same_v<E, analysis::ExpectSlo>;
+  asked.serves = asked.objective || requires { expect.part; };
   return asked;
 }
 

@@ -60,7 +60,10 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectStraggler{Probability{50'000'000}},
           ExpectStepsDone{StepNumber{1}},
           ExpectJobAlive{},
-          ExpectJobDies{"x"}};
+          ExpectJobDies{"x"},
+          ExpectTtft{{}, us10},
+          ExpectTpot{{}, us10},
+          ExpectSlo{Probability{900'000'000}}};
 }
 
 }  // namespace mrclab::test
