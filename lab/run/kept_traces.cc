@@ -26,7 +26,17 @@ Scenario with_kept_traces(const Scenario& scenario, const RunFolder& folder) {
   Scenario kept = scenario;
   for (size_t i = 0; i < kept.workload.size(); ++i) {
     auto* const job = std::get_if<endpoint::JobWorkload>(&kept.workload[i]);
-    if (job == nullptr || !job->spec.trace) continue;
+    if (job == nullptr) continue;
+    if (job->serve && job->serve->traced) {
+      std::string& named = job->serve->traced->file;
+      const fs::path name =
+          fs::path(kTracesFolder) / fmt::format("{}-{}", i, fs::path(named).filename().string());
+      folder.made->make_new(kTracesFolder);
+      copy_file_to(named, folder.path / name);
+      named = name.string();
+      continue;
+    }
+    if (!job->spec.trace) continue;
     const fs::path file = job->spec.trace->file;
     const fs::path name =
         fs::path(kTracesFolder) / fmt::format("{}-{}", i, file.filename().string());

@@ -12,11 +12,17 @@ namespace {
 
 using StepPlace = std::pair<size_t, size_t>;  // work, step
 
-/// The step of each work that was going on.
+/// The step of each work that was going on; of a service all requests that waited for their first token.
 std::vector<StepPlace> steps_at(const std::vector<WorkSteps>& works, FabricTime t) {
   std::vector<StepPlace> steps;
   for (size_t work = 0; work < works.size(); ++work) {
     const std::vector<FabricTime>& ends = works[work].ends;
+    if (!works[work].begins.empty()) {
+      for (size_t step = 0; step < ends.size(); ++step) {
+        if (t >= works[work].begins[step] && t <= ends[step]) steps.emplace_back(work, step);
+      }
+      continue;
+    }
     const auto end = std::lower_bound(ends.begin(), ends.end(), t);
     if (end == ends.end() || t < works[work].begin) continue;
     steps.emplace_back(work, static_cast<size_t>(end - ends.begin()));

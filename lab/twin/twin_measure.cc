@@ -13,7 +13,13 @@ using Json = nlohmann::ordered_json;
 Json json_of(const WorkSteps& work) {
   Json ends = Json::array();
   for (const FabricTime end : work.ends) ends.push_back(end.ps());
-  return {{"name", work.name}, {"unit", work.unit}, {"begin", work.begin.ps()}, {"ends", ends}};
+  Json begins = Json::array();
+  for (const FabricTime begin : work.begins) begins.push_back(begin.ps());
+  return {{"name", work.name},
+          {"unit", work.unit},
+          {"begin", work.begin.ps()},
+          {"ends", ends},
+          {"begins", begins}};
 }
 
 WorkSteps work_from(const Json& in) {
@@ -23,6 +29,11 @@ WorkSteps work_from(const Json& in) {
                  {}};
   for (const Json& end : in.at("ends"))
     work.ends.push_back(FabricTime::from_ps(end.get<int64_t>()));
+  for (const Json& begin : in.at("begins"))
+    work.begins.push_back(FabricTime::from_ps(begin.get<int64_t>()));
+  if (!work.begins.empty() && work.begins.size() != work.ends.size()) {
+    throw InputError("the answer of a twin's process: as many begins as ends expected");
+  }
   return work;
 }
 

@@ -52,7 +52,7 @@ std::optional<FabricTime> when_done(const Topology& topology, const Simulation& 
   FabricTime last;
   for (const endpoint::WorkReport& report : reports) last = std::max(last, report.last);
   for (const WorkSteps& work : run.works) {
-    if (!work.ends.empty()) last = std::max(last, work.ends.back());
+    for (const FabricTime end : work.ends) last = std::max(last, end);
   }
   return last;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "job/serve/serve_measures.h"
+
 namespace mrclab::lab {
 namespace {
 
@@ -19,6 +21,20 @@ WorkSteps job_steps(const JobOutcome& job, FabricTime at, size_t most) {
     if (each == FabricTime::never()) break;
     end = std::max(end, job.start + each);
     work.ends.push_back(end);
+  }
+  return work;
+}
+
+/// From each request's arrival to its first token, up to the first request that has none.
+WorkSteps service_requests(const JobOutcome& job, FabricTime at, size_t most) {
+  const endpoint::JobPlan& plan = *job.plan;
+  const job::ServeMeasures measures =
+      measure_serve(plan.planned, *plan.serve, plan.program, job.times);
+  WorkSteps work{plan.planned.name, "request", at, {}, {}};
+  for (size_t i = 0; i < std::min(measures.requests.size(), most); ++i) {
+    if (measures.requests[i].first_token == FabricTime::never()) break;
+    work.begins.push_back(job.start + plan.serve->requests[i].request.arrival);
+    work.ends.push_back(job.start + measures.requests[i].first_token);
   }
   return work;
 }
@@ -52,7 +68,8 @@ std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workl
     works.push_back(std::move(work));
   }
   for (const JobOutcome& job : jobs) {
-    works.push_back(job_steps(job, start_of(workload.at(job.workload)), room));
+    const FabricTime at = start_of(workload.at(job.workload));
+    works.push_back(job.plan->serve ? service_requests(job, at, room) : job_steps(job, at, room));
     room -= works.back().ends.size();
   }
   return works;

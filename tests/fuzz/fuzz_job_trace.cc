@@ -1,5 +1,5 @@
 // Any bytes as a job of others, in each format; what can be read runs on an ideal network to its end, and the parts of its
-// step and of its critical path sum to its time.
+// step and of its critical path sum to its time. And as a trace of requests.
 
 #include <algorithm>
 #include <string>
@@ -15,6 +15,7 @@
 #include "job/measure/job_measures.h"
 #include "job/run/critical_path.h"
 #include "job/run/ideal_run.h"
+#include "job/serve/request_trace.h"
 #include "tests/fuzz/must.h"
 
 using namespace mrclab;
@@ -76,12 +77,32 @@ void run_ideally(const OpGraph& graph) {
   MUST(parts == end);
 }
 
+/// First bytes from here on are for traces of requests.
+constexpr uint8_t kRequests = 0xF0;
+
+void read_as_requests(const std::string& text) {
+  constexpr uint32_t kMost = 64;
+  const RequestTrace trace = read_requests(text, "input", std::nullopt, kMost);
+  MUST(!trace.requests.empty() && trace.requests.size() <= kMost);
+  FabricTime last;
+  for (const TracedRequest& request : trace.requests) {
+    MUST(request.arrival >= last);
+    MUST(request.input >= 1 && request.input <= kMaxTokens);
+    MUST(request.output >= 1 && request.output <= kMaxTokens);
+    last = request.arrival;
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
   try {
+    if (data[0] >= kRequests) {
+      read_as_requests(text);
+      return 0;
+    }
     const Trace trace = read_as(data[0], text);
     check_graph(trace.graph);
     run_ideally(trace.graph);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "console/json_print.h"
@@ -10,9 +11,12 @@
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/input_error.h"
 #include "fabric/text/yaml.h"
+#include "job/import/trace_bytes.h"
 #include "job/import/trace_file.h"
 #include "job/measure/job_measures.h"
 #include "job/run/job_summary.h"
+#include "job/serve/request_trace.h"
+#include "job/serve/serve_measures.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/files/job_run.h"
 #include "scenario/judging/measured_jobs.h"
@@ -100,6 +104,54 @@ void print_trace(const JobOptions& options) {
   print_notes(trace.notes);
 }
 
+/// "mean 2048, median 1469, at most 7436" of tokens.
+std::string token_text(std::vector<uint32_t> tokens) {
+  std::sort(tokens.begin(), tokens.end());
+  uint64_t sum = 0;
+  for (const uint32_t one : tokens) sum += one;
+  return fmt::format("mean {}, median {}, at most {} tokens", sum / tokens.size(),
+                     tokens[(tokens.size() - 1) / 2], tokens.back());
+}
+
+void print_requests(const JobOptions& options, job::RequestFormat format) {
+  const job::RequestTrace trace = job::read_requests(job::read_trace_bytes(options.file),
+                                                     options.file, format, job::kMaxRequests);
+  const double seconds = trace.requests.back().arrival.us() / 1e6;
+  if (options.json) {
+    fmt::print("{}\n", printed(nlohmann::ordered_json{{"format", name_of(trace.format)},
+                                                      {"requests", trace.requests.size()},
+                                                      {"failed", trace.failed},
+                                                      {"seconds", seconds}},
+                               "job"));
+    return;
+  }
+  std::vector<uint32_t> input, output;
+  for (const job::TracedRequest& one : trace.requests) {
+    input.push_back(one.input);
+    output.push_back(one.output);
+  }
+  fmt::print("format     {}\n", name_of(trace.format));
+  fmt::print(
+      "requests   {} in {:.1f} s{}\n", trace.requests.size(), seconds,
+      trace.failed == 0 ? "" : fmt::format("; {} without a prompt or an answer", trace.failed));
+  fmt::print("prompts    {}\nanswers    {}\n", token_text(std::move(input)),
+             token_text(std::move(output)));
+}
+
+/// From arrival to the first token, on an ideal network.
+std::vector<FabricTime> ideal_first_tokens(const endpoint::JobPlan& plan,
+                                           const job::IdealNetwork& network) {
+  const job::ServeMeasures measures =
+      measure_serve(plan.planned, *plan.serve, plan.program, ideal_times(plan.program, network));
+  std::vector<FabricTime> times;
+  for (size_t i = 0; i < measures.requests.size(); ++i) {
+    const FabricTime first = measures.requests[i].first_token;
+    if (first == FabricTime::never()) continue;
+    times.push_back(first - plan.serve->requests[i].request.arrival);
+  }
+  return times;
+}
+
 /// Of each job its summary, and the time of its steps on an ideal network.
 void print_scenario(const JobOptions& options) {
   const Scenario scenario = load_scenario(options.file);
@@ -113,18 +165,29 @@ void print_scenario(const JobOptions& options) {
     const job::JobSummary summary = summary_of(planned.graph, network);
     const job::JobMeasures ideal =
         measure_job(planned, work->plan->program, ideal_times(work->plan->program, network));
+    const bool serves = work->plan->serve.has_value();
+    const job::TimeSpread first_token =
+        serves ? job::spread_of(ideal_first_tokens(*work->plan, network)) : job::TimeSpread{};
     if (options.json) {
       nlohmann::ordered_json line{{"name", planned.name}, {"steps", planned.steps}};
       line.update(to_json(summary));
       line["ideal"]["step_ps"] = ideal.step_time.mean.ps();
+      if (serves) line["ideal"]["ttft_ps"] = first_token.p50.ps();
       line["notes"] = planned.notes;
       jobs.push_back(std::move(line));
       continue;
     }
-    fmt::print("{}job        {}, {}\n{}", any ? "\n" : "", planned.name,
-               counted_noun(planned.steps, "step"), to_text(summary));
-    fmt::print("a step     {} on average, {} at most, without loss or queues\n",
-               to_string(ideal.step_time.mean), to_string(ideal.step_time.max));
+    if (serves) {
+      fmt::print("{}service    {}, {}\n{}", any ? "\n" : "", planned.name,
+                 counted_noun(work->plan->serve->requests.size(), "request"), to_text(summary));
+      fmt::print("first token {} in the median, {} at most, without loss or queues\n",
+                 to_string(first_token.p50), to_string(first_token.max));
+    } else {
+      fmt::print("{}job        {}, {}\n{}", any ? "\n" : "", planned.name,
+                 counted_noun(planned.steps, "step"), to_text(summary));
+      fmt::print("a step     {} on average, {} at most, without loss or queues\n",
+                 to_string(ideal.step_time.mean), to_string(ideal.step_time.max));
+    }
     print_notes(planned.notes);
     any = true;
   }
@@ -132,7 +195,8 @@ void print_scenario(const JobOptions& options) {
     fmt::print("{}\n", printed(nlohmann::ordered_json{{"jobs", jobs}}, "job"));
   }
   if (!any && jobs.empty()) {
-    throw InputError(options.file + ": no job in its workload: expected \"- job: {...}\"");
+    throw InputError(options.file +
+                     ": no job in its workload: expected \"- job: {...}\" or \"- serve: {...}\"");
   }
 }
 
@@ -143,6 +207,9 @@ void print_job(const JobOptions& options) {
   }
   if (options.file.ends_with(".yaml") || options.file.ends_with(".yml")) {
     return print_scenario(options);
+  }
+  if (const auto format = job::request_format_named(options.format)) {
+    return print_requests(options, *format);
   }
   print_trace(options);
 }
@@ -158,9 +225,12 @@ void add_job_verb(CLI::App& app, CliResult&) {
           "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank; or a "
           "run folder, or latest, whose jobs are shown step by step")
       ->required();
-  verb->add_option("--format", options->format,
-                   "cm, simai, chakra, goal, et, kineto or inspector (default: found out)")
-      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}));
+  verb->add_option(
+          "--format", options->format,
+          "cm, simai, chakra, goal, et, kineto or inspector (default: found out); of requests azure, "
+          "mooncake, burstgpt or vidur")
+      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "azure",
+                             "mooncake", "burstgpt", "vidur"}));
   verb->add_option("--time-unit", options->time_unit,
                    "of numbers whose unit the file does not name: ps, ns or us")
       ->check(CLI::IsMember({"ps", "ns", "us"}));

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "analysis/serve/serve_text.h"
 #include "console/json_print.h"
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/input_error.h"
@@ -14,6 +15,7 @@
 #include "job/measure/job_table.h"
 #include "netio/system/file_descriptor.h"
 #include "recorded/diff/recorded_run.h"
+#include "scenario/judging/job_results.h"
 #include "scenario/judging/measured_jobs.h"
 
 namespace mrclab::lab {
@@ -50,6 +52,23 @@ void write_files(const JobOutcome& outcome, size_t number, const JobRunOptions& 
   }
 }
 
+/// The head stands before the first rows that it belongs to.
+void add_csv(const std::string& csv, std::string& text, std::string& head) {
+  const size_t end = csv.find('\n') + 1;
+  if (head != csv.substr(0, end)) {
+    if (!text.empty()) text += "\n";
+    head = csv.substr(0, end);
+    text += head;
+  }
+  text += csv.substr(end);
+}
+
+std::string service_text(const analysis::JobResult& job) {
+  std::string text = "service    " + serve_headline(job) + "\n";
+  for (const std::string& line : serve_lines(*job.serve)) text += line + "\n";
+  return text;
+}
+
 }  // namespace
 
 bool is_run_folder(const std::string& path) {
@@ -66,15 +85,24 @@ void print_run_jobs(const std::string& folder, bool json, const JobRunOptions& o
     throw InputError(run.folder.string() +
                      ": the run has no job: expected \"job:\" in its workload");
   }
+  const std::vector<analysis::JobResult> results =
+      job_results(run.scenario, read_job_times(run.scenario, run.folder));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  std::string text;
+  std::string text, head;
   for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (results[i].serve) {
+      const analysis::ServeResult& serve = *results[i].serve;
+      if (json) list.push_back({{"name", results[i].name}, {"serve", to_json(serve)}});
+      if (options.csv) add_csv(analysis::serve_csv(serve), text, head);
+      if (!json && !options.csv) text += (i == 0 ? "" : "\n") + service_text(results[i]);
+      write_files(outcomes[i], i, options);
+      continue;
+    }
     const job::JobMeasures measures = measured(outcomes[i], run.scenario.topology);
     if (json) {
       list.push_back(to_json(measures));
     } else if (options.csv) {
-      const std::string csv = to_csv(measures);
-      text += i == 0 ? csv : csv.substr(csv.find('\n') + 1);
+      add_csv(to_csv(measures), text, head);
     } else {
       text += (i == 0 ? "" : "\n") + to_table(measures, outcomes[i].plan->planned);
     }
