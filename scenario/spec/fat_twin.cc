@@ -68,6 +68,7 @@ FabricShape in_one_plane(FabricShape shape) {
 
 std::string in_one_plane(const std::string& text) {
   constexpr std::string_view kPlaneKey = "plane: ";
+  constexpr std::string_view kMeasureKey = "by: p";  // a percentile, as p99.9
   std::string made;
   for (size_t i = 0; i < text.size();) {
     if (text.compare(i, kPlaneKey.size(), kPlaneKey) == 0) {
@@ -75,6 +76,12 @@ std::string in_one_plane(const std::string& text) {
       made += kPlaneKey;
       if (end > number) made += '0';
       i = end;
+      continue;
+    }
+    if (text.compare(i, kMeasureKey.size(), kMeasureKey) == 0 &&
+        (i == 0 || !is_word(text[i - 1]))) {
+      made += kMeasureKey;
+      i += kMeasureKey.size();
       continue;
     }
     const size_t end = text[i] == 'p' ? plane_end(text, i + 1) : i;

@@ -44,6 +44,7 @@ TEST_CASE("names in one plane are those in any plane, and nothing else is a plan
            {"{plane: p3}", "{plane: p0}"},
            {"{path: \"p7/u2\"}", "{path: \"p0/u2\"}"},
            {"{p99: 12us}", "{p99: 12us}"},
+           {"{at_most: 1us, by: p99.9, host: h0}", "{at_most: 1us, by: p99.9, host: h0}"},
            {"up2.t0", "up2.t0"},
            {"rack-p2", "rack-p2"},
            {"{profile: cx8, steps: p}", "{profile: cx8, steps: p}"},
