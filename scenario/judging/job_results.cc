@@ -56,14 +56,17 @@ void add_ops(JobResult& result, const JobOutcome& outcome) {
   const job::OpSpans spans = op_spans(planned, outcome.plan->program, outcome.times);
   for (uint32_t i = 0; i < spans.ops.size(); ++i) {
     const job::OpSpan& span = spans.ops[i];
-    if (span.begin == FabricTime::never() || span.end == span.begin) continue;
+    // A service's decode ranks receive from the start; what is drawn is the time that a cache is on its way.
+    const bool waits = outcome.plan->serve && planned.graph.op(i).kind == job::OpKind::kReceive;
+    const FabricTime begin = waits ? span.active : span.begin;
+    if (begin == FabricTime::never() || span.end == begin) continue;
     if (result.ops.size() == analysis::kMaxJobOps) {
       ++result.ops_left_out;
       continue;
     }
     const job::Op& op = planned.graph.op(i);
     const bool ended = span.end != FabricTime::never();
-    result.ops.push_back({op.rank, planned.step_of[i], outcome.start + span.begin,
+    result.ops.push_back({op.rank, planned.step_of[i], outcome.start + begin,
                           ended ? outcome.start + span.end : FabricTime::never(),
                           computes(op) ? "" : exchange_group(planned, i)});
   }

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "netio/system/file_descriptor.h"
+#include "scenario/judging/job_outcome.h"
 #include "scenario/judging/job_results.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
