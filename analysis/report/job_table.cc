@@ -10,6 +10,7 @@ namespace mrclab::analysis {
 namespace {
 
 constexpr size_t kStepsShown = 5, kPartsShown = 4, kIndent = 2, kHeadlineLines = 2;
+constexpr size_t kTurnLines = 5, kNotesShown = 4;
 constexpr size_t kNarrow = 80;  ///< below it there is no room for all columns
 
 std::string percent(FabricTime part, FabricTime whole) {
@@ -28,6 +29,12 @@ std::string longer(FabricTime time, FabricTime than) {
 
 void one_line(const std::string& text, TextTable& table) {
   table.line(std::string(kIndent, ' ') + cut_to(text, table.width() - kIndent));
+}
+
+/// On as many lines as it takes, at most kTurnLines.
+void wrapped(const std::string& text, TextTable& table) {
+  const std::vector<std::string> lines = wrapped_lines(text, table.width() - kIndent, kIndent);
+  for (size_t i = 0; i < std::min(lines.size(), kTurnLines); ++i) one_line(lines[i], table);
 }
 
 std::string times_line(const JobTimes& times) {
@@ -150,6 +157,10 @@ void add_job(const JobResult& job, TextTable& table) {
   for (size_t i = 0; i < std::min(head.size(), kHeadlineLines); ++i) {
     const bool cut = i + 1 == kHeadlineLines && head.size() > kHeadlineLines;
     table.line(cut ? cut_to(head[i] + " " + head[i + 1], table.width()) : head[i]);
+  }
+  for (const JobTurn& turn : job.turns) wrapped(turn_text(job, turn), table);
+  for (size_t i = 0; i < std::min(job.notes.size(), kNotesShown); ++i) {
+    wrapped("note: " + job.notes[i], table);
   }
   const JobTimes times = times_of(job);
   if (times.steps > 0) {
