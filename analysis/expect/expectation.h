@@ -91,7 +91,8 @@ using ExpectationKind =
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
                  ExpectIsolated, ExpectDroppedFor, ExpectDatagrams, ExpectOrchestratorNames,
                  ExpectDenied, ExpectAllowedAgain, ExpectStepTime, ExpectExposed, ExpectStraggler,
-                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies>;
+                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies, ExpectJobGoesOn,
+                 ExpectInterference>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

@@ -60,7 +60,9 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectStraggler{Probability{50'000'000}},
           ExpectStepsDone{StepNumber{1}},
           ExpectJobAlive{},
-          ExpectJobDies{"x"}};
+          ExpectJobDies{"x"},
+          ExpectJobGoesOn{us10},
+          ExpectInterference{Ratio{1'200'000'000}}};
 }
 
 }  // namespace mrclab::test
