@@ -27,6 +27,7 @@ struct CheckInputs {
   TimingMode timing = TimingMode::kCarried;
   Twin twin = {};
   std::span<const JobResult> jobs = {};
+  AloneRun alone = {};
 };
 
 }  // namespace mrclab::analysis

@@ -57,6 +57,7 @@ struct Worst {
   uint64_t steps = 0;  ///< that were looked at
   std::string open;    ///< why something is not measured; empty: all is
   bool missed = false;
+  bool reached = false;  ///< of a floor
   /// What was measured of the worst so far, by its bound: a job with a larger one takes its place.
   double share = -1;
 };
@@ -69,6 +70,15 @@ CheckResult settled(CheckResult check, const Worst& worst, const JudgedRun& run,
   check.where.reset();  // it holds
   if (!worst.open.empty()) return unjudged(check, worst.open);
   return passed(check, *check.looked);
+}
+
+/// Of a floor, which one of them has to reach: what is open may still do so.
+CheckResult settled_floor(CheckResult check, const Worst& worst, const JudgedRun& run,
+                          const std::string& why) {
+  check.looked = steps_in(worst.steps, run);
+  if (worst.reached) return passed(check, *check.looked);
+  if (!worst.open.empty()) return unjudged(check, worst.open);
+  return failed(check, why);
 }
 
 // --- step_time ---------------------------------------------------------------------------------------
@@ -122,7 +132,7 @@ double percent(FabricTime part, FabricTime whole) {
 CheckResult judge(const ExpectStepTime& e, const JudgedRun& run) {
   CheckResult check;
   check.unit = "us";
-  const FabricTime* const fixed = std::get_if<FabricTime>(&e.at_most);
+  const FabricTime* const fixed = std::get_if<FabricTime>(&e.bound());
   const Jobs jobs = run.jobs_named(e.job);
   if (jobs.empty()) return unjudged(check, "the run had no such job");
   Worst worst;
@@ -138,10 +148,11 @@ CheckResult judge(const ExpectStepTime& e, const JudgedRun& run) {
         continue;
       }
       const FabricTime bound =
-          fixed != nullptr ? *fixed : times_ratio(base, std::get<Ratio>(e.at_most));
+          fixed != nullptr ? *fixed : times_ratio(base, std::get<Ratio>(e.bound()));
       const FabricTime took = (step.ended() ? step.end : run.end_of_job(*job)) - step.begin;
       ++worst.steps;
-      worst.missed = worst.missed || took > bound;
+      worst.missed = worst.missed || (!e.is_floor() && took > bound);
+      worst.reached = worst.reached || took >= bound;
       const double share = percent(took, bound);
       if (share <= worst.share) continue;
       worst.share = share;
@@ -156,6 +167,7 @@ CheckResult judge(const ExpectStepTime& e, const JudgedRun& run) {
     }
   }
   const std::string why = check.note;
+  if (e.is_floor()) return settled_floor(std::move(check), worst, run, why);
   return settled(std::move(check), worst, run, why);
 }
 
@@ -248,8 +260,8 @@ CheckResult as_judged(const E&, const EarlyResult& result) {
   return result.check();
 }
 std::string bound_of(const ExpectStepTime& e, const Wording& in) {
-  if (const auto* time = std::get_if<FabricTime>(&e.at_most)) return in.time(*time);
-  return in.multiple(std::get<Ratio>(e.at_most)) + " of " +
+  if (const auto* time = std::get_if<FabricTime>(&e.bound())) return in.time(*time);
+  return in.multiple(std::get<Ratio>(e.bound())) + " of " +
          std::string(kStepReferenceWords[static_cast<size_t>(e.of)]);
 }
 
@@ -258,6 +270,9 @@ std::string bound_of(const ExpectStepTime& e, const Wording& in) {
 const Rules<ExpectStepTime>& rules_of(const ExpectStepTime&) {
   static constexpr Rules<ExpectStepTime> kRules{
       .sentence = [](const ExpectStepTime& e, const Wording& in) -> std::string {
+        if (e.is_floor()) {
+          return "time of the slowest step" + about_steps(e) + in.at_least(bound_of(e, in));
+        }
         return "time of each step" + about_steps(e) + in.at_most(bound_of(e, in));
       },
       .evidence = needs<ExpectStepTime>,

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "analysis/measure/job_result.h"
 #include "analysis/measure/measurements.h"
 
 namespace mrclab::analysis {
@@ -16,5 +17,8 @@ struct TwinRun {
 
 /// Returns what the same scenario and seed does without faults. An empty function: the scenario cannot be simulated.
 using Twin = std::function<TwinRun()>;
+
+/// Returns what becomes of a job, by its place among the run's jobs, when nobody else has any work. An empty function: the scenario cannot be simulated.
+using AloneRun = std::function<JobResult(size_t job)>;
 
 }  // namespace mrclab::analysis

@@ -28,24 +28,28 @@ enum class StepReference : uint8_t {
 };
 inline constexpr size_t kStepsForMedian = 3;
 
-/// Every step takes at most so long, from the end of those before it to the end of its last rank. An open one has taken
-/// the time so far.
+/// Every step takes at most so long, from the end of those before it to the end of its last rank; or one of them at least
+/// so long, which is for contrasts. An open one has taken the time so far.
 struct ExpectStepTime {
   static constexpr ExpectationWord kWord{"step_time", Measure::kTime,
                                          "\"step_time: {at_most: 105%, of: roofline}\""};
-  TimeOrRatio at_most = Ratio{};
-  StepReference of = StepReference::kRoofline;  ///< what a ratio in at_most multiplies
+  TimeOrRatio at_most = Ratio{};                ///< zero: no such bound; one of the two is there
+  StepReference of = StepReference::kRoofline;  ///< what a ratio multiplies
   StepNumber from_step = {};
   std::string job = {};
+  TimeOrRatio at_least = Ratio{};
   bool operator==(const ExpectStepTime&) const = default;
 
+  bool is_floor() const { return at_least != TimeOrRatio(Ratio{}); }
+  const TimeOrRatio& bound() const { return is_floor() ? at_least : at_most; }
   static void fields(auto& e, auto&& visit) {
-    visit("at_most", e.at_most, Need::kRequired);
+    visit("at_most", e.at_most, Need::kOptional);
+    visit("at_least", e.at_least, Need::kOptional);
     visit("of", e.of, Need::kOptional);
     visit("from_step", e.from_step, Need::kOptional);
     visit("job", e.job, Need::kOptional);
   }
-  /// Throws InputError where `of` stands beside a time.
+  /// Throws InputError where `of` stands beside a time, or not one of the bounds alone.
   void check_whole(const YamlValue& body) const;
 };
 const Rules<ExpectStepTime>& rules_of(const ExpectStepTime&);
@@ -130,5 +134,46 @@ struct ExpectJobDies {
   }
 };
 const Rules<ExpectJobDies>& rules_of(const ExpectJobDies&);
+
+/// A job of which a rank ends with an error goes on in a next attempt, at most so long after that error, and runs at most
+/// so many steps again that had ended.
+struct ExpectJobGoesOn {
+  static constexpr ExpectationWord kWord{"job_goes_on", Measure::kTime,
+                                         "\"job_goes_on: {within: 3ms, steps_repeated: 2}\""};
+  FabricTime within;
+  StepNumber steps_repeated = {};  ///< none: any number
+  std::string job = {};
+  bool operator==(const ExpectJobGoesOn&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("within", e.within, Need::kPositive);
+    visit("steps_repeated", e.steps_repeated, Need::kOptional);
+    visit("job", e.job, Need::kOptional);
+  }
+};
+const Rules<ExpectJobGoesOn>& rules_of(const ExpectJobGoesOn&);
+
+/// What jobs do to each other: a step takes on average at most, or at least, so many times as long as in the same run in
+/// which nobody else has any work (JCT Interference Factor of the IETF's draft-calabria-bmwg-ai-fabric-training-bench,
+/// here over steps). Faults are the same in both.
+struct ExpectInterference {
+  static constexpr ExpectationWord kWord{"interference", Measure::kShare,
+                                         "\"interference: {at_most: 120%, job: llama}\""};
+  Ratio at_most = {};  ///< zero: no such bound; at least one of the two is there
+  Ratio at_least = {};
+  StepNumber from_step = {};
+  std::string job = {};
+  bool operator==(const ExpectInterference&) const = default;
+
+  static void fields(auto& e, auto&& visit) {
+    visit("at_most", e.at_most, Need::kOptionalPositive);
+    visit("at_least", e.at_least, Need::kOptionalPositive);
+    visit("from_step", e.from_step, Need::kOptional);
+    visit("job", e.job, Need::kOptional);
+  }
+  /// Throws InputError where it has no bound.
+  void check_whole(const YamlValue& body) const;
+};
+const Rules<ExpectInterference>& rules_of(const ExpectInterference&);
 
 }  // namespace mrclab::analysis

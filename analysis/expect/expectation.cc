@@ -57,6 +57,10 @@ void read(const YamlValue& value, TimeOrRatio& out, Need) {
     value.fail_expecting("a multiple such as 105%, or a duration, above 0");
   }
 }
+void read(const YamlValue& value, Ratio& out, Need) {
+  out = as_ratio(value);
+  if (out == Ratio{}) value.fail_expecting("a multiple such as 105%, above 0");
+}
 void read(const YamlValue& value, std::optional<Bytes>& out, Need) { out = value.as_bytes(); }
 void read(const YamlValue& value, GoodputReference& out, Need) {
   const std::string text = value.is_scalar() ? value.as_string() : "";
@@ -119,6 +123,7 @@ std::string written(const StepNumber& step) {
 std::string written(const TimeOrRatio& bound) {
   return std::visit([](const auto& one) { return exact(one); }, bound);
 }
+std::string written(const Ratio& ratio) { return exact(ratio); }
 std::string written(const std::optional<Bytes>& size) { return size ? exact(*size) : ""; }
 std::string written(const GoodputReference& of) {
   if (of.kind == GoodputReference::kRate) return exact(of.rate);

@@ -93,7 +93,8 @@ using ExpectationKind =
                  ExpectPause, ExpectDeadlockFree, ExpectMessageTime, ExpectMapperNames,
                  ExpectIsolated, ExpectDroppedFor, ExpectDatagrams, ExpectOrchestratorNames,
                  ExpectDenied, ExpectAllowedAgain, ExpectStepTime, ExpectExposed, ExpectStraggler,
-                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies, ExpectTtft, ExpectTpot, ExpectSlo>;
+                 ExpectStepsDone, ExpectJobAlive, ExpectJobDies, ExpectJobGoesOn,
+                 ExpectInterference, ExpectTtft, ExpectTpot, ExpectSlo>;
 
 template <class... E>
 constexpr std::array<ExpectationWord, sizeof...(E)> words_of(

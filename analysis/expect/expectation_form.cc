@@ -36,6 +36,9 @@ Form form_of(const StepNumber&) { return Form::integer(0, kMostSteps); }
 Form form_of(const TimeOrRatio&) {
   return Form::either({Form::of(Kind::kShare), Form::of(Kind::kMultiple), Form::of(Kind::kTime)});
 }
+Form form_of(const Ratio&) {
+  return Form::either({Form::of(Kind::kShare), Form::of(Kind::kMultiple)});
+}
 Form form_of(const std::optional<Bytes>&) { return Form::of(Kind::kBytes); }
 Form form_of(const GoodputReference&) {
   return Form::either({Form::word({"baseline", "line_rate"}), Form::of(Kind::kRate)});

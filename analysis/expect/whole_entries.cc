@@ -18,8 +18,19 @@ void ExpectCounter::check_whole(const YamlValue& body) const {
 }
 
 void ExpectStepTime::check_whole(const YamlValue& body) const {
-  if (const auto of_what = body.get("of"); of_what && std::holds_alternative<FabricTime>(at_most)) {
-    of_what->fail("\"of\" beside a time", "\"at_most\" as a multiple such as 105%, or no \"of\"");
+  if (!body.get("at_least") && !body.get("at_most")) body.require("at_most");
+  if (const auto floor = body.get("at_least"); floor && body.get("at_most")) {
+    floor->fail("\"at_least\" beside \"at_most\"", "one of them, each in an entry of its own");
+  }
+  if (const auto of_what = body.get("of"); of_what && std::holds_alternative<FabricTime>(bound())) {
+    of_what->fail("\"of\" beside a time", "a multiple such as 105%, or no \"of\"");
+  }
+}
+
+void ExpectInterference::check_whole(const YamlValue& body) const {
+  if (!body.get("at_least") && !body.get("at_most")) body.require("at_most");
+  if (at_most != Ratio{} && at_most < at_least) {
+    body.require("at_most").fail_expecting("no less than \"at_least\"");
   }
 }
 

@@ -315,9 +315,9 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
   const Twin twin = only_once(in.twin);
   verdict.jobs = jobs_of(in, history, coverage, end);
   verdict.checks =
-      run_checks(expectations,
-                 {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule, in.regions,
-                  in.retry_span, in.rc_retry_span, coverage, in.timing.mode, twin, verdict.jobs});
+      run_checks(expectations, {in.topology, history, m, in.faults, in.hosts, evidence, in.schedule,
+                                in.regions, in.retry_span, in.rc_retry_span, coverage,
+                                in.timing.mode, twin, verdict.jobs, in.alone});
   if (in.early_end) {
     for (size_t i = 0; i < verdict.checks.size(); ++i) {
       verdict.checks[i] = judge_early_end(expectations[i], std::move(verdict.checks[i]), in.faults,

@@ -63,6 +63,7 @@ struct RunInputs {
   std::vector<Dependence> dependences = {};
   /// What jobs came to, but for faults and losses of their steps, which the judge adds.
   std::vector<JobResult> jobs = {};
+  AloneRun alone = {};
   SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 

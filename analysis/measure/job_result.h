@@ -55,6 +55,23 @@ struct JobDeath {
   FabricTime at;
 };
 
+/// An attempt of a job that ended with an error, and how it went on.
+struct JobTurn {
+  JobDeath death;                              ///< the first of the attempt
+  FabricTime reported = FabricTime::never();   ///< to the job's launcher
+  FabricTime all_ended = FabricTime::never();  ///< every host has answered the launcher, or is lost
+  std::vector<std::string> lost;               ///< hosts
+  FabricTime begun = FabricTime::never();      ///< the next attempt; never: there is none
+  uint32_t from_step = 0, ranks = 0;           ///< of it
+  std::string gave_up;                         ///< why there is none, where that is known
+  // What it cost, where the job went on.
+  uint32_t steps_repeated = 0;  ///< had ended, and were run once more
+  FabricTime time_lost;         ///< from the end of the last step that counts until it went on
+  FabricTime rank_time_lost;    ///< the same of all ranks together
+
+  bool went_on() const { return begun != FabricTime::never(); }
+};
+
 inline constexpr size_t kMaxJobOps = 20'000;  ///< that are drawn of a job
 
 /// An operation of a rank, to be drawn.
@@ -78,7 +95,9 @@ struct JobResult {
   std::optional<FabricTime> done = std::nullopt;  ///< its last operation ended; empty: it did not
   FabricTime ideal;                               ///< from begin to end; zero: not known
   std::vector<JobPathPart> path;
-  std::optional<JobDeath> died = std::nullopt;
+  std::optional<JobDeath> died = std::nullopt;  ///< and did not go on
+  std::vector<JobTurn> turns = {};              ///< attempts that ended with an error
+  std::vector<std::string> notes = {};          ///< what was made of it beside what its entry says
   std::string missing;          ///< why the times of some rank are not known; empty: they are
   std::vector<JobOp> ops = {};  ///< at most kMaxJobOps
   uint64_t ops_left_out = 0;    ///< beyond these

@@ -56,7 +56,11 @@ void mark_power_loss(JobResult& job, const Topology& topology,
     if (scheduled.at < job.begin || scheduled.at >= until) continue;
     const auto rank =
         std::find(job.ranks.begin(), job.ranks.end(), topology.node(state->host).name);
-    if (rank == job.ranks.end() || (job.died && job.died->at <= scheduled.at)) continue;
+    // Where the job went on behind it, it did so without this host.
+    const bool went_on = std::any_of(job.turns.begin(), job.turns.end(), [&](const JobTurn& turn) {
+      return turn.went_on() && scheduled.at < turn.begun;
+    });
+    if (rank == job.ranks.end() || went_on || (job.died && job.died->at <= scheduled.at)) continue;
     job.died = JobDeath{static_cast<uint32_t>(rank - job.ranks.begin()), "its host lost its power",
                         scheduled.at};
   }

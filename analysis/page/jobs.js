@@ -114,6 +114,7 @@ function jobs(run) {
     if (job.serve) return service(v, place, run);
     const t = job.step_time, end = run.picture ? run.picture.end_us : Math.max(0, ...job.steps.map((s) => (s.end_ns ?? s.begin_ns) / 1e3));
     const box = section("Job " + job.name, el("p", {}, field(v, `/jobs/${place}/text`, prose), "."));
+    (job.turns || []).forEach((turn, i) => box.append(el("p", {}, field(v, `/jobs/${place}/turns/${i}/text`, prose), ".")));
     if (t) {
       box.append(el("div", {class: "tiles"},
           tile(field(v, `/jobs/${place}/step_time/mean_ns`, (ns) => timeUs(ns / 1e3)), `mean of ${t.steps} steps from ${t.first}`),
@@ -134,6 +135,7 @@ function jobs(run) {
       box.append(el("div", {class: job.steps.length > 12 ? "scroll" : null}, wideTable(["step", "from – to", "took", "of roofline", "computing",
           "exposed", "bubble", "slowest", "waited for", "lost", "faults"], jobSteps(v, place), [0, 2, 3, 4, 5, 6, 9], true)));
     }
+    (job.notes || []).forEach((text, i) => box.append(el("p", {}, "Note: ", field(v, `/jobs/${place}/notes/${i}`, prose), ".")));
     box.append(note("Computing, exposed and bubble are means over the ranks. Exposed: a rank computed nothing while data of its own was " +
         "under way. Bubble: it waited for others, or had nothing to do." + (job.steps_left_out ? ` ${job.steps_left_out} more steps are not in the file.` : "")));
   });

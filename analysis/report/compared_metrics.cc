@@ -62,8 +62,9 @@ const MetricSpec* metric_called(std::string_view name) {
   return found == kComparedMetrics.end() ? nullptr : &*found;
 }
 
-std::string label_of(const MetricSpec& metric, size_t fault) {
-  return std::string(metric.name) + (metric.of_fault ? " " + std::to_string(fault + 1) : "");
+std::string label_of(const MetricSpec& metric, size_t place) {
+  const bool numbered = metric.of == MetricOf::kFault || (metric.of == MetricOf::kJob && place > 0);
+  return std::string(metric.name) + (numbered ? " " + std::to_string(place + 1) : "");
 }
 
 std::string value_text(double value, MetricUnit unit) {

@@ -41,12 +41,15 @@ enum class Absent : uint8_t {
   kZero    ///< no port was paused
 };
 
-/// A metric that is compared, of jobs those of the first: where it stands in verdict.json, and what it may lose by default.
+/// What a metric is of: the run, or each of its faults or jobs.
+enum class MetricOf : uint8_t { kRun, kFault, kJob };
+
+/// A metric that is compared: where it stands in verdict.json, and what it may lose by default.
 struct MetricSpec {
   std::string_view name;
-  std::string_view pointer;  ///< in the verdict, or in each of its faults
+  std::string_view pointer;  ///< in the verdict, or in each of its faults or jobs
   MetricUnit unit;
-  bool of_fault;
+  MetricOf of;
   double tolerance;  ///< fraction of the baseline
   Absent absent = Absent::kUnknown;
 };
@@ -54,33 +57,37 @@ struct MetricSpec {
 inline constexpr double kTwoPercent = 0.02, kTenPercent = 0.1;
 
 inline constexpr std::array kComparedMetrics{
-    MetricSpec{"goodput", "/metrics/goodput_bps", MetricUnit::kRate, false, kTwoPercent},
-    MetricSpec{"completion", "/metrics/completed_ns", MetricUnit::kTime, false, kTwoPercent,
-               Absent::kWorst},
-    MetricSpec{"step_time", "/jobs/0/step_time/mean_ns", MetricUnit::kTime, false, kTwoPercent},
-    MetricSpec{"step_exposed", "/jobs/0/step_time/exposed_ns", MetricUnit::kTime, false,
+    MetricSpec{"goodput", "/metrics/goodput_bps", MetricUnit::kRate, MetricOf::kRun, kTwoPercent},
+    MetricSpec{"completion", "/metrics/completed_ns", MetricUnit::kTime, MetricOf::kRun,
+               kTwoPercent, Absent::kWorst},
+    MetricSpec{"step_time", "/step_time/mean_ns", MetricUnit::kTime, MetricOf::kJob, kTwoPercent},
+    MetricSpec{"step_exposed", "/step_time/exposed_ns", MetricUnit::kTime, MetricOf::kJob,
                kTenPercent},
-    MetricSpec{"jct", "/jobs/0/jct_ns", MetricUnit::kTime, false, kTwoPercent, Absent::kWorst},
-    MetricSpec{"detect", "/detected_ns", MetricUnit::kTime, true, kTenPercent},
-    MetricSpec{"recover", "/recovered_ns", MetricUnit::kTime, true, kTenPercent, Absent::kWorst},
-    MetricSpec{"lost", "/metrics/lost", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"retransmitted", "/metrics/retransmitted", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"trimmed", "/metrics/trimmed", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"refused", "/metrics/refused", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"naks", "/metrics/naks", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"timeouts", "/metrics/timeouts", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"cnps", "/metrics/cnps", MetricUnit::kCount, false, kTenPercent},
-    MetricSpec{"qps_failed", "/metrics/qps_failed", MetricUnit::kCount, false, 0},
-    MetricSpec{"queue", "/metrics/deepest_queue/bytes", MetricUnit::kBytes, false, kTenPercent},
-    MetricSpec{"paused", "/metrics/pauses/longest_ns", MetricUnit::kTime, false, kTenPercent,
-               Absent::kZero},
+    MetricSpec{"jct", "/jct_ns", MetricUnit::kTime, MetricOf::kJob, kTwoPercent, Absent::kWorst},
+    MetricSpec{"detect", "/detected_ns", MetricUnit::kTime, MetricOf::kFault, kTenPercent},
+    MetricSpec{"recover", "/recovered_ns", MetricUnit::kTime, MetricOf::kFault, kTenPercent,
+               Absent::kWorst},
+    MetricSpec{"lost", "/metrics/lost", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"retransmitted", "/metrics/retransmitted", MetricUnit::kCount, MetricOf::kRun,
+               kTenPercent},
+    MetricSpec{"trimmed", "/metrics/trimmed", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"refused", "/metrics/refused", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"naks", "/metrics/naks", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"timeouts", "/metrics/timeouts", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"cnps", "/metrics/cnps", MetricUnit::kCount, MetricOf::kRun, kTenPercent},
+    MetricSpec{"qps_failed", "/metrics/qps_failed", MetricUnit::kCount, MetricOf::kRun, 0},
+    MetricSpec{"queue", "/metrics/deepest_queue/bytes", MetricUnit::kBytes, MetricOf::kRun,
+               kTenPercent},
+    MetricSpec{"paused", "/metrics/pauses/longest_ns", MetricUnit::kTime, MetricOf::kRun,
+               kTenPercent, Absent::kZero},
 };
 
 /// Null for a name that none has.
 const MetricSpec* metric_called(std::string_view name);
 inline bool more_is_better(const MetricSpec& metric) { return metric.unit == MetricUnit::kRate; }
-/// "goodput", "recover 2": of the second fault, which is `fault` 1.
-std::string label_of(const MetricSpec& metric, size_t fault);
+/// "goodput", "recover 2": of the second fault, which is `place` 1; "step_time", "step_time 2": of the first job and the
+/// second.
+std::string label_of(const MetricSpec& metric, size_t place);
 
 std::string value_text(double value, MetricUnit unit);
 std::string tolerance_text(const Tolerance& tolerance, MetricUnit unit);

@@ -31,6 +31,22 @@ Form step_form() {
        {"faults", Form::list(count_form()), "of `faults` those that were on"}});
 }
 
+Form turn_form(const Form& died) {
+  return object({{"text", text(), "as a sentence"},
+                 {"death", died, "the first of the attempt"},
+                 {"reported_ns", or_null(count_form()), "to the job's launcher"},
+                 {"ended_ns", or_null(count_form()), "when every host had answered or was lost"},
+                 {"lost_hosts", Form::list(text()), "that did not answer"},
+                 {"begun_ns", or_null(count_form()), "the next attempt; null: there is none"},
+                 {"from_step", count_form(), "with which it began"},
+                 {"ranks", count_form(), "that it has"},
+                 {"gave_up", text(), "why there is none"},
+                 {"steps_repeated", count_form(), "that had ended and were run again"},
+                 {"time_lost_ns", count_form(),
+                  "from the end of the last step that counts until the job went on"},
+                 {"rank_time_lost_ns", count_form(), "the same of all ranks together"}});
+}
+
 }  // namespace
 
 Form job_form() {
@@ -62,7 +78,9 @@ Form job_form() {
        {"ideal_jct_ns", or_null(count_form()), "on a network without loss or queues"},
        {"step_time", or_null(times), "over the steps that count; null: there are none"},
        {"path", Form::list(part), "what its end waited for; sums to jct_ns"},
-       {"died", or_null(died), "null: it did not"},
+       {"died", or_null(died), "null: it did not, or it went on"},
+       {"turns", Form::list(turn_form(died)), "attempts that ended with an error"},
+       {"notes", Form::list(text()), "what was made of it beside what its entry says"},
        {"missing", text(), "why times of ranks are not known; empty: they are"},
        {"steps", Form::list(step_form()), "that have begun"},
        {"steps_left_out", count_form(), "behind those"},

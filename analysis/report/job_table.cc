@@ -11,6 +11,7 @@ namespace mrclab::analysis {
 namespace {
 
 constexpr size_t kStepsShown = 5, kPartsShown = 4, kIndent = 2, kHeadlineLines = 2;
+constexpr size_t kTurnLines = 5, kNotesShown = 4;
 constexpr size_t kNarrow = 80;  ///< below it there is no room for all columns
 
 std::string percent(FabricTime part, FabricTime whole) {
@@ -29,6 +30,12 @@ std::string longer(FabricTime time, FabricTime than) {
 
 void one_line(const std::string& text, TextTable& table) {
   table.line(std::string(kIndent, ' ') + cut_to(text, table.width() - kIndent));
+}
+
+/// On as many lines as it takes, at most kTurnLines.
+void wrapped(const std::string& text, TextTable& table) {
+  const std::vector<std::string> lines = wrapped_lines(text, table.width() - kIndent, kIndent);
+  for (size_t i = 0; i < std::min(lines.size(), kTurnLines); ++i) one_line(lines[i], table);
 }
 
 std::string times_line(const JobTimes& times) {
@@ -161,6 +168,10 @@ void add_job(const JobResult& job, TextTable& table) {
     table.line(cut ? cut_to(head[i] + " " + head[i + 1], table.width()) : head[i]);
   }
   if (job.serve) return serve_part(*job.serve, table);
+  for (const JobTurn& turn : job.turns) wrapped(turn_text(job, turn), table);
+  for (size_t i = 0; i < std::min(job.notes.size(), kNotesShown); ++i) {
+    wrapped("note: " + job.notes[i], table);
+  }
   const JobTimes times = times_of(job);
   if (times.steps > 0) {
     one_line(times_line(times), table);

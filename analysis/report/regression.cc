@@ -212,7 +212,9 @@ BaselineComparison compare_with(const BaselineCheck& against, const Verdict& ver
   BaselineComparison result;
   const bool captured = verdict.metrics.captures > 0;
   for (const MetricSpec& metric : kComparedMetrics) {
-    const size_t count = metric.of_fault ? std::min(baseline.faults, now.faults) : 1;
+    const size_t count = metric.of == MetricOf::kFault ? std::min(baseline.faults, now.faults)
+                         : metric.of == MetricOf::kJob ? std::min(baseline.jobs, now.jobs)
+                                                       : 1;
     for (size_t i = 0; i < count; ++i) {
       add_metric(metric, i, baseline, now.values, tolerances, captured, result);
     }

@@ -25,7 +25,7 @@ struct StoredVerdict {
   std::string history_sha256;
   uint64_t history_version = 1;                       ///< 1 where a verdict does not state it
   std::map<std::string, double, std::less<>> values;  ///< by the label of a row
-  size_t faults = 0;
+  size_t faults = 0, jobs = 0;
 };
 
 /// Longest verdict that is read. Our choice: those of the largest shipped scenario take 2 MiB.

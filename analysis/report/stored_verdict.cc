@@ -16,6 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Values = std::map<std::string, double, std::less<>>;
 
+constexpr size_t kMaxJobs = 64;        // a scenario has no more workloads
 constexpr size_t kMaxFaults = 16'384;  // four times what a scenario may have
 constexpr double kMaxValue = 1e18;     // in any unit
 
@@ -77,31 +78,47 @@ class Reader {
   std::string file_;
 };
 
-Values read_values(const Json& verdict, const Reader& reader, size_t& faults) {
+/// The list at that key; an empty one where it may be missing and is.
+const Json& read_list(const Json& verdict, const Reader& reader, const char* key, size_t most,
+                      bool required) {
+  static const Json kNone = Json::array();
+  const std::string place = std::string("/") + key;
+  const auto list = verdict.find(key);
+  if (list == verdict.end() && !required) return kNone;
+  if (list == verdict.end() || !list->is_array()) {
+    reader.fail(place, "no list", std::string("the ") + key + " of a verdict.json");
+  }
+  if (list->size() > most) {
+    reader.fail(place, std::to_string(list->size()) + " " + key, "at most " + std::to_string(most));
+  }
+  return *list;
+}
+
+Values read_values(const Json& verdict, const Reader& reader, StoredVerdict& stored) {
   const auto metrics = verdict.find("metrics");
   if (metrics == verdict.end() || !metrics->is_object()) {
     reader.fail("/metrics", "no object", "the metrics of a verdict.json");
   }
-  const auto list = verdict.find("faults");
-  if (list == verdict.end() || !list->is_array()) {
-    reader.fail("/faults", "no list", "the faults of a verdict.json");
-  }
-  if (list->size() > kMaxFaults) {
-    reader.fail("/faults", std::to_string(list->size()) + " faults",
-                "at most " + std::to_string(kMaxFaults));
-  }
-  faults = list->size();
+  const Json& faults = read_list(verdict, reader, "faults", kMaxFaults, true);
+  const Json& jobs = read_list(verdict, reader, "jobs", kMaxJobs, false);
+  stored.faults = faults.size();
+  stored.jobs = jobs.size();
   Values values;
-  const auto put = [&](const MetricSpec& metric, size_t fault, const Json& part,
+  const auto put = [&](const MetricSpec& metric, size_t number, const Json& part,
                        const std::string& place) {
     const auto value = reader.number(part, metric.pointer, place);
-    if (value) values.emplace(label_of(metric, fault), *value);
-    if (!value && metric.absent == Absent::kZero) values.emplace(label_of(metric, fault), 0);
+    if (value) values.emplace(label_of(metric, number), *value);
+    if (!value && metric.absent == Absent::kZero) values.emplace(label_of(metric, number), 0);
   };
   for (const MetricSpec& metric : kComparedMetrics) {
-    if (!metric.of_fault) put(metric, 0, verdict, "");
-    for (size_t i = 0; metric.of_fault && i < faults; ++i) {
-      put(metric, i, (*list)[i], "/faults/" + std::to_string(i));
+    if (metric.of == MetricOf::kRun) {
+      put(metric, 0, verdict, "");
+      continue;
+    }
+    const bool of_fault = metric.of == MetricOf::kFault;
+    const Json& list = of_fault ? faults : jobs;
+    for (size_t i = 0; i < list.size(); ++i) {
+      put(metric, i, list[i], (of_fault ? "/faults/" : "/jobs/") + std::to_string(i));
     }
   }
   if (!values.contains("goodput")) {
@@ -148,7 +165,7 @@ StoredVerdict read_stored_verdict(std::string_view json, const std::string& file
   }
   baseline.seed = seed->get<uint64_t>();
   read_timing(document, reader, baseline);
-  baseline.values = read_values(document, reader, baseline.faults);
+  baseline.values = read_values(document, reader, baseline);
   const Json& metrics = document.at("metrics");
   baseline.history_sha256 = reader.text(metrics, "history_sha256");
   if (const auto version = metrics.find("history_version"); version != metrics.end()) {

@@ -56,18 +56,34 @@ Json times_json(const JobTimes& times) {
           {"ideal_ns", ns_or_null(times.ideal, FabricTime::zero())}};
 }
 
-Json death_json(const JobResult& job) {
-  if (!job.died) return nullptr;
-  return {{"rank", job.died->rank},
-          {"host", job.died->rank < job.ranks.size() ? job.ranks[job.died->rank] : ""},
-          {"reason", job.died->reason},
-          {"at_ns", job.died->at.ns()}};
+Json death_json(const JobResult& job, const JobDeath& death) {
+  return {{"rank", death.rank},
+          {"host", death.rank < job.ranks.size() ? job.ranks[death.rank] : ""},
+          {"reason", death.reason},
+          {"at_ns", death.at.ns()}};
+}
+
+Json turn_json(const JobResult& job, const JobTurn& turn) {
+  const auto time = [](FabricTime t) { return ns_or_null(t, FabricTime::never()); };
+  return {{"text", turn_text(job, turn)},
+          {"death", death_json(job, turn.death)},
+          {"reported_ns", time(turn.reported)},
+          {"ended_ns", time(turn.all_ended)},
+          {"lost_hosts", turn.lost},
+          {"begun_ns", time(turn.begun)},
+          {"from_step", turn.from_step},
+          {"ranks", turn.ranks},
+          {"gave_up", turn.gave_up},
+          {"steps_repeated", turn.steps_repeated},
+          {"time_lost_ns", turn.time_lost.ns()},
+          {"rank_time_lost_ns", turn.rank_time_lost.ns()}};
 }
 
 }  // namespace
 
 Json to_json(const JobResult& job) {
-  Json steps = Json::array(), path = Json::array();
+  Json steps = Json::array(), path = Json::array(), turns = Json::array();
+  for (const JobTurn& turn : job.turns) turns.push_back(turn_json(job, turn));
   const size_t written = std::min(job.steps.size(), kMaxStepsWritten);
   for (size_t i = 0; i < written; ++i) steps.push_back(step_json(job.steps[i], i));
   for (const JobPathPart& part : job.path) {
@@ -85,7 +101,9 @@ Json to_json(const JobResult& job) {
           {"ideal_jct_ns", ns_or_null(job.ideal, FabricTime::zero())},
           {"step_time", times_json(times_of(job))},
           {"path", std::move(path)},
-          {"died", death_json(job)},
+          {"died", job.died ? death_json(job, *job.died) : Json(nullptr)},
+          {"turns", std::move(turns)},
+          {"notes", job.notes},
           {"missing", job.missing},
           {"steps", std::move(steps)},
           {"steps_left_out", job.steps.size() - written},
@@ -115,6 +133,20 @@ JobTimes times_of(const JobResult& job) {
   result.p50 = time_at_rank(times, 50);
   result.p99 = time_at_rank(std::move(times), 99);
   return result;
+}
+
+std::string turn_text(const JobResult& job, const JobTurn& turn) {
+  std::string text = job.rank_name(turn.death.rank) + " ended at " + to_string(turn.death.at) +
+                     ": " + turn.death.reason;
+  if (!turn.lost.empty()) {
+    text += "; lost";
+    for (const std::string& host : turn.lost) text += " " + host;
+  }
+  if (!turn.went_on()) return text + (turn.gave_up.empty() ? "" : "; " + turn.gave_up);
+  return text + "; " + counted_noun(turn.ranks, "rank") + " went on at " + to_string(turn.begun) +
+         " from step " + std::to_string(turn.from_step) + ": " +
+         counted_noun(turn.steps_repeated, "step") + " repeated, " + to_string(turn.time_lost) +
+         " lost, of all ranks " + to_string(turn.rank_time_lost);
 }
 
 std::string headline(const JobResult& job) {

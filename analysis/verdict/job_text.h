@@ -23,6 +23,9 @@ struct JobTimes {
 };
 JobTimes times_of(const JobResult& job);
 
+/// What ended an attempt, and how the job went on.
+std::string turn_text(const JobResult& job, const JobTurn& turn);
+
 /// "llama: 8 ranks, 20 of 20 steps, done at 2.31ms"; what ended it, or is not known of it
 std::string headline(const JobResult& job);
 

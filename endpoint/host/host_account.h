@@ -114,8 +114,19 @@ inline constexpr auto kReportTable<job::RankTimes> = report_table<job::RankTimes
     entry("died", &job::RankTimes::died));
 
 template <>
+inline constexpr auto kReportTable<job::JobTurn> = report_table<job::JobTurn>(
+    entry("attempt", &job::JobTurn::attempt), entry("reporter", &job::JobTurn::reporter),
+    entry("reported_ps", &job::JobTurn::reported), entry("ended_ps", &job::JobTurn::ended),
+    entry("lost", &job::JobTurn::lost), entry("next", &job::JobTurn::next),
+    entry("begun_ps", &job::JobTurn::begun), entry("from_step", &job::JobTurn::from_step),
+    entry("hosts", &job::JobTurn::hosts), entry("gave_up", &job::JobTurn::gave_up));
+
+template <>
 inline constexpr auto kReportTable<endpoint::JobReport> = report_table<endpoint::JobReport>(
-    entry("workload", &endpoint::JobReport::workload), entry("rank", &endpoint::JobReport::rank));
+    entry("workload", &endpoint::JobReport::workload),
+    entry("attempt", &endpoint::JobReport::attempt),
+    entry("of_launcher", &endpoint::JobReport::of_launcher),
+    entry("rank", &endpoint::JobReport::rank), entry("turns", &endpoint::JobReport::turns));
 
 template <>
 inline constexpr auto kReportTable<endpoint::HostAccount> = report_table<endpoint::HostAccount>(

@@ -6,10 +6,12 @@
 #include <memory>
 #include <utility>
 
+#include "endpoint/launch/job_agent.h"
 #include "endpoint/workload/collective.h"
 #include "endpoint/workload/job_inbox.h"
 #include "endpoint/workload/job_work.h"
 #include "endpoint/workload/ping_pong.h"
+#include "endpoint/workload/ramp.h"
 #include "endpoint/workload/slotted_collective.h"
 #include "endpoint/workload/stream.h"
 #include "fabric/base/random.h"
@@ -220,31 +222,62 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
   }
 }
 
+struct WorkloadBuilder::JobPart {
+  uint32_t attempt = 0;
+  uint32_t rank = 0;  ///< of the first attempt
+  std::shared_ptr<const JobPlan> plan;
+  const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
+};
+
 void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   const std::vector<uint32_t>& hosts = job.spec.hosts;
   const auto me = std::find(hosts.begin(), hosts.end(), host_.self);
-  if (me == hosts.end()) return;
-  const auto name_of_rank = [&](uint32_t rank) {
-    return host_.topology.node(host_.topology.host(hosts[rank])).name;
+  std::vector<JobWork*> attempts{nullptr};
+  if (me != hosts.end()) {
+    const auto rank = static_cast<uint32_t>(me - hosts.begin());
+    attempts[0] = add_attempt(context, job, {0, rank, job.plan, job.plan->pairs});
+  }
+  if (!job.recovery) return;
+  const JobRecovery& recovery = *job.recovery;
+  const auto here = std::find(recovery.hosts.begin(), recovery.hosts.end(), host_.self);
+  if (here == recovery.hosts.end()) return;
+  for (const JobAttempt& later : recovery.later) {
+    const auto number = static_cast<uint32_t>(attempts.size());
+    attempts.push_back(add_attempt(context, job, {number, 0, later.plan, later.pairs}));
+  }
+  add_agent(context, job, std::move(attempts));
+}
+
+JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload& job,
+                                      JobPart part) {
+  const auto name_of = [&](uint32_t end) {
+    const uint32_t host = part.attempt > 0 ? end : job.spec.hosts[end];
+    return host_.topology.node(host_.topology.host(host)).name;
   };
   JobWork::Config c;
-  c.plan = job.plan;
-  c.rank = static_cast<uint32_t>(me - hosts.begin());
-  c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
+  c.plan = part.plan;
+  c.rank = part.rank;
+  c.attempt = part.attempt;
+  c.seed = mix64(host_.environment.seed ^ mix64(uint64_t{part.attempt} << 32 | context.workload));
   c.at = context.start;
   c.report = context.report(host_.self, host_.self, 0, {});
+  if (const auto& on_error = job.spec.on_error; on_error && on_error->watchdog) {
+    c.watchdog = *on_error->watchdog / job.spec.scale;
+  }
+  if (job.spec.checkpoint) c.checkpoint_every = job.spec.checkpoint->every;
   std::vector<JobInbox::Config> inboxes;
   std::vector<QpHandle> out;
   size_t number = 0;  // connections stand in the order of pairs, `qps` for each
   for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
-    const JobPair& pair = job.plan->pairs.at(number++ / job.qps);
+    if (connection.workload != context.workload || connection.control) continue;
+    if (connection.attempt != part.attempt) continue;
+    const JobPair& pair = part.pairs[number++ / job.qps];
     const JobLayout layout(pair, connection.in_flight);
     if (connection.initiator.host == host_.self) {
       if (connection.queue == 0) {
         JobWork::Link& link = c.links.emplace_back(layout);
         link.to = pair.to;
-        link.to_host = name_of_rank(pair.to);
+        link.to_host = name_of(pair.to);
         link.remote_va = connection.region.va;
         link.remote_rkey = connection.region.rkey;
         link.memory = send_buffer(connection.region.size.value);
@@ -254,10 +287,11 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
     if (connection.acceptor.host == host_.self) {
       if (connection.queue == 0) {
         JobInbox::Config& inbox = inboxes.emplace_back(layout);
-        inbox.plan = job.plan;
+        inbox.plan = part.plan;
         inbox.from = pair.from;
         inbox.to = pair.to;
-        inbox.from_host = name_of_rank(pair.from);
+        inbox.later = part.attempt > 0;
+        inbox.from_host = name_of(pair.from);
         inbox.seed = c.seed;
         inbox.memory = region(connection.region);
       }
@@ -272,6 +306,40 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
     const std::vector<QpHandle> in = inbox.qps;
     add_application(std::make_unique<JobInbox>(std::move(inbox)), in, context.start);
   }
+  return rank;
+}
+
+void WorkloadBuilder::add_agent(const Context& context, const JobWorkload& job,
+                                std::vector<JobWork*> attempts) {
+  JobAgent::Config c;
+  c.spec = job.recovery->spec;
+  c.workload = context.workload;
+  c.self = host_.self;
+  c.launcher = job.recovery->launcher;
+  c.later = static_cast<uint32_t>(job.recovery->later.size());
+  c.attempts = std::move(attempts);
+  std::vector<QpHandle> qps;
+  for (const ConnectionPlan& connection : context.plan) {
+    if (connection.workload != context.workload || !connection.control) continue;
+    if (connection.initiator.host == host_.self) {
+      JobAgent::Line& line = c.out.emplace_back();
+      line.host = connection.acceptor.host;
+      line.number = connection.queue;
+      line.qp = qps.emplace_back(handle_of(connection.initiator));
+      line.remote_va = connection.region.va;
+      line.remote_rkey = connection.region.rkey;
+      line.memory = send_buffer(kLauncherWordBytes);
+      fill_ramp(line.memory, 0, {});
+    }
+    if (connection.acceptor.host == host_.self) {
+      JobAgent::Line& line = c.in.emplace_back();
+      line.host = connection.initiator.host;
+      line.number = connection.queue;
+      line.qp = qps.emplace_back(handle_of(connection.acceptor));
+      region(connection.region);
+    }
+  }
+  add_application(std::make_unique<JobAgent>(std::move(c)), qps, context.start);
 }
 
 QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {

@@ -14,6 +14,8 @@
 
 namespace mrclab::endpoint {
 
+class JobWork;
+
 /// The memory of a host: regions that peers write to, and buffers that it sends from.
 struct HostMemory {
   MemoryRegistry regions;
@@ -47,6 +49,10 @@ class WorkloadBuilder {
   void add_streams(const Context& context, const StreamPlan& streams);
   void add_ping_pong(const Context& context, const PingPongSpec& spec);
   void add_job(const Context& context, const JobWorkload& spec);
+  /// This host's part in one attempt of a job, and what receives for it; the applications live as long as the host.
+  struct JobPart;
+  JobWork* add_attempt(const Context& context, const JobWorkload& job, JobPart part);
+  void add_agent(const Context& context, const JobWorkload& job, std::vector<JobWork*> attempts);
   QpHandle handle_of(const EndPlan& end) const;
   Memory send_buffer(uint64_t size);
   Memory region(const RegionPlan& plan);

@@ -105,6 +105,7 @@ class Planner {
       connect(from, to, {JobLayout(pair, in_flight_).ring_bytes() * spec.qps}, 0);
       for (uint32_t queue = 1; queue < spec.qps; ++queue) connect_ends(from, to, queue);
     }
+    if (spec.recovery) connect_recovery(spec, *spec.recovery);
   }
 
   std::vector<ConnectionPlan> plan;
@@ -125,6 +126,27 @@ class Planner {
         for (uint32_t queue = 1; queue < spec.qps; ++queue) connect_ends(from, to, queue);
       }
     }
+  }
+  /// Later attempts, pair by pair, and for each line of the launcher one to each host and one back.
+  void connect_recovery(const JobWorkload& spec, const JobRecovery& recovery) {
+    for (uint32_t i = 0; i < recovery.later.size(); ++i) {
+      const size_t first = plan.size();
+      for (const JobPair& pair : recovery.later[i].pairs) {
+        connect(pair.from, pair.to, {JobLayout(pair, in_flight_).ring_bytes() * spec.qps}, 0);
+        for (uint32_t queue = 1; queue < spec.qps; ++queue) {
+          connect_ends(pair.from, pair.to, queue);
+        }
+      }
+      for (size_t made = first; made < plan.size(); ++made) plan[made].attempt = i + 1;
+    }
+    const size_t first = plan.size();
+    for (const uint32_t host : recovery.hosts) {
+      for (uint32_t line = 0; line < job::kLines && host != recovery.launcher; ++line) {
+        connect(recovery.launcher, host, {kLauncherWordBytes}, line);
+        connect(host, recovery.launcher, {kLauncherWordBytes}, line);
+      }
+    }
+    for (size_t made = first; made < plan.size(); ++made) plan[made].control = true;
   }
   void streams(uint32_t from, uint32_t to, Bytes message, uint32_t qps) {
     const Bytes region = StreamLayout(message, in_flight_).region_size();

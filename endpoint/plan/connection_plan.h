@@ -29,7 +29,10 @@ struct ConnectionPlan {
   uint32_t number = 0;                     ///< of all connections of the scenario
   std::optional<Routing> routing;          ///< routing of the workload; empty: the fabric's
   std::optional<TransportKind> transport;  ///< of the workload; empty: the scenario's
-  uint32_t queue = 0;  ///< which of the queue pairs between these two in this workload
+  uint32_t queue = 0;    ///< which of the queue pairs between these two in this workload
+  uint32_t attempt = 0;  ///< of a job, in the order of JobRecovery::later; 0: the first
+  bool control =
+      false;  ///< words of a job's launcher and its hosts (endpoint/launch/job_agent.h); `queue` is the line
   EndPlan initiator;
   EndPlan acceptor;
   RegionPlan region;                   ///< memory of the acceptor that the initiator writes to

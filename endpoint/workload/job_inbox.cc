@@ -12,8 +12,9 @@ JobInbox::JobInbox(Config config) : config_(std::move(config)), queues_(config_.
 
 bool JobInbox::is_from_peer(uint32_t op) const {
   const job::OpGraph& graph = config_.plan->program.graph();
-  return op < graph.ops().size() && graph.op(op).kind == job::OpKind::kSend &&
-         graph.op(op).rank == config_.from && graph.op(op).peer == config_.to;
+  if (op >= graph.ops().size() || graph.op(op).kind != job::OpKind::kSend) return false;
+  if (config_.later) return config_.rank->comes_from(op, config_.from);
+  return graph.op(op).rank == config_.from && graph.op(op).peer == config_.to;
 }
 
 void JobInbox::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediate) {

@@ -23,7 +23,8 @@ class JobInbox : public Application {
     explicit Config(const JobLayout& where) : layout(where) {}
     std::shared_ptr<const JobPlan> plan;  ///< shared as in JobWork
     JobLayout layout;
-    uint32_t from = 0, to = 0;  ///< ranks
+    uint32_t from = 0, to = 0;  ///< ranks; of a later attempt the hosts' numbers
+    bool later = false;         ///< a later attempt's
     std::string from_host;
     uint64_t seed = 0;  ///< as JobWork's
     std::vector<QpHandle> qps;

@@ -1,5 +1,6 @@
 #include "endpoint/workload/job_work.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -20,7 +21,6 @@ Ramp job_ramp(uint64_t seed, uint32_t op) {
 
 JobWork::JobWork(Config config)
     : config_(std::move(config)),
-      rank_(config_.plan->program, config_.rank),
       messages_(config_.links.size()),
       steps_(config_.plan->planned.steps),
       origin_(config_.at) {
@@ -35,6 +35,12 @@ JobWork::JobWork(Config config)
       queues_.back().number = number;
     }
   }
+  if (config_.attempt > 0) return;
+  rank_.emplace(config_.plan->program, config_.rank);
+  count_steps();
+}
+
+void JobWork::count_steps() {
   uint64_t sent = 0;
   for (const uint32_t op : config_.plan->program.ops_of(config_.rank)) {
     ++steps_[config_.plan->step_of(op)].left;
@@ -47,9 +53,40 @@ JobWork::JobWork(Config config)
 void JobWork::start(Verbs& verbs) {
   verbs_ = &verbs;
   origin_ = verbs.now();
-  if (died_) return;
-  rank_.start(verbs.now(), *this);
+  if (died_ || !rank_) return;
+  rank_->start(verbs.now(), *this);
   take_arrivals();
+}
+
+void JobWork::begin(uint32_t rank, const std::vector<uint32_t>& hosts, uint32_t from_step) {
+  if (died_ || rank_ || verbs_ == nullptr) return;
+  config_.rank = rank;
+  hosts_ = hosts;
+  std::map<uint32_t, size_t> queue_to;  // by host
+  links_.swap(queue_to);
+  for (uint32_t to = 0; to < hosts_.size(); ++to) {
+    if (const auto found = queue_to.find(hosts_[to]); found != queue_to.end()) {
+      links_[to] = found->second;
+    }
+  }
+  origin_ = verbs_->now();
+  done_ = saved_ = from_step;
+  rank_.emplace(config_.plan->program, rank);
+  count_steps();
+  std::vector<uint32_t> before;
+  for (const uint32_t op : config_.plan->program.ops_of(rank)) {
+    const uint32_t step = config_.plan->step_of(op);
+    if (step >= from_step) continue;
+    before.push_back(op);
+    --steps_[step].left;
+  }
+  rank_->skip(before);
+  rank_->start(origin_, *this);
+  take_arrivals();
+}
+
+bool JobWork::comes_from(uint32_t op, uint32_t host) const {
+  return hosts_.empty() || hosts_[config_.plan->program.graph().op(op).rank] == host;
 }
 
 void JobWork::take_arrived(uint32_t send) {
@@ -59,10 +96,10 @@ void JobWork::take_arrived(uint32_t send) {
 }
 
 void JobWork::take_arrivals() {
-  while (!died_ && !arrived_.empty()) {
+  while (!died_ && rank_ && !arrived_.empty()) {
     const uint32_t send = arrived_.front();
     arrived_.pop_front();
-    rank_.on_arrived(send, verbs_->now(), *this);
+    rank_->on_arrived(send, verbs_->now(), *this);
   }
 }
 
@@ -70,7 +107,8 @@ void JobWork::on_wake(Verbs& verbs) {
   if (died_) return;
   if (woken_at_ <= verbs.now()) woken_at_ = FabricTime::never();
   take_arrivals();
-  if (!died_) rank_.on_wake(verbs.now(), *this);
+  if (!died_ && rank_) rank_->on_wake(verbs.now(), *this);
+  if (config_.watchdog > FabricTime::zero()) watch_collectives();
 }
 
 void JobWork::wake_at(FabricTime at) {
@@ -125,17 +163,53 @@ void JobWork::on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) {
   Queue& queue = queues_[found->second];
   ++queue.acknowledged;
   pump(queue);
-  if ((id & 1) != 0 && !died_) rank_.on_sent(static_cast<uint32_t>(id >> 1), verbs.now(), *this);
+  if ((id & 1) != 0 && !died_) rank_->on_sent(static_cast<uint32_t>(id >> 1), verbs.now(), *this);
 }
 
 void JobWork::on_ended(uint32_t op) {
+  if (!open_.empty()) {
+    const auto open = open_.find(config_.plan->program.messages().origin[op]);
+    if (open != open_.end() && --open->second.messages == 0) open_.erase(open);
+  }
   const uint32_t number = config_.plan->step_of(op);
   Step& step = steps_[number];
-  const job::OpTime& time = rank_.times()[config_.plan->program.place(op)];
+  const job::OpTime& time = rank_->times()[config_.plan->program.place(op)];
   step.begun = std::min(step.begun, time.begin);
   if (--step.left > 0) return;
+  done_ = number + 1;
+  if (config_.checkpoint_every > 0 && done_ % config_.checkpoint_every == 0) saved_ = done_;
   config_.report.record_piece(origin_ + step.begun, origin_ + time.end);
   verbs_->report_step_done(number, time.end - step.begun);
+}
+
+/// A collective in this rank lasts from the first of its messages that begins until the last has ended.
+void JobWork::on_begun(uint32_t op) {
+  if (config_.watchdog == FabricTime::zero()) return;
+  const uint32_t origin = config_.plan->program.messages().origin[op];
+  if (config_.plan->planned.graph.op(origin).kind != job::OpKind::kCollective) return;
+  const FabricTime now = verbs_->now();
+  const auto [open, is_new] = open_.try_emplace(origin, Open{now});
+  ++open->second.messages;
+  if (is_new && watch_at_ == FabricTime::never()) wake_watchdog(now);
+}
+
+void JobWork::wake_watchdog(FabricTime since) {
+  watch_at_ = since + config_.watchdog;
+  verbs_->wake_at(watch_at_);
+}
+
+void JobWork::watch_collectives() {
+  if (verbs_->now() < watch_at_ || died_) return;
+  watch_at_ = FabricTime::never();
+  const auto oldest =
+      std::min_element(open_.begin(), open_.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.second.since, a.first) < std::pair(b.second.since, b.first);
+      });
+  if (oldest == open_.end()) return;
+  const auto& [origin, open] = *oldest;
+  if (verbs_->now() - open.since < config_.watchdog) return wake_watchdog(open.since);
+  die(verbs_->now(), "watchdog: " + config_.plan->planned.graph.text_of(origin) +
+                         " has not ended within " + to_string(config_.watchdog));
 }
 
 void JobWork::on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) {
@@ -146,18 +220,26 @@ void JobWork::on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) {
 }
 
 void JobWork::die(FabricTime now, std::string reason) {
-  if (died_ || rank_.finished()) return;
+  if (died_ || !rank_ || rank_->finished()) return;
+  stop(now, std::move(reason));
+  if (watch_ != nullptr) watch_->on_rank_error(config_.attempt, now);
+}
+
+void JobWork::stop(FabricTime now, std::string reason) {
+  if (died_ || (rank_ && rank_->finished())) return;
   died_ = true;
   died_at_ = now;
   reason_ = std::move(reason);
 }
 
 std::optional<JobReport> JobWork::job() const {
+  if (!rank_) return std::nullopt;
   JobReport report;
   report.workload = config_.report.workload;
+  report.attempt = config_.attempt;
   report.rank.rank = config_.rank;
   report.rank.origin = origin_;
-  report.rank.times = rank_.times();
+  report.rank.times = rank_->times();
   report.rank.died_at = died_at_;
   report.rank.died = reason_;
   return report;

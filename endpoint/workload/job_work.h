@@ -4,7 +4,8 @@
 //
 // Messages to one rank go over the queue pairs of their connection in turns, each whole on one of them, and there one after
 // the other in slots (job_plan.h). A queue pair's error ends the rank: it sends and computes no more, and JobReport has
-// the instant and the reason. Other ranks that wait for it wait until the run's end.
+// the instant and the reason. Other ranks that wait for it wait until the run's end, or until the job's launcher ends them
+// (endpoint/launch/job_agent.h), which starts later attempts as well: of these a host has one of its own.
 
 #include <deque>
 #include <map>
@@ -23,13 +24,21 @@ namespace mrclab::endpoint {
 /// The contents of the message of operation `op`.
 Ramp job_ramp(uint64_t seed, uint32_t op);
 
+/// Gets to know of a rank's error.
+class RankWatch {
+ public:
+  virtual ~RankWatch() = default;
+  /// Called once, within whatever the rank's host does at `now`.
+  virtual void on_rank_error(uint32_t attempt, FabricTime now) = 0;
+};
+
 class JobWork : public Application, private job::RankHost {
  public:
-  /// To another rank.
+  /// To another rank; of a later attempt, to another host.
   struct Link {
     explicit Link(const JobLayout& where) : layout(where) {}
     JobLayout layout;
-    uint32_t to = 0;      ///< rank
+    uint32_t to = 0;      ///< rank; of a later attempt the host's number
     std::string to_host;  ///< its name, for messages
     std::vector<QpHandle> qps;
     uint64_t remote_va = 0;  ///< slots at the receiver, a ring for each queue pair
@@ -43,16 +52,34 @@ class JobWork : public Application, private job::RankHost {
     FabricTime at;      ///< when it is to start; a host that is paused then starts it later
     std::vector<Link> links;
     WorkReport report;  ///< members that name the work are filled in
+    /// Of a later attempt, which waits for begin(); `rank` is known by then.
+    uint32_t attempt = 0;
+    FabricTime watchdog;            ///< of a collective in this rank; zero: none
+    uint32_t checkpoint_every = 0;  ///< steps; 0: there are none
   };
   explicit JobWork(Config config);
+
+  /// A later attempt begins, with this step: `hosts` has the number of each rank's host. Once, behind start().
+  void begin(uint32_t rank, const std::vector<uint32_t>& hosts, uint32_t from_step);
+  /// Outlives it.
+  void watch_by(RankWatch& watch) { watch_ = &watch; }
+  /// The launcher has ended the attempt: the rank sends and computes no more.
+  void stop(FabricTime now, std::string reason);
+  uint32_t steps_done() const { return done_; }  ///< with those before it began
+  uint32_t steps_saved() const {
+    return saved_;
+  }  ///< by the last checkpoint that it knows to be whole
+  bool has_begun() const { return rank_.has_value(); }
+  /// The sender of that operation is on this host, as far as is known.
+  bool comes_from(uint32_t op, uint32_t host) const;
 
   void start(Verbs& verbs) override;
   void on_write_complete(Verbs& verbs, QpHandle qp, uint64_t id) override;
   void on_receive_immediate(Verbs&, QpHandle, uint32_t) override {}
   void on_wake(Verbs& verbs) override;
   void on_qp_error(Verbs& verbs, QpHandle qp, std::string_view reason) override;
-  bool finished() const override { return died_ || rank_.finished(); }
-  const WorkReport* work() const override { return &config_.report; }
+  bool finished() const override { return died_ || !rank_ || rank_->finished(); }
+  const WorkReport* work() const override { return rank_ ? &config_.report : nullptr; }
   std::optional<JobReport> job() const override;
 
   /// The message of this send of another rank is here. The rank gets it as soon as its host works, which may be paused.
@@ -78,13 +105,29 @@ class JobWork : public Application, private job::RankHost {
   // job::RankHost
   void send(uint32_t op) override;
   void wake_at(FabricTime at) override;
+  void on_begun(uint32_t op) override;
   void on_ended(uint32_t op) override;
 
+  /// Counts what the rank has to do, step by step.
+  void count_steps();
+  void watch_collectives();
+  void wake_watchdog(FabricTime since);
   void take_arrivals();
   void pump(Queue& queue);
 
+  /// A collective that has begun in this rank.
+  struct Open {
+    FabricTime since;
+    uint64_t messages = 0;  ///< that have not ended
+  };
+
   Config config_;
-  job::JobRank rank_;
+  std::optional<job::JobRank> rank_;  ///< of a later attempt since it began
+  std::vector<uint32_t> hosts_;       ///< by rank; of a later attempt alone
+  RankWatch* watch_ = nullptr;
+  uint32_t done_ = 0, saved_ = 0;
+  std::map<uint32_t, Open> open_;  ///< by operation of the job; only with a watchdog
+  FabricTime watch_at_ = FabricTime::never();
   std::vector<Queue> queues_;         ///< link by link
   std::map<uint32_t, size_t> links_;  ///< by rank: its first queue
   std::map<QpHandle, size_t> queue_of_;

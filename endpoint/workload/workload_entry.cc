@@ -79,6 +79,15 @@ void check_whole(const YamlValue& body, JobWorkload& job) {
 template <class Spec>
 void check_whole(const YamlValue&, Spec&) {}
 
+std::shared_ptr<const JobRecovery> recovery_of(const YamlValue& body, const JobWorkload& job,
+                                               uint64_t seed) {
+  try {
+    return make_recovery(job.spec, seed, job.plan);
+  } catch (const InputError& error) {
+    body.require("on_error").fail(error.what(), "a job that can go on so");
+  }
+}
+
 /// Where switches find their routes first, workloads begin when these are there.
 void settle_start(const YamlValue& body, const Topology& topology, WorkloadSpec& spec) {
   if (routing_of(spec).value_or(topology.routing.by_default) != Routing::kFare) return;
@@ -152,6 +161,7 @@ std::vector<WorkloadSpec> parse_workload(const YamlValue& entry, NameResolver& n
       job->plan = job->serve
                       ? std::make_shared<const JobPlan>(plan_serve(*job->serve, names.seed()))
                       : std::make_shared<const JobPlan>(plan_job(job->spec, names.seed()));
+      job->recovery = recovery_of(body, *job, names.seed());
     }
     return for_each_pair(body, std::move(spec));
   }

@@ -29,6 +29,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/workload/job_plan.h"
+#include "endpoint/workload/job_recovery.h"
 #include "fabric/base/units.h"
 #include "fabric/text/enum_words.h"
 #include "fabric/topology/routing.h"
@@ -164,6 +165,8 @@ struct JobWorkload {
   /// What `spec` and the scenario's seed make of it. Shared by all copies of this value, as it may have millions of
   /// operations and never changes; empty in an entry that is not read whole.
   std::shared_ptr<const JobPlan> plan = nullptr;
+  /// Likewise; null where an error ends one rank alone.
+  std::shared_ptr<const JobRecovery> recovery = nullptr;
   bool operator==(const JobWorkload& other) const {
     return spec == other.spec && serve == other.serve && qps == other.qps && at == other.at &&
            routing == other.routing && transport == other.transport;

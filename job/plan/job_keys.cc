@@ -168,8 +168,8 @@ const std::vector<JobRow>& job_rows() {
                  {.need = Form::Key::kOneOf}),
       JobRow::of("trace", &JobSpec::trace, trace_kind(), "a step from a file of another's job",
                  {.need = Form::Key::kOneOf}),
-      JobRow::of("on_error", &JobSpec::on_error, on_error_kind(),
-                 "what ends the job, and what then"),
+      checkpoint_row(),
+      on_error_row(),
       JobRow::of("large", &JobSpec::large,
                  ValueKind{Form::of(Form::Kind::kSwitch), &YamlValue::as_bool,
                            [](bool in) { return std::string(in ? "on" : ""); }},
@@ -219,6 +219,7 @@ void check_job(const YamlValue& body, const JobSpec& spec) {
       check_phase_groups(spec.phases, groups);
     });
   }
+  check_on_error(body, spec);
 }
 
 ValueForm job_form() { return job_keys().form(); }

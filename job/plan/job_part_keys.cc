@@ -169,59 +169,6 @@ const KeyTable<ModelSpec>& model_keys() {
   return kKeys;
 }
 
-// --- on_error ------------------------------------------------------------------------------------
-
-/// Of NCCL alone a collective waits for ever; PyTorch's watchdog ends it after 10 minutes (ProcessGroupNCCL).
-OnError error_profile(OnError::Profile profile) {
-  OnError timers;
-  timers.profile = profile;
-  if (profile == OnError::Profile::kPytorch) timers.watchdog = FabricTime::from_ms(600'000);
-  if (profile == OnError::Profile::kNccl) timers.action = OnError::Action::kHang;
-  return timers;
-}
-
-auto until_never_kind(const char* expected) {
-  const auto read = [=](const YamlValue& value) -> std::optional<FabricTime> {
-    if (value.is_scalar() && value.as_string() == "never") return std::nullopt;
-    const FabricTime time = value.as_time();
-    if (time <= FabricTime::zero()) value.fail_expecting(expected);
-    return time;
-  };
-  const auto write = [](const std::optional<FabricTime>& in) {
-    return in ? exact(*in) : std::string("never");
-  };
-  return ValueKind{Form::either({Form::word({"never"}), Form::of(Form::Kind::kTime)}), read, write};
-}
-
-const KeyTable<OnError>& on_error_keys() {
-  using S = OnError;
-  using R = KeyRow<S>;
-  static const KeyTable<S> kKeys(
-      {R::of("profile", &S::profile, word_kind<OnError::Profile>({"nccl", "pytorch"}),
-             "whose timers, where the other keys do not say"),
-       R::of("ack_timeout", &S::ack_timeout, integer_kind(1, 31),
-             "4.096us * 2^this (NCCL_IB_TIMEOUT: 20)"),
-       R::of("retries", &S::retries, integer_kind(0, 7), "NCCL_IB_RETRY_CNT"),
-       R::of("then", &S::action, word_kind<OnError::Action>({"abort", "shrink", "hang"}),
-             "when a queue pair has failed"),
-       R::of("watchdog", &S::watchdog, until_never_kind("a time above 0, or never"),
-             "of a collective"),
-       R::of("restart", &S::restart, until_never_kind("a time above 0, or never"),
-             "from the last checkpoint, after so long")});
-  return kKeys;
-}
-
-std::optional<OnError> read_on_error(const YamlValue& value) {
-  const auto profile_of = [](const YamlValue& word) {
-    return static_cast<OnError::Profile>(word.as_word({"nccl", "pytorch"}));
-  };
-  if (value.is_scalar()) return error_profile(profile_of(value));
-  const auto named = value.get("profile");
-  OnError timers = error_profile(named ? profile_of(*named) : OnError::Profile::kPytorch);
-  on_error_keys().read(value, timers);
-  return timers;
-}
-
 }  // namespace
 
 PartKind<std::optional<NodeSpec>> nodes_kind() {
@@ -251,11 +198,6 @@ PartKind<std::optional<ModelSpec>> model_kind() {
   return {model_keys().form(),
           [](const YamlValue& value) { return std::optional(read_with(model_keys(), value)); },
           [](const std::optional<ModelSpec>& in) { return text_with(model_keys(), in); }};
-}
-
-PartKind<std::optional<OnError>> on_error_kind() {
-  return {Form::either({Form::word({"nccl", "pytorch"}), on_error_keys().form()}), read_on_error,
-          [](const std::optional<OnError>& in) { return text_with(on_error_keys(), in); }};
 }
 
 }  // namespace mrclab::job

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/text/key_table.h"
+#include "fabric/topology/pattern.h"
 #include "job/plan/job_spec.h"
 
 namespace mrclab::job {
@@ -19,6 +20,11 @@ PartKind<CollectiveChoice> collective_kind();
 PartKind<std::vector<SlowRank>> slow_kind();
 PartKind<std::optional<TraceSpec>> trace_kind();
 PartKind<std::optional<ModelSpec>> model_kind();
-PartKind<std::optional<OnError>> on_error_kind();
+
+// `checkpoint` and `on_error` (on_error_keys.cc), whose hosts have names.
+KeyRow<JobSpec, NameResolver> checkpoint_row();
+KeyRow<JobSpec, NameResolver> on_error_row();
+/// Throws InputError where they do not fit the job, or each other. `body` is the job's entry.
+void check_on_error(const YamlValue& body, const JobSpec& spec);
 
 }  // namespace mrclab::job

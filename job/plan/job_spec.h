@@ -136,22 +136,49 @@ struct ModelSpec {
   bool operator==(const ModelSpec&) const = default;
 };
 
-/// What ends a job, and what then: read, and for whoever runs a job to act on.
+// What ends a job, and what then: its keys are in on_error_keys.cc. All times are those of the field: a job's `scale`
+// divides them as it divides computing.
+
+inline constexpr uint32_t kMaxAttempts = 4;  ///< in which a job goes on; our choice
+inline constexpr size_t kMaxSpares = 16;  ///< our choice: each has queue pairs to all ranks' peers
+
+/// What a job saves, and how often. All ranks save at the end of a step and wait for each other.
+struct Checkpoints {
+  uint32_t every = 1;  ///< steps
+  FabricTime save;     ///< in which a rank does nothing else
+  bool operator==(const Checkpoints&) const = default;
+};
+
 struct OnError {
   enum class Profile : uint8_t { kNccl, kPytorch };
-  enum class Action : uint8_t { kAbort, kShrink, kHang };
+  enum class Action : uint8_t {
+    kAbort,    ///< all ranks end
+    kShrink,   ///< the lost ranks' replicas (their places in dp) leave, the others go on
+    kRestart,  ///< all begin again behind the last checkpoint
+    kHang,     ///< a rank with an error ends, the others wait for it
+  };
   Profile profile = Profile::kPytorch;
   uint32_t ack_timeout = 20;  ///< 4.096 us * 2^this (IB, NCCL_IB_TIMEOUT)
   uint32_t retries = 7;       ///< NCCL_IB_RETRY_CNT
   Action action = Action::kAbort;
   std::optional<FabricTime> watchdog;  ///< of a collective; none: it waits for ever
-  std::optional<FabricTime> restart;   ///< from the last checkpoint, after so long; none: never
+  FabricTime detect;                   ///< from an error until the launcher is told
+  FabricTime answer;  ///< in which a host has to answer; zero: no bound but its queue pair's
+  std::optional<FabricTime> restart;  ///< from the end of all until they begin again; none: at once
+  FabricTime load;                    ///< of a checkpoint
+  uint32_t attempts = 1;              ///< beside the first
+  std::vector<uint32_t> spares;       ///< host numbers
+  std::optional<uint32_t> launcher;   ///< host number; none: that of rank 0
   bool operator==(const OnError&) const = default;
 
-  /// From a loss that is never mended to the queue pair's error: 30 s by default, 7.5 s with a timeout of 18.
+  /// From a loss that is never mended to the queue pair's error, of a NIC of the field: 30 s by default, 7.5 s with a
+  /// timeout of 18. In a run the transport's own timers decide.
   FabricTime time_to_error() const {
     return FabricTime::from_ns(4096) * (int64_t{1} << ack_timeout) * retries;
   }
+  /// Is there a launcher, which ends all ranks with the first?
+  bool ends_all() const { return action != Action::kHang; }
+  bool goes_on() const { return action == Action::kShrink || action == Action::kRestart; }
 };
 
 struct JobSpec {
@@ -170,6 +197,7 @@ struct JobSpec {
   std::vector<Phase> phases;  ///< of the file; or one of these two
   std::optional<ModelSpec> model;
   std::optional<TraceSpec> trace;
+  std::optional<Checkpoints> checkpoint;
   std::optional<OnError> on_error;
   bool large = false;  ///< more packets than kMaxPlanPackets are meant
   bool operator==(const JobSpec&) const = default;

@@ -97,6 +97,8 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   job.notes = std::move(made.notes);
   for (const Phase& phase : phases) job.labels.push_back({phase.name, group_of(phase)});
   job.labels.push_back({"step", ""});
+  job.labels.push_back({"save", ""});
+  job.labels.push_back({"checkpoint", "all"});
   std::vector<std::vector<Dependency>> before(spec.ranks());
   for (uint32_t step = 0; step < spec.steps; ++step) {
     for (uint32_t rank = 0; rank < spec.ranks(); ++rank) {
@@ -107,6 +109,12 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
 }
 
 void add_notes(const JobSpec& spec, PlannedJob& job) {
+  if (spec.on_error) {
+    job.notes.push_back(fmt::format(
+        "a NIC of the field takes {} from a loss that is not mended to an error; here the "
+        "transport's timers count",
+        to_string(spec.on_error->time_to_error())));
+  }
   if (spec.scale > 1) {
     job.notes.push_back(
         fmt::format("bytes and computing are 1/{} of what the job states", spec.scale));

@@ -1,6 +1,7 @@
 #include "job/plan/rank_step.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "fabric/base/random.h"
 #include "job/plan/compute_time.h"
@@ -65,7 +66,22 @@ uint32_t RankStep::add() {
   }
   Op moment;
   moment.lane = kNoLane;
-  return add_op(moment, plan_.phases.size(), last.empty() ? before_ : last);
+  const uint32_t ended = add_op(moment, plan_.phases.size(), last.empty() ? before_ : last);
+  return is_saved(plan_.spec, step_) ? add_checkpoint(ended) : ended;
+}
+
+/// The rank saves, and waits until all have.
+uint32_t RankStep::add_checkpoint(uint32_t behind) {
+  Op save;
+  save.duration = plan_.spec.checkpoint->save / plan_.spec.scale;
+  const uint32_t saved = add_op(save, plan_.phases.size() + 1, {{behind}});
+  std::vector<uint32_t> ranks(plan_.spec.ranks());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Op all;
+  all.kind = OpKind::kCollective;
+  all.collective = Collective::kBarrier;
+  all.group = job_.graph.add_group("all", std::move(ranks));
+  return add_op(all, plan_.phases.size() + 2, {{saved}});
 }
 
 void RankStep::add_once(const std::vector<size_t>& phases) {

@@ -43,6 +43,7 @@ class RankStep {
     std::vector<Waits> pieces;  ///< of computing: the end of each
   };
 
+  uint32_t add_checkpoint(uint32_t behind);
   void add_once(const std::vector<size_t>& phases);
   void add_turns();
   void add_turn(const PassTurn& turn);
@@ -73,6 +74,11 @@ class RankStep {
       lane_ends_;  ///< by group: a rank's collectives of one follow each other
   std::vector<std::map<uint32_t, Done>> done_;  ///< by phase and micro-batch
 };
+
+/// Is the job saved at the end of this step?
+inline bool is_saved(const JobSpec& spec, uint32_t step) {
+  return spec.checkpoint && (step + 1) % spec.checkpoint->every == 0;
+}
 
 /// The neighbours of a rank in its group; kAnyPeer: none.
 struct Neighbours {

@@ -19,11 +19,23 @@ bool JobRank::is_own(uint32_t op) const {
   return op < program_.graph().ops().size() && program_.graph().op(op).rank == rank_;
 }
 
+void JobRank::skip(std::span<const uint32_t> ops) {
+  for (const uint32_t op : ops) {
+    time_of(op).begin = time_of(op).end = FabricTime::zero();
+    arrived_[program_.place(op)] = true;
+    ++ended_;
+    for (const Dependency& dependent : program_.dependents(op)) {
+      --waits_for_[program_.place(dependent.op)];
+    }
+  }
+}
+
 void JobRank::start(FabricTime now, RankHost& host) {
   origin_ = now;
   now_ = FabricTime::zero();
   for (const uint32_t op : program_.ops_of(rank_)) {
-    if (waits_for_[program_.place(op)] == 0) make_ready(op);
+    if (waits_for_[program_.place(op)] > 0 || time_of(op).end != FabricTime::never()) continue;
+    make_ready(op);
   }
   settle(host);
 }
@@ -51,6 +63,11 @@ void JobRank::begin(uint32_t op) {
   release(op, true);
 }
 
+void JobRank::begin_message(uint32_t op, RankHost& host) {
+  begin(op);
+  host.on_begun(op);
+}
+
 void JobRank::end(uint32_t op, RankHost& host) {
   time_of(op).end = now_;
   ++ended_;
@@ -69,10 +86,10 @@ void JobRank::settle(RankHost& host) {
     ready_.pop();
     const Op& op = program_.graph().op(index);
     if (op.kind == OpKind::kSend) {
-      begin(index);
+      begin_message(index, host);
       host.send(index);
     } else if (op.kind == OpKind::kReceive) {
-      begin(index);
+      begin_message(index, host);
       if (arrived_[program_.place(index)]) end(index, host);
     } else if (op.lane == kNoLane) {
       begin(index);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <queue>
+#include <span>
 #include <vector>
 
 #include "job/run/job_program.h"
@@ -24,6 +25,8 @@ class RankHost {
   virtual void send(uint32_t op) = 0;
   /// Calls on_wake() at `at`; more than once is harmless.
   virtual void wake_at(FabricTime at) = 0;
+  /// This operation begins, of a kind that waits for others: a send or a receive.
+  virtual void on_begun(uint32_t /*op*/) {}
   /// This operation has ended: its times are in JobRank::times(). Whatever waits for it comes after the call.
   virtual void on_ended(uint32_t /*op*/) {}
 };
@@ -33,6 +36,9 @@ class JobRank {
   /// `program` outlives it.
   JobRank(const JobProgram& program, uint32_t rank);
 
+  /// These operations of its own were done before the job begins, as far as this rank is concerned: what waits for them
+  /// does not. Their times are zero. Before start().
+  void skip(std::span<const uint32_t> ops);
   /// The job begins: `now` is what not_before of its operations counts from. Once, before all others.
   void start(FabricTime now, RankHost& host);
   void on_wake(FabricTime now, RankHost& host);
@@ -65,6 +71,7 @@ class JobRank {
   void release(uint32_t op, bool by_start);
   void make_ready(uint32_t op);
   void begin(uint32_t op);
+  void begin_message(uint32_t op, RankHost& host);
   void compute(uint32_t op);
   void end(uint32_t op, RankHost& host);
   /// Begins all that became ready, in order.

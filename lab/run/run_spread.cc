@@ -92,8 +92,9 @@ std::vector<RunGroup::Metric> RunGroup::metrics() const {
   };
   for (const analysis::MetricSpec& metric : analysis::kComparedMetrics) {
     add(label_of(metric, 0), metric.unit);
-    for (size_t fault = 1; metric.of_fault && values_.contains(label_of(metric, fault)); ++fault) {
-      add(label_of(metric, fault), metric.unit);
+    const bool several = metric.of != analysis::MetricOf::kRun;
+    for (size_t i = 1; several && values_.contains(label_of(metric, i)); ++i) {
+      add(label_of(metric, i), metric.unit);
     }
   }
   for (const auto& [label, member] : kMessageMetrics) add(label, MetricUnit::kTime);

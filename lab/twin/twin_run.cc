@@ -70,9 +70,10 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
   }
   const std::vector<JobOutcome> outcomes = job_outcomes(twin, simulation.jobs());
   for (const JobOutcome& job : outcomes) {
-    if (job.died && result.died.empty()) {
+    const std::optional<JobDeath>& died = last_attempt(job).died;
+    if (died && result.died.empty()) {
       result.died = fmt::format("the job {} died at {}, in rank {}: {}", job.plan->planned.name,
-                                to_string(job.died->at), job.died->rank, job.died->reason);
+                                to_string(died->at), died->rank, died->reason);
     }
   }
   result.works = steps_of(twin.workload, reports, outcomes);

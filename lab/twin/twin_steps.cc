@@ -8,18 +8,27 @@
 namespace mrclab::lab {
 namespace {
 
-WorkSteps job_steps(const JobOutcome& job, FabricTime at, size_t most) {
-  const endpoint::JobPlan& plan = *job.plan;
-  std::vector<FabricTime> last(std::min<size_t>(plan.planned.steps, most));
-  for (uint32_t op = 0; op < job.times.size(); ++op) {
-    const uint32_t step = plan.step_of(op);
-    if (step < last.size()) last[step] = std::max(last[step], job.times[op].end);
+/// The ends of an attempt's steps, from that on which it began with, take the place of those before it.
+void take_ends(const JobOutcome& attempt, std::vector<FabricTime>& ends) {
+  for (size_t step = attempt.from_step; step < ends.size(); ++step) ends[step] = {};
+  for (uint32_t op = 0; op < attempt.times.size(); ++op) {
+    const uint32_t step = attempt.plan->step_of(op);
+    if (step < attempt.from_step || step >= ends.size()) continue;
+    const FabricTime end = attempt.times[op].end;
+    ends[step] = std::max(ends[step],
+                          end == FabricTime::never() ? FabricTime::never() : attempt.start + end);
   }
-  WorkSteps work{plan.planned.name, "step", at, {}};
+}
+
+WorkSteps job_steps(const JobOutcome& job, FabricTime at, size_t most) {
+  std::vector<FabricTime> last(std::min<size_t>(job.plan->planned.steps, most));
+  take_ends(job, last);
+  for (const JobOutcome& later : job.later) take_ends(later, last);
+  WorkSteps work{job.plan->planned.name, "step", at, {}};
   FabricTime end = at;
   for (const FabricTime each : last) {
     if (each == FabricTime::never()) break;
-    end = std::max(end, job.start + each);
+    end = std::max(end, each);
     work.ends.push_back(end);
   }
   return work;

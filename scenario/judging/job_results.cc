@@ -51,7 +51,13 @@ std::vector<JobStep> steps_of(const job::JobMeasures& measures, FabricTime start
   return steps;
 }
 
-void add_ops(JobResult& result, const JobOutcome& outcome) {
+/// A rank as the first attempt counts them: by its host, or of a spare by its number.
+uint32_t rank_at_first(const JobOutcome& first, const JobOutcome& outcome, uint32_t rank) {
+  const auto found = std::find(first.hosts.begin(), first.hosts.end(), outcome.hosts.at(rank));
+  return found == first.hosts.end() ? rank : static_cast<uint32_t>(found - first.hosts.begin());
+}
+
+void add_ops(JobResult& result, const JobOutcome& first, const JobOutcome& outcome) {
   const job::PlannedJob& planned = outcome.plan->planned;
   const job::OpSpans spans = op_spans(planned, outcome.plan->program, outcome.times);
   for (uint32_t i = 0; i < spans.ops.size(); ++i) {
@@ -66,7 +72,8 @@ void add_ops(JobResult& result, const JobOutcome& outcome) {
     }
     const job::Op& op = planned.graph.op(i);
     const bool ended = span.end != FabricTime::never();
-    result.ops.push_back({op.rank, planned.step_of[i], outcome.start + begin,
+    result.ops.push_back({rank_at_first(first, outcome, op.rank), planned.step_of[i],
+                          outcome.start + begin,
                           ended ? outcome.start + span.end : FabricTime::never(),
                           computes(op) ? "" : exchange_group(planned, i)});
   }
@@ -117,39 +124,99 @@ analysis::ServeResult serve_result(const JobOutcome& outcome) {
   return result;
 }
 
+std::optional<analysis::JobDeath> death_in(const JobOutcome& first, const JobOutcome& outcome) {
+  if (!outcome.died) return std::nullopt;
+  return analysis::JobDeath{rank_at_first(first, outcome, outcome.died->rank), outcome.died->reason,
+                            outcome.died->at};
+}
+
+/// Steps, end and path of one attempt take the place of those before it.
+void take_attempt(JobResult& result, const JobOutcome& first, const JobOutcome& outcome,
+                  const Topology& topology) {
+  const job::JobMeasures measures = measured(outcome, topology);
+  std::vector<JobStep> steps = steps_of(measures, outcome.start);
+  for (JobStep& step : steps) {
+    step.slowest = rank_at_first(first, outcome, step.slowest);
+    if (step.waited_for) step.waited_for = rank_at_first(first, outcome, *step.waited_for);
+  }
+  result.steps.resize(std::min<size_t>(result.steps.size(), outcome.from_step));
+  if (steps.size() > outcome.from_step) {
+    result.steps.insert(result.steps.end(), steps.begin() + outcome.from_step, steps.end());
+  }
+  result.done.reset();
+  result.path.clear();
+  if (measures.jct != FabricTime::never()) result.done = outcome.start + measures.jct;
+  if (outcome.start > first.start && result.done) {
+    result.path.push_back({"attempts that ended", outcome.start - first.start});
+  }
+  for (const job::PathPart& part : measures.path) {
+    result.path.push_back({text_of(part), part.time});
+  }
+  result.died = death_in(first, outcome);
+  const size_t ranks = outcome.hosts.size(), silent = ranks - outcome.reported;
+  if (silent > 0) {
+    result.missing = std::to_string(silent) + " of " + counted_noun(ranks, "rank") + " of " +
+                     result.name + " left no times";
+  }
+  add_ops(result, first, outcome);
+}
+
+/// What the launcher noted, and what it cost: behind the steps of the attempt that ended, before those of the next.
+analysis::JobTurn turn_of(const job::JobTurn& noted, const JobResult& result,
+                          const JobOutcome& ended, const Topology& topology) {
+  analysis::JobTurn turn;
+  if (result.died) turn.death = *result.died;
+  turn.reported = noted.reported;
+  turn.all_ended = noted.ended;
+  turn.begun = noted.begun;
+  turn.from_step = noted.from_step;
+  turn.ranks = static_cast<uint32_t>(noted.hosts.size());
+  turn.gave_up = noted.gave_up;
+  for (const uint32_t host : noted.lost) {
+    turn.lost.push_back(host < topology.host_count() ? topology.node(topology.host(host)).name
+                                                     : "?");
+  }
+  if (!turn.went_on()) return turn;
+  const size_t done = result.steps_done();
+  turn.steps_repeated = static_cast<uint32_t>(done - std::min<size_t>(done, noted.from_step));
+  const bool from_a_step = noted.from_step > 0 && noted.from_step <= done;
+  const FabricTime counts_to = from_a_step ? result.steps[noted.from_step - 1].end : result.begin;
+  turn.time_lost = turn.begun - counts_to;
+  turn.rank_time_lost = turn.time_lost * static_cast<int64_t>(ended.hosts.size());
+  return turn;
+}
+
 JobResult result_of(const Scenario& scenario, const JobOutcome& outcome,
                     const std::vector<QueuePairEnd>& ends) {
   const Topology& topology = scenario.topology;
-  const auto& workload = std::get<endpoint::JobWorkload>(scenario.workload.at(outcome.workload));
   const job::PlannedJob& planned = outcome.plan->planned;
+  const auto name_of = [&](uint32_t host) { return topology.node(topology.host(host)).name; };
   const job::JobMeasures measures = measured(outcome, topology);
   JobResult result;
   result.name = planned.name;
-  for (const uint32_t host : workload.spec.hosts) {
-    result.ranks.push_back(topology.node(topology.host(host)).name);
-  }
+  for (const uint32_t host : outcome.hosts) result.ranks.push_back(name_of(host));
   result.groups = measures.groups;
   for (const QueuePairEnd& end : ends) {
     if (end.workload == outcome.workload) result.queue_pairs.emplace_back(end.host, end.qpn);
   }
   result.planned = planned.steps;
   result.warmup = planned.warmup;
-  result.steps = steps_of(measures, outcome.start);
+  result.notes = planned.notes;
   result.begin = outcome.start;
-  if (measures.jct != FabricTime::never()) result.done = outcome.start + measures.jct;
   result.ideal = zero_if_never(measures.ideal_jct);
-  for (const job::PathPart& part : measures.path) {
-    result.path.push_back({text_of(part), part.time});
+  take_attempt(result, outcome, outcome, topology);
+  const JobOutcome* ended = &outcome;
+  for (size_t i = 0, later = 0; i < outcome.turns.size(); ++i) {
+    result.turns.push_back(turn_of(outcome.turns[i], result, *ended, topology));
+    if (!result.turns.back().went_on()) continue;
+    ended = &outcome.later.at(later++);
+    for (uint32_t rank = 0; rank < ended->hosts.size(); ++rank) {
+      const std::string name = name_of(ended->hosts[rank]);
+      std::string& known = result.ranks.at(rank_at_first(outcome, *ended, rank));
+      if (!known.ends_with(name)) known += ", then " + name;
+    }
+    take_attempt(result, outcome, *ended, topology);
   }
-  if (outcome.died) {
-    result.died = analysis::JobDeath{outcome.died->rank, outcome.died->reason, outcome.died->at};
-  }
-  const size_t silent = result.ranks.size() - outcome.reported;
-  if (silent > 0) {
-    result.missing = std::to_string(silent) + " of " + counted_noun(result.ranks.size(), "rank") +
-                     " of " + result.name + " left no times";
-  }
-  add_ops(result, outcome);
   if (outcome.plan->serve) result.serve = serve_result(outcome);
   return result;
 }

@@ -24,19 +24,30 @@ job::JobMeasures measured(const JobOutcome& outcome, const Topology& topology) {
   return measures;
 }
 
+namespace {
+
+void add_bars(const JobOutcome& outcome, size_t most, std::vector<analysis::TraceBar>& bars) {
+  const job::PlannedJob& plan = outcome.plan->planned;
+  const std::string attempt =
+      outcome.attempt > 0 ? fmt::format(", attempt {}", outcome.attempt + 1) : "";
+  const job::JobLanes lanes =
+      lanes_of(plan, op_spans(plan, outcome.plan->program, outcome.times), most);
+  for (const job::LaneBar& bar : lanes.bars) {
+    const bool computes = plan.graph.op(bar.op).kind == job::OpKind::kCompute;
+    bars.push_back({fmt::format("job {}{} rank {}", plan.name, attempt, bar.rank),
+                    lanes.lanes[bar.rank][bar.lane], bar_text(plan, bar.op),
+                    computes ? "compute" : "exchange", outcome.start + bar.begin,
+                    outcome.start + bar.end, std::to_string(plan.step_of[bar.op])});
+  }
+}
+
+}  // namespace
+
 std::vector<analysis::TraceBar> job_bars(const std::vector<JobOutcome>& outcomes, size_t most) {
   std::vector<analysis::TraceBar> bars;
   for (const JobOutcome& outcome : outcomes) {
-    const job::PlannedJob& plan = outcome.plan->planned;
-    const job::JobLanes lanes =
-        lanes_of(plan, op_spans(plan, outcome.plan->program, outcome.times), most);
-    for (const job::LaneBar& bar : lanes.bars) {
-      const bool computes = plan.graph.op(bar.op).kind == job::OpKind::kCompute;
-      bars.push_back({fmt::format("job {} rank {}", plan.name, bar.rank),
-                      lanes.lanes[bar.rank][bar.lane], bar_text(plan, bar.op),
-                      computes ? "compute" : "exchange", outcome.start + bar.begin,
-                      outcome.start + bar.end, std::to_string(plan.step_of[bar.op])});
-    }
+    add_bars(outcome, most, bars);
+    for (const JobOutcome& later : outcome.later) add_bars(later, most, bars);
   }
   return bars;
 }

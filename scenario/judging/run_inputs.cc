@@ -8,6 +8,7 @@
 #include "endpoint/plan/connection_plan.h"
 #include "endpoint/roce/rc_timers.h"
 #include "faults/fault.h"
+#include "scenario/judging/alone_run.h"
 #include "scenario/judging/dependences.h"
 #include "scenario/judging/job_results.h"
 #include "scenario/judging/twin_run.h"
@@ -129,9 +130,10 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .regions = regions_of(scenario),
           .queue_pairs = names_of_queue_pairs(scenario),
           .capture_records = outcome.capture_records,
-          .twin = twin_of(scenario, std::move(interrupted)),
+          .twin = twin_of(scenario, interrupted),
           .dependences = dependences_of(scenario),
           .jobs = job_results(scenario, outcome.jobs),
+          .alone = alone_of(scenario, std::move(interrupted)),
           .side_by_side = on_all_cores()};
 }
 

@@ -67,7 +67,8 @@ class ExpectationCheck::OfOne {
       require_roce(E::kWord.name);
     }
     if constexpr (kIsOneOf<E, ExpectStepTime, ExpectExposed, ExpectStraggler, ExpectStepsDone,
-                           ExpectJobAlive, ExpectJobDies, ExpectTtft, ExpectTpot, ExpectSlo>) {
+                           ExpectJobAlive, ExpectJobDies, ExpectJobGoesOn, ExpectInterference,
+                           ExpectTtft, ExpectTpot, ExpectSlo>) {
       const bool alone = !entry_.is_map();
       mrclab::lab::require_possible(scenario_, asked_of_job(expect), entry_,
                                     alone ? entry_ : body());
@@ -139,6 +140,19 @@ class ExpectationCheck::OfOne {
   void check_own(const analysis::ExpectDatagrams& expect) const { check_pattern("to", expect.to); }
   void check_own(const analysis::ExpectStepTime& expect) const {
     if (expect.of == analysis::StepReference::kBaseline) require_fault();
+  }
+  void check_own(const analysis::ExpectInterference&) const {
+    if (scenario_.workload.size() > 1) return;
+    entry_.fail("interference, beside no other work", "a second entry of \"workload\"");
+  }
+  void check_own(const analysis::ExpectJobGoesOn& expect) const {
+    for (const endpoint::WorkloadSpec& spec : scenario_.workload) {
+      const auto* const job = std::get_if<endpoint::JobWorkload>(&spec);
+      if (job == nullptr || (!expect.job.empty() && job->spec.name != expect.job)) continue;
+      if (job->spec.on_error && job->spec.on_error->goes_on()) return;
+    }
+    entry_.fail("job_goes_on, of a job that ends with its first error",
+                "\"on_error: {then: restart}\" or \"shrink\" in the job");
   }
   void check_own(const analysis::ExpectDenied&) const { check_denylist("denied"); }
   void check_own(const analysis::ExpectAllowedAgain&) const { check_denylist("allowed_again"); }

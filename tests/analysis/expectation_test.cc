@@ -113,6 +113,9 @@ TEST_CASE("an expectation written as text reads back as the same expectation") {
         "step_time: {at_most: 105%, of: baseline, from_step: 3, job: llama}",
         "step_time: {at_most: 1.05}",
         "step_time: {at_most: 120us}",
+        "step_time: {at_least: 150%, of: median}",
+        "job_goes_on: {within: 3ms, steps_repeated: 0, job: llama}",
+        "interference: {at_most: 120%, at_least: 101.5%, from_step: 2, job: llama}",
         "exposed: {at_most: 10%, group: dp}",
         "straggler: {at_most: 5%, from_step: 0}",
         "steps_done: 20",
@@ -142,7 +145,8 @@ TEST_CASE("bad expectations get an exact error") {
               "goodput_back, evs_good, queues_empty, losses, trims, retransmissions, share, "
               "port_share, path_unused, counter, lossless, pause, deadlock_free, "
               "message_time, mapper_names, isolated, dropped_for, datagrams, orchestrator_names, denied, "
-              "allowed_again, step_time, exposed, straggler, steps_done, job_alive, job_dies"},
+              "allowed_again, step_time, exposed, straggler, steps_done, job_alive, job_dies, job_goes_on, "
+              "interference"},
           Row{"step_time: {at_most: 0%}",
               "f.yaml:1:24: found \"0%\": expected a multiple such as 105%, or a duration, above 0"},
           Row{"step_time: {at_most: 10001%}",

@@ -61,6 +61,8 @@ inline std::vector<analysis::Expectation> one_of_each() {
           ExpectStepsDone{StepNumber{1}},
           ExpectJobAlive{},
           ExpectJobDies{"x"},
+          ExpectJobGoesOn{us10},
+          ExpectInterference{Ratio{1'200'000'000}},
           ExpectTtft{{}, us10},
           ExpectTpot{{}, us10},
           ExpectSlo{Probability{900'000'000}}};

@@ -110,9 +110,11 @@ ListEntries lesson_entries() {
 ListEntries metric_entries() {
   ListEntries entries;
   for (const analysis::MetricSpec& metric : analysis::kComparedMetrics) {
-    entries.push_back(
-        {std::string(metric.name),
-         fmt::format("{}{}", metric.pointer, metric.of_fault ? " of each fault" : "")});
+    entries.push_back({std::string(metric.name),
+                       fmt::format("{}{}", metric.pointer,
+                                   metric.of == analysis::MetricOf::kFault ? " of each fault"
+                                   : metric.of == analysis::MetricOf::kJob ? " of each job"
+                                                                           : "")});
   }
   return entries;
 }

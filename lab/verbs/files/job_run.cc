@@ -30,6 +30,23 @@ std::filesystem::path numbered(const std::string& file, size_t number) {
   return path.replace_filename(name);
 }
 
+/// Attempts of a job follow each other.
+std::vector<JobOutcome> each_attempt(const std::vector<JobOutcome>& jobs) {
+  std::vector<JobOutcome> attempts;
+  for (const JobOutcome& job : jobs) {
+    attempts.push_back(job);
+    attempts.insert(attempts.end(), job.later.begin(), job.later.end());
+  }
+  return attempts;
+}
+
+/// "attempt 2, from step 4 on, at 2.5ms"; empty of the first.
+std::string attempt_line(const JobOutcome& outcome) {
+  if (outcome.attempt == 0) return "";
+  return fmt::format("attempt {}, from step {} on, at {}\n", outcome.attempt + 1, outcome.from_step,
+                     to_string(outcome.start));
+}
+
 void write_files(const JobOutcome& outcome, size_t number, const JobRunOptions& options) {
   const job::PlannedJob& plan = outcome.plan->planned;
   const job::OpSpans spans = op_spans(plan, outcome.plan->program, outcome.times);
@@ -80,7 +97,7 @@ bool is_run_folder(const std::string& path) {
 void print_run_jobs(const std::string& folder, bool json, const JobRunOptions& options) {
   const RecordedRun run = read_run(folder);
   const std::vector<JobOutcome> outcomes =
-      job_outcomes(run.scenario, read_job_times(run.scenario, run.folder));
+      each_attempt(job_outcomes(run.scenario, read_job_times(run.scenario, run.folder)));
   if (outcomes.empty()) {
     throw InputError(run.folder.string() +
                      ": the run has no job: expected \"job:\" in its workload");
@@ -104,7 +121,8 @@ void print_run_jobs(const std::string& folder, bool json, const JobRunOptions& o
     } else if (options.csv) {
       add_csv(to_csv(measures), text, head);
     } else {
-      text += (i == 0 ? "" : "\n") + to_table(measures, outcomes[i].plan->planned);
+      text += (i == 0 ? "" : "\n") + attempt_line(outcomes[i]) +
+              to_table(measures, outcomes[i].plan->planned);
     }
     write_files(outcomes[i], i, options);
   }

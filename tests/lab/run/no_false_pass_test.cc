@@ -121,6 +121,18 @@ const std::vector<WholeStory>& stories() {
   - steps_done: 8
   - job_alive
 )"},
+      {"goes_on", "fabric: trio\n",
+       "  - job: {name: a, hosts: all, steps: 4, checkpoint: {every: 1}, on_error: {then: restart, "
+       "watchdog: 100us, detect: 1us}, phases: [{f: {compute: 10us}}, {g: {all_reduce: {size: "
+       "64KiB}}}]}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n",
+       "  - {at: 30us, host_pause: {host: h1, for: 200us}}\n", "900us",
+       "  - job_goes_on: {within: 300us, steps_repeated: 0}\n"},
+      {"shares", "fabric: trio\n",
+       "  - job: {name: a, hosts: [h0, h2], steps: 4, phases: [{g: {all_reduce: {size: 64KiB}}}]}\n"
+       "  - job: {name: b, hosts: [h1, h3], steps: 4, phases: [{g: {all_reduce: {size: 64KiB}}}]}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "900us",
+       "  - interference: {at_most: 300%}\n"},
       {"dies", "fabric: pair\n",
        "  - job: {name: a, hosts: all, steps: 900, phases: [{grads: {all_reduce: {size: 64KiB}}}]}\n",
        "  - write: {from: h0, to: h1, size: 4KiB, count: 10}\n",

@@ -1,0 +1,118 @@
+// Jobs that end as a whole and go on, on whole fabrics with real hosts and switches.
+
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "endpoint/host/host_node.h"
+#include "job/attempt/attempts.h"
+#include "job/plan/plan_job.h"
+#include "tests/support/fabrics.h"
+#include "tests/support/sim_fabric.h"
+#include "tests/support/times.h"
+
+using namespace mrclab;
+using namespace mrclab::endpoint;
+using test::SimFabric;
+using test::us;
+
+namespace {
+
+/// Three steps of 5us and an all_reduce, each saved, on the first hosts of the fabric.
+JobWorkload saved_job(uint32_t ranks, const job::OnError& on_error) {
+  JobWorkload job;
+  for (uint32_t rank = 0; rank < ranks; ++rank) job.spec.hosts.push_back(rank);
+  job.spec.groups = {{"dp", ranks}};
+  job.spec.steps = 3;
+  job.spec.phases.push_back({"f", job::ComputeWork{us(5)}});
+  job::ExchangeWork grads;
+  grads.group = "dp";
+  grads.size = {64 * 1024};
+  job.spec.phases.push_back({"g", grads});
+  job.spec.checkpoint = job::Checkpoints{1, us(1)};
+  job.spec.on_error = on_error;
+  job.plan = std::make_shared<const JobPlan>(job::plan_job(job.spec, 1));
+  job.recovery = make_recovery(job.spec, 1, job.plan);
+  return job;
+}
+
+job::OnError with_watchdog(job::OnError::Action action) {
+  job::OnError on;
+  on.action = action;
+  on.watchdog = us(60);
+  on.detect = us(1);
+  on.answer = us(40);
+  on.restart = us(10);
+  return on;
+}
+
+/// A host's applications stand still in a step for longer than the watchdog waits.
+std::unique_ptr<SimFabric> paused(JobWorkload job, uint32_t host) {
+  const Topology topology = test::octet();
+  SimFabric::Options options;
+  options.workloads = {std::move(job)};
+  auto fabric = std::make_unique<SimFabric>(topology, std::move(options));
+  fabric->apply(us(8), HostState{topology.host(host), HostWork::kPaused});
+  fabric->apply(us(150), HostState{topology.host(host), HostWork::kRunning});
+  fabric->run_until(us(600));
+  return fabric;
+}
+
+const std::vector<job::JobTurn>& turns_of(const std::vector<JobReport>& reports) {
+  for (const JobReport& report : reports) {
+    if (report.of_launcher) return report.turns;
+  }
+  static const std::vector<job::JobTurn> kNone;
+  return kNone;
+}
+
+}  // namespace
+
+TEST_CASE("a collective that waits longer than the watchdog ends all ranks, and they begin again") {
+  const auto paused_fabric = paused(saved_job(4, with_watchdog(job::OnError::Action::kRestart)), 2);
+  SimFabric& fabric = *paused_fabric;
+  const auto turns = turns_of(fabric.host(0).jobs());
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].lost.empty());  // its NIC has answered
+  CHECK(turns[0].next == 1);
+  CHECK(turns[0].begun > us(150));  // it prepares itself when it works again
+  for (uint32_t host = 0; host < 4; ++host) {
+    CHECK(fabric.host(host).finished());
+    CHECK(fabric.stats(host).bytes_mismatched == 0);
+  }
+  const std::vector<JobReport> reports = fabric.host(1).jobs();
+  REQUIRE(reports.size() == 2);
+  CHECK(reports[0].rank.died_at != FabricTime::never());
+  CHECK(reports[1].attempt == 1);
+  CHECK(reports[1].rank.died_at == FabricTime::never());
+  for (const job::OpTime& time : reports[1].rank.times) CHECK(time.end != FabricTime::never());
+}
+
+TEST_CASE("with abort all ranks end with the first, and none begins again") {
+  const auto paused_fabric = paused(saved_job(4, with_watchdog(job::OnError::Action::kAbort)), 2);
+  SimFabric& fabric = *paused_fabric;
+  const auto turns = turns_of(fabric.host(0).jobs());
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].next == 0);
+  for (uint32_t host = 0; host < 4; ++host) {
+    const std::vector<JobReport> reports = fabric.host(host).jobs();
+    CHECK(reports[0].rank.died_at < us(200));
+    for (const JobReport& report : reports) CHECK(report.attempt == 0);
+  }
+}
+
+TEST_CASE("queue pairs for what may go wrong carry nothing while nothing does") {
+  job::OnError on = with_watchdog(job::OnError::Action::kRestart);
+  on.spares = {5};
+  SimFabric::Options with, without;
+  with.workloads = {saved_job(4, on)};
+  without.workloads = {saved_job(4, on)};
+  std::get<JobWorkload>(without.workloads[0]).recovery = nullptr;
+  SimFabric ready(test::octet(), std::move(with)), plain(test::octet(), std::move(without));
+  ready.run_until(us(200));
+  plain.run_until(us(200));
+  for (uint32_t host = 0; host < 6; ++host) {
+    CHECK(ready.stats(host).data_packets_sent == plain.stats(host).data_packets_sent);
+    CHECK(ready.host(host).finished());
+  }
+}
