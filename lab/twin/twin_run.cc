@@ -81,7 +81,8 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
 
 }  // namespace
 
-TwinMeasure run_twin(const Scenario& scenario, FaultSet set, const std::vector<FabricTime>& cuts) {
+TwinMeasure run_twin(const Scenario& scenario, FaultSet set, const std::vector<FabricTime>& cuts,
+                     const LookAtEvidence& look) {
   Scenario twin = with_faults(scenario, set);
   twin.payload_elided = true;
   const std::vector<FabricTime> ends = ends_of(cuts, twin.stop());
@@ -122,6 +123,7 @@ TwinMeasure run_twin(const Scenario& scenario, FaultSet set, const std::vector<F
   }
   if (evidence) {
     evidence->finish();
+    if (look) look(*evidence);
     result.tolls =
         fault_tolls(twin.topology, evidence->packets(), fault_spans_of(twin), result.works);
   }
