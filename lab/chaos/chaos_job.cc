@@ -178,6 +178,12 @@ DrawnJob draw_job(uint64_t seed, const Topology& topology, FabricTime until) {
       std::clamp<uint64_t>(std::min(in_time, kJobPackets / packets), 2, kMaxJobSteps));
   drawn.work = job_of(shape, steps, seed, topology);
   drawn.ideal = ideal_of(drawn.work, topology);
+  if (drawn.ideal < until) {  // it computes longer, so that it still sends when faults are over
+    const int64_t passes = int64_t{3} * steps * shape.microbatches;
+    shape.compute += (until - drawn.ideal) / passes + topology.base_rtt;
+    drawn.work = job_of(shape, steps, seed, topology);
+    drawn.ideal = ideal_of(drawn.work, topology);
+  }
   return drawn;
 }
 

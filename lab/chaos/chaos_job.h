@@ -19,8 +19,8 @@ struct DrawnJob {
   bool alone = false;          ///< nothing else is sent beside it
 };
 
-/// Ranks, groups, phases, sizes and computing by the seed; so many steps that on an ideal network they end about at
-/// `until`, counted from the job's start, but no more packets than kJobPackets.
+/// Ranks, groups, phases, sizes and computing by the seed; so many steps, of no more packets than kJobPackets, and so much
+/// computing that on an ideal network it goes on until `until`, counted from its start.
 DrawnJob draw_job(uint64_t seed, const Topology& topology, FabricTime until);
 inline constexpr uint64_t kJobPackets = 40'000;
 inline constexpr uint32_t kMaxJobRanks = 8,

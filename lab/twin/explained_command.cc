@@ -19,6 +19,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+ExplainedDelay delay_from(const Json& in) {
+  return {FabricTime::from_ps(in.at("ps").get<int64_t>()),
+          in.at("missed").get<std::vector<std::string>>()};
+}
+
 ExplainedSeed explained_from(const Json& in) {
   const auto time = [&](const char* key) { return FabricTime::from_ps(in.at(key).get<int64_t>()); };
   return {.seed = in.at("seed").get<uint64_t>(),
@@ -27,9 +32,9 @@ ExplainedSeed explained_from(const Json& in) {
           .planned = in.at("planned").get<size_t>(),
           .without = time("without_ps"),
           .delay = time("delay_ps"),
-          .by_losses = time("by_losses_ps"),
-          .explained = time("explained_ps"),
-          .missed = in.at("missed").get<std::vector<std::string>>()};
+          .due = time("due_ps"),
+          .by_losses = delay_from(in.at("by_losses")),
+          .by_blame = delay_from(in.at("by_blame"))};
 }
 
 /// All seeds, or if the user interrupts, those that are done by then.
@@ -55,54 +60,74 @@ std::vector<ExplainedSeed> explain_seeds(const ChaosBase& base, const std::vecto
   return done;
 }
 
-std::string seed_line(const ExplainedSeed& seed) {
+std::string seed_line(const ExplainedSeed& seed, const ExplainedDelay& explained) {
   return fmt::format("seed {}, {}: {} of {} explained{}{}", seed.seed, seed.transport,
-                     to_string(seed.explained_at_most()), to_string(seed.by_losses),
-                     seed.missed.empty() ? "" : "; not blamed: ", fmt::join(seed.missed, "; "));
+                     to_string(seed.capped(explained)), to_string(seed.due),
+                     explained.missed.empty() ? "" : "; not by ",
+                     fmt::join(explained.missed, "; "));
+}
+
+bool is_short(const ExplainedSeed& seed, const ExplainedDelay& explained) {
+  const auto part = static_cast<double>(seed.capped(explained).ps());
+  return seed.is_delayed() && part < kExplainedMark * static_cast<double>(seed.due.ps());
+}
+
+std::string share_line(const std::vector<ExplainedSeed>& seeds, const char* what,
+                       ExplainedDelay ExplainedSeed::*explained, const std::string& mark) {
+  FabricTime sum;
+  size_t missed = 0;
+  for (const ExplainedSeed& seed : seeds) {
+    if (seed.is_delayed()) sum += seed.capped(seed.*explained);
+    missed += is_short(seed, seed.*explained) ? 1 : 0;
+  }
+  const ExplainedShare share = share_of(seeds, explained);
+  return fmt::format(
+      "{:<11} {} of it, {:.1f} %{}; {:.1f} % of a seed in the mean, {} below {:.0f} %\n", what,
+      to_string(sum), 100 * share.of_all, mark, 100 * share.of_mean, missed, 100 * kExplainedMark);
 }
 
 }  // namespace
 
-std::string explained_text(const ExplainedShare& share) {
-  FabricTime delay, by_losses, explained;
+std::string explained_text(const std::vector<ExplainedSeed>& seeds) {
+  FabricTime delay, due;
   size_t delayed = 0, short_of = 0, none = 0;
   std::string misses;
-  for (const ExplainedSeed& seed : share.seeds) {
+  for (const ExplainedSeed& seed : seeds) {
     short_of += seed.steps < seed.planned ? 1 : 0;
     none += seed.steps == 0 ? 1 : 0;
     delay += std::max(seed.delay, FabricTime::zero());
     if (!seed.is_delayed()) continue;
     ++delayed;
-    by_losses += seed.by_losses;
-    explained += seed.explained_at_most();
-    if (static_cast<double>(seed.explained_at_most().ps()) <
-        kExplainedMark * static_cast<double>(seed.by_losses.ps())) {
-      misses += indented_lines(seed_line(seed));
-    }
+    due += seed.due;
+    if (is_short(seed, seed.by_losses)) misses += indented_lines(seed_line(seed, seed.by_losses));
   }
-  std::string text = fmt::format(
-      "seeds       {}: lost packets delayed the job in {}; in {} it did not end, in {} no step of "
-      "it\n",
-      share.seeds.size(), delayed, short_of, none);
-  text += fmt::format("delay       {} of all steps; losses cost {}\n", to_string(delay),
-                      to_string(by_losses));
+  std::string text = fmt::format("seeds       {}: the job was late in {}\n", seeds.size(), delayed);
+  if (short_of > 0) {
+    text +=
+        fmt::format("            of {} the steps that ended in all runs count; of {} none did\n",
+                    short_of - none, none);
+  }
+  text += fmt::format("delay       {}; {} of it by faults of which packets show something\n",
+                      to_string(delay), to_string(due));
   if (!misses.empty()) text += "missed\n" + misses;
-  text += fmt::format("explained   {} of it by what is blamed: {:.1f} %, must be {:.0f} %\n",
-                      to_string(explained), 100 * share.of_all(), 100 * kExplainedMark);
-  text += fmt::format("            {:.1f} % of a seed in the mean\n", 100 * share.of_mean());
-  return text;
+  const std::string mark = fmt::format(", must be {:.0f} %", 100 * kExplainedMark);
+  text += share_line(seeds, "by losses", &ExplainedSeed::by_losses, mark);
+  return text + share_line(seeds, "by blame", &ExplainedSeed::by_blame, "");
 }
 
 Json to_json(const ExplainedSeed& seed) {
+  const auto json_of = [](const ExplainedDelay& explained) {
+    return Json{{"ps", explained.time.ps()}, {"missed", explained.missed}};
+  };
   return {{"seed", seed.seed},
           {"transport", seed.transport},
           {"steps", seed.steps},
           {"planned", seed.planned},
           {"without_ps", seed.without.ps()},
           {"delay_ps", seed.delay.ps()},
-          {"by_losses_ps", seed.by_losses.ps()},
-          {"explained_ps", seed.explained.ps()},
-          {"missed", seed.missed}};
+          {"due_ps", seed.due.ps()},
+          {"by_losses", json_of(seed.by_losses)},
+          {"by_blame", json_of(seed.by_blame)}};
 }
 
 ExplainedSeed explained_seed_from_json(const std::string& text) {
@@ -130,25 +155,27 @@ int explained_command(const ChaosOptions& options) {
   fmt::print(text, "mrclab: delay of steps that blame explains, chaos on {}, seeds {}\n", base.word,
              options.seeds);
   std::fflush(text);
-  const ExplainedShare share{explain_seeds(base, seeds, jobs, guard)};
-  fmt::print(text, "{}", explained_text(share));
+  const std::vector<ExplainedSeed> explained = explain_seeds(base, seeds, jobs, guard);
+  fmt::print(text, "{}", explained_text(explained));
+  const double by_losses = share_of(explained, &ExplainedSeed::by_losses).of_all;
   if (options.json) {
     Json list = Json::array();
-    for (const ExplainedSeed& seed : share.seeds) list.push_back(to_json(seed));
-    fmt::print("{}\n", printed(Json{{"chaos", base.word},
-                                    {"seeds", options.seeds},
-                                    {"explained", share.of_all()},
-                                    {"explained_mean", share.of_mean()},
-                                    {"results", std::move(list)}},
-                               "explained-share"));
+    for (const ExplainedSeed& seed : explained) list.push_back(to_json(seed));
+    fmt::print("{}\n",
+               printed(Json{{"chaos", base.word},
+                            {"seeds", options.seeds},
+                            {"by_losses", by_losses},
+                            {"by_blame", share_of(explained, &ExplainedSeed::by_blame).of_all},
+                            {"results", std::move(list)}},
+                       "explained-share"));
   }
-  if (share.seeds.size() < seeds.size()) {
+  if (explained.size() < seeds.size()) {
     std::fflush(text);
-    fmt::print(stderr, "mrclab: interrupted; {} of {} done\n", share.seeds.size(),
+    fmt::print(stderr, "mrclab: interrupted; {} of {} done\n", explained.size(),
                counted_noun(seeds.size(), "seed"));
     return 3;
   }
-  return share.of_all() >= kExplainedMark ? 0 : 1;
+  return by_losses >= kExplainedMark ? 0 : 1;
 }
 
 }  // namespace mrclab::lab

@@ -16,9 +16,9 @@ namespace {
 /// The runs of one seed, each set of faults simulated once.
 class SeedTwins {
  public:
-  explicit SeedTwins(const Scenario& scenario) : scenario_(scenario) {
+  explicit SeedTwins(const Scenario& scenario) : twins_(scenario) {
     all_ = all_faults_of(scenario.faults.size());
-    runs_[all_] = run_twin(scenario, all_, {}, [&](const analysis::Evidence& evidence) {
+    runs_[all_] = run_twin(twins_, all_, {}, [&](const analysis::Evidence& evidence) {
       named_ = named_faults(
           scenario, evidence,
           analysis::find_blame(scenario.topology, evidence.packets(), evidence.events()));
@@ -27,10 +27,11 @@ class SeedTwins {
 
   FaultSet all() const { return all_; }
   bool is_named(size_t fault) const { return named_[fault]; }
+  bool took_packets(size_t fault) const { return runs_.at(all_).tolls[fault].packets > 0; }
   /// When steps ended with these faults.
   const std::vector<FabricTime>& ends(FaultSet set) {
     auto found = runs_.find(set);
-    if (found == runs_.end()) found = runs_.emplace(set, run_twin(scenario_, set, {})).first;
+    if (found == runs_.end()) found = runs_.emplace(set, run_twin(twins_, set, {})).first;
     for (const WorkSteps& work : found->second.works) {
       if (work.unit == "step") return work.ends;
     }
@@ -39,7 +40,7 @@ class SeedTwins {
   }
 
  private:
-  const Scenario& scenario_;
+  TwinCase twins_;
   FaultSet all_ = kNoFaults;
   std::vector<bool> named_;
   std::map<FaultSet, TwinMeasure> runs_;
@@ -59,52 +60,52 @@ double share(FabricTime part, FabricTime whole) {
 }  // namespace
 
 bool ExplainedSeed::is_delayed() const {
-  return by_losses > FabricTime::zero() &&
-         !is_negligible(by_losses.ps(), without.ps(), kHiddenOneIn);
+  return due > FabricTime::zero() && !is_negligible(due.ps(), without.ps(), kHiddenOneIn);
 }
 
-FabricTime ExplainedSeed::explained_at_most() const {
-  return std::clamp(explained, FabricTime::zero(), std::max(by_losses, FabricTime::zero()));
+FabricTime ExplainedSeed::capped(const ExplainedDelay& explained) const {
+  return std::clamp(explained.time, FabricTime::zero(), std::max(due, FabricTime::zero()));
 }
 
-double ExplainedShare::of_all() const {
-  FabricTime explained, all;
-  for (const ExplainedSeed& seed : seeds) {
-    if (!seed.is_delayed()) continue;
-    explained += seed.explained_at_most();
-    all += seed.by_losses;
-  }
-  return all == FabricTime::zero() ? 1 : share(explained, all);
-}
-
-double ExplainedShare::of_mean() const {
+ExplainedShare share_of(const std::vector<ExplainedSeed>& seeds,
+                        ExplainedDelay ExplainedSeed::*explained) {
+  FabricTime part, all;
   double sum = 0;
   size_t delayed = 0;
   for (const ExplainedSeed& seed : seeds) {
     if (!seed.is_delayed()) continue;
-    sum += share(seed.explained_at_most(), seed.by_losses);
+    const FabricTime of_seed = seed.capped(seed.*explained);
+    part += of_seed;
+    all += seed.due;
+    sum += share(of_seed, seed.due);
     ++delayed;
   }
-  return delayed == 0 ? 1 : sum / static_cast<double>(delayed);
+  if (delayed == 0) return {};
+  return {share(part, all), sum / static_cast<double>(delayed)};
 }
 
 ExplainedSeed explain_seed(const ChaosBase& base, uint64_t seed) {
   const ChaosScenario drawn = chaos_scenario(base, seed);
   const Scenario& scenario = drawn.scenario;
-  ExplainedSeed result{.seed = seed, .transport = std::string(name_of(drawn.transport))};
+  ExplainedSeed result;
+  result.seed = seed;
+  result.transport = name_of(drawn.transport);
   result.planned = job_of(scenario).spec.steps;
   SeedTwins twins(scenario);
-  FaultSet silent = kNoFaults, unnamed = kNoFaults;
+  FaultSet silent = kNoFaults, without_losses = kNoFaults, unnamed = kNoFaults;
   for (size_t i = 0; i < scenario.faults.size(); ++i) {
     const faults::Fault& fault = scenario.faults[i];
     const bool shows = without_evidence(fault.kind).empty();
+    const std::string text = describe(fault, scenario.topology);
     if (!shows) silent |= fault_bit(i);
-    if (shows && twins.is_named(i)) continue;
-    unnamed |= fault_bit(i);
-    if (shows) result.missed.push_back(describe(fault, scenario.topology));
+    if (!shows || !twins.took_packets(i)) without_losses |= fault_bit(i);
+    if (!shows || !twins.is_named(i)) unnamed |= fault_bit(i);
+    if (shows && !twins.took_packets(i)) result.by_losses.missed.push_back(text);
+    if (shows && !twins.is_named(i)) result.by_blame.missed.push_back(text);
   }
   const std::vector<std::vector<FabricTime>> ends{twins.ends(twins.all()), twins.ends(kNoFaults),
-                                                  twins.ends(silent), twins.ends(unnamed)};
+                                                  twins.ends(silent), twins.ends(without_losses),
+                                                  twins.ends(unnamed)};
   result.steps = std::min_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
                    return a.size() < b.size();
                  })->size();
@@ -112,8 +113,9 @@ ExplainedSeed explain_seed(const ChaosBase& base, uint64_t seed) {
   const auto end = [&](size_t run) { return ends[run][result.steps - 1]; };
   result.without = end(1) - start_of(scenario.workload.front());
   result.delay = end(0) - end(1);
-  result.by_losses = end(0) - end(2);
-  result.explained = end(0) - end(3);
+  result.due = end(0) - end(2);
+  result.by_losses.time = end(0) - end(3);
+  result.by_blame.time = end(0) - end(4);
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/history/evidence.h"
 
 #include "lab/twin/twin_measure.h"
+#include "lab/twin/twin_set.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -17,11 +18,11 @@ using LookAtEvidence = std::function<void(const analysis::Evidence&)>;
 
 /// Simulates the scenario with the faults of the set. `cuts`: the instants of the digests, as cuts_of() has them. Its
 /// frames are headers alone, which leaves the history as it is. `look` is called in the run with all faults alone.
-TwinMeasure run_twin(const Scenario& scenario, FaultSet set, const std::vector<FabricTime>& cuts,
+TwinMeasure run_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
                      const LookAtEvidence& look = {});
 
-/// The same run once more, with all that a run leaves, below `out`. Returns its folder. Throws as run_scenario().
-std::filesystem::path keep_twin(const Scenario& scenario, FaultSet set,
-                                const std::filesystem::path& out);
+/// The same, with all that a run leaves, below `out`: the measure has its folder. Throws as run_scenario().
+TwinMeasure run_kept_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
+                          const std::filesystem::path& out);
 
 }  // namespace mrclab::lab
