@@ -82,8 +82,9 @@ std::string share_line(const std::vector<ExplainedSeed>& seeds, const char* what
   }
   const ExplainedShare share = share_of(seeds, explained);
   return fmt::format(
-      "{:<11} {} of it, {:.1f} %{}; {:.1f} % of a seed in the mean, {} below {:.0f} %\n", what,
-      to_string(sum), 100 * share.of_all, mark, 100 * share.of_mean, missed, 100 * kExplainedMark);
+      "{:<11} {} of it, {:.1f} %{}\n            {:.1f} % of a seed in the mean, {} below {:.0f} %\n",
+      what, to_string(sum), 100 * share.of_all, mark, 100 * share.of_mean, missed,
+      100 * kExplainedMark);
 }
 
 }  // namespace

@@ -79,8 +79,9 @@ void add_chaos(CLI::App& app, CliResult& result) {
       ->needs(by_mapper);
   auto explained = std::make_shared<bool>(false);
   chaos
-      ->add_flag("--explained", *explained,
-                 "of FABRIC+job: how much of what faults cost its steps\nlost packets explain, and what blame names")
+      ->add_flag(
+          "--explained", *explained,
+          "of FABRIC+job: how much of what faults cost its steps\nlost packets explain, and what blame names")
       ->excludes(by_packets)
       ->excludes(by_mapper);
   add_campaign_options(*chaos, *campaign);

@@ -27,6 +27,7 @@ struct TwinVerbOptions {
   std::string transport;
   std::vector<std::string> also, over;
   std::optional<uint64_t> seed;
+  std::string end;
   TwinOptions twins;
   std::string larger;
   std::vector<double> factors;
@@ -72,6 +73,7 @@ struct TwinInput {
 TwinInput read_input(const std::string& word, const TwinVerbOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
+  if (!options.end.empty()) overrides.end = read_yaml_text(options.end, "--end").as_time();
   const std::filesystem::path file = find_scenario(word);
   TwinInput input{{"", "", read_scenario_file(file, overrides)}, {}};
   Scenario& scenario = input.variant.scenario;
@@ -158,6 +160,8 @@ void add_twin_verb(CLI::App& app, CliResult& result) {
       ->allow_extra_args(false);
   twin->add_option("--seed", options->seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
+  twin->add_option("--end", options->end,
+                   "in place of the scenario's: 10ms, where a variant needs longer");
   twin->add_option("--jobs", options->twins.jobs, "processes (default: one for each processor)")
       ->check(CLI::Range(1, 1024));
   twin->add_option("--out", options->twins.out, "a folder for twin.json and the run of each twin");
