@@ -106,6 +106,17 @@ std::vector<BlameCase> rivals_of(const std::vector<faults::Fault>& faults,
   return rivals;
 }
 
+/// Where the fault touched one of its parts alone, nothing distinguishes that from the whole.
+template <class Touched>
+void add_names_of_touched_part(BlameTarget& target, const Touched& touched) {
+  std::vector<const BlameTarget*> parts;
+  for (const BlameTarget& part : target.parts) {
+    if (touched(part).all > 0) parts.push_back(&part);
+  }
+  if (parts.size() != 1) return;
+  target.names.insert(parts.front()->names.begin(), parts.front()->names.end());
+}
+
 void add_cases(BlameCases& into, const BlameCases& from) {
   into.targets += from.targets;
   into.faint += from.faint;
@@ -208,13 +219,7 @@ BlameScore score_parts(const std::string& run, const Scenario& scenario,
         return shows ? hits_of_target({&fault, &of}, rivals) : TargetHits();
       };
       const TargetHits hits = touched(target);
-      std::vector<const BlameTarget*> parts;
-      for (const BlameTarget& part : target.parts) {
-        if (touched(part).all > 0) parts.push_back(&part);
-      }
-      if (parts.size() == 1) {
-        target.names.insert(parts.front()->names.begin(), parts.front()->names.end());
-      }
+      add_names_of_touched_part(target, touched);
       BlameMatch found = BlameMatch::kNone;
       FabricTime first = FabricTime::never();
       for (size_t i = 0; i < blames.size(); ++i) {
@@ -243,6 +248,25 @@ BlameScore score_parts(const std::string& run, const Scenario& scenario,
     score.wrong.push_back(std::move(text));
   }
   return score;
+}
+
+std::vector<bool> named_faults(const Scenario& scenario, const analysis::Evidence& evidence,
+                               const std::vector<analysis::Blame>& blames) {
+  const Topology& t = scenario.topology;
+  const analysis::TakenWays ways(t, evidence.packets());
+  std::vector<bool> named;
+  for (const faults::Fault& fault : scenario.faults) {
+    std::vector<BlameTarget> targets = blame_targets(t, fault);
+    named.push_back(std::any_of(targets.begin(), targets.end(), [&](BlameTarget& target) {
+      add_names_of_touched_part(target, [&](const BlameTarget& part) {
+        return hits_of(t, evidence, ways, {&fault, &part}, {});
+      });
+      return std::any_of(blames.begin(), blames.end(), [&](const analysis::Blame& blame) {
+        return match_of(t, blame, fault, target) != BlameMatch::kNone;
+      });
+    }));
+  }
+  return named;
 }
 
 BlameScore score_scenario(const std::string& run, const Scenario& scenario) {

@@ -80,6 +80,9 @@ BlameScore score_parts(const std::string& run, const Scenario& scenario,
 BlameScore score_blame(const std::string& run, const Scenario& scenario,
                        const analysis::Evidence& evidence,
                        const std::vector<analysis::Blame>& blames);
+/// By fault of the scenario: is it, one of few with the same evidence, or a part of it among what is blamed?
+std::vector<bool> named_faults(const Scenario& scenario, const analysis::Evidence& evidence,
+                               const std::vector<analysis::Blame>& blames);
 /// Runs it in the simulator, in memory, and blames.
 BlameScore score_scenario(const std::string& run, const Scenario& scenario);
 /// 1 of nothing.

@@ -29,7 +29,9 @@ constexpr size_t kLinesMost = 500;
 
 /// Hash of everything that a seed's run depends on beside the seed and the version.
 std::string fingerprint(const ChaosBase& base) {
-  return sha256_hex(base.scenario ? to_yaml(*base.scenario) : mrclab::to_yaml(base.fabric));
+  const std::string drawn_on = base.jobs ? " with jobs" : "";
+  return sha256_hex(base.scenario ? to_yaml(*base.scenario)
+                                  : mrclab::to_yaml(base.fabric) + drawn_on);
 }
 
 uint32_t default_jobs() { return std::max(1u, std::thread::hardware_concurrency()); }

@@ -13,6 +13,7 @@
 #include "fabric/topology/fare.h"
 #include "faults/draws.h"
 #include "faults/schedule.h"
+#include "lab/chaos/chaos_job.h"
 #include "lab/chaos/chaos_workload.h"
 #include "scenario/spec/shipped_files.h"
 #include "scenario/spec/transport_fit.h"
@@ -129,6 +130,12 @@ bool all_lose_power(const Scenario& scenario) {
   return std::all_of(working.begin(), working.end(), [&](uint32_t host) { return down[host]; });
 }
 
+/// That add_job() has put there; null: none.
+const endpoint::JobWorkload* job_of(const Scenario& scenario) {
+  if (scenario.workload.empty()) return nullptr;
+  return std::get_if<endpoint::JobWorkload>(&scenario.workload.front());
+}
+
 /// Safety must hold whatever the faults are, liveness only if they left the transport a path. What no run of this
 /// scenario could show is not asked for.
 std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
@@ -165,6 +172,12 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   const auto profile = endpoint::make_profile(drawn.scenario.transport, drawn.scenario.topology);
   if (!can_catch_up(drawn.scenario.workload, profile, drawn.scenario.topology)) return expect;
   const bool limited = has_roce(drawn.transport) && profile.dcqcn != endpoint::DcqcnChoice::kOff;
+  if (const endpoint::JobWorkload* job = job_of(drawn.scenario)) {
+    // Its goodput is that of its steps, one of which is not as another.
+    expect.emplace_back(analysis::ExpectJobAlive{});
+    if (!limited) expect.emplace_back(analysis::ExpectStepsDone{{job->spec.steps}, {}});
+    return expect;
+  }
   expect.emplace_back(analysis::ExpectGoodputBack{within, limited ? kBackOfLimited
                                                           : has_closed_loop(drawn.scenario.workload)
                                                               ? kBackOfLoops
@@ -176,6 +189,28 @@ std::vector<analysis::Expectation> expectations(const ChaosScenario& drawn) {
   return expect;
 }
 
+/// The workload fits the job as well, which is the first of its entries. What is sent beside it leaves it half.
+void add_job(const DrawnJob& job, const DrawnTransport& transport, ChaosScenario& drawn) {
+  endpoint::WorkloadSpec work = job.work;
+  if (has_roce(transport.transport)) {
+    std::vector<endpoint::WorkloadSpec> one{std::move(work)};
+    std::get<endpoint::JobWorkload>(one.front()).transport = endpoint::TransportKind::kRoce;
+    endpoint::set_default_qps(one, transport.qps);
+    work = std::move(one.front());
+  }
+  std::vector<endpoint::WorkloadSpec>& workload = drawn.scenario.workload;
+  if (job.alone) workload.clear();
+  if (workload.size() > 1) workload.pop_back();
+  for (endpoint::WorkloadSpec& beside : workload) {
+    std::visit(
+        [](auto& spec) {
+          if constexpr (requires { spec.load; }) spec.load.ppb = std::max(spec.load.ppb / 2, 1u);
+        },
+        beside);
+  }
+  workload.insert(workload.begin(), std::move(work));
+}
+
 /// Before, no switch has a route.
 void begin_routed(Scenario& scenario) {
   for (endpoint::WorkloadSpec& workload : scenario.workload) {
@@ -184,18 +219,21 @@ void begin_routed(Scenario& scenario) {
 }
 
 /// The workload fits the transport, and the fabric both.
-void take_transport(const DrawnTransport& transport, faults::Draws& draws, ChaosScenario& drawn) {
+void take_transport(const DrawnTransport& transport, faults::Draws& draws, const DrawnJob* job,
+                    ChaosScenario& drawn) {
   Scenario& scenario = drawn.scenario;
   drawn.transport = transport.transport;
   scenario.transport = transport.choice;
   if (!has_roce(transport.transport)) {
     const bool trimming = endpoint::make_profile(scenario.transport, scenario.topology).trim_nack;
     scenario.workload = draw_workload(draws, scenario.topology, scenario.end, trimming);
+    if (job != nullptr) add_job(*job, transport, drawn);
     begin_routed(scenario);
     return;
   }
   scenario.workload = draw_roce_workload(draws, scenario.topology, scenario.end, transport.qps,
                                          transport.transport == ChaosTransport::kMixed);
+  if (job != nullptr) add_job(*job, transport, drawn);
   begin_routed(scenario);
   LosslessProfile& lossless = scenario.fabric.lossless;
   lossless.watchdog = transport.watchdog;
@@ -228,6 +266,16 @@ FabricTime within(const std::pair<FabricTime, FabricTime>& traffic, uint64_t see
 }  // namespace
 
 ChaosBase load_chaos_base(const std::string& word) {
+  if (word.ends_with(kWithJob) && !std::filesystem::exists(word)) {
+    ChaosBase base = load_chaos_base(word.substr(0, word.size() - kWithJob.size()));
+    if (base.scenario) {
+      throw InputError(
+          fmt::format("{}: found a scenario before \"{}\": expected a fabric", word, kWithJob));
+    }
+    base.word = word;
+    base.jobs = true;
+    return base;
+  }
   const std::filesystem::path file = find_fabric_or_scenario(word);
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && (document.get("workload") || document.get("include")))
@@ -247,7 +295,8 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   check_lookahead(scenario.topology);
   const std::string label = base.scenario ? base.scenario->name : base.fabric.name;
   const std::string number = "-" + std::to_string(seed);
-  scenario.name = ("chaos-" + label).substr(0, kNameMax - number.size()) + number;
+  const std::string named = base.jobs ? label + "-job" : label;
+  scenario.name = ("chaos-" + named).substr(0, kNameMax - number.size()) + number;
   scenario.seed = seed;
 
   faults::Draws draws(seed, 0);
@@ -268,7 +317,12 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
     faults::Draws receiver_draws(seed, kReceiverDraws);
     const DrawnTransport transport = draw_transport(seed, draws, receiver_draws, scenario.topology,
                                                     !why_without_roce(scenario.topology));
-    take_transport(transport, draws, drawn);
+    std::optional<DrawnJob> job;
+    if (base.jobs) {
+      job = draw_job(seed, scenario.topology, healed - routed);
+      scenario.end = std::max(scenario.end, healed + next_whole_us(job->ideal * kJobPatience));
+    }
+    take_transport(transport, draws, job ? &*job : nullptr, drawn);
   } else if (uses_roce(scenario)) {
     drawn.transport = ChaosTransport::kRoce;
   }
@@ -286,9 +340,10 @@ ChaosScenario chaos_scenario(const ChaosBase& base, uint64_t seed) {
   scenario.faults = faults.faults;
   scenario.schedule = faults::compile(scenario.faults, scenario.topology);
   scenario.expect = expectations(drawn);
-  scenario.about = fmt::format("Chaos on {}, seed {}: faults from {} on, all healed by {}; {}.",
-                               label, seed, exact(from), exact(healed),
-                               drawn.survivable ? "survivable by construction" : "not survivable");
+  scenario.about =
+      fmt::format("Chaos on {}{}, seed {}: faults from {} on, all healed by {}; {}.", label,
+                  base.jobs ? " with a job" : "", seed, exact(from), exact(healed),
+                  drawn.survivable ? "survivable by construction" : "not survivable");
   return drawn;
 }
 

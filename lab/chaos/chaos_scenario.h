@@ -8,6 +8,8 @@
 //
 // REPS, whose cache is frozen for longer than that, has so much longer to come back.
 //
+// A job begins with the run, ends about where the faults do on a network without them, and has kJobPatience times as long.
+//
 // Where switches route by themselves nothing is sent until they have (fabric/topology/fare.h: fare_ready), and
 // liveness has as long again for the sessions that faults ended.
 //
@@ -37,8 +39,9 @@ struct ChaosBase {
   /// Of a scenario with programs: the first and the last arrival without faults. Programs compute for a second before
   /// they send, so faults begin in between. Empty: not measured, they begin after kSteadyRtts.
   std::optional<std::pair<FabricTime, FabricTime>> traffic = {};
+  bool jobs = false;  ///< each seed has a job (chaos_job.h)
 };
-/// The name or path of a fabric or of a scenario. Throws InputError.
+/// The name or path of a fabric or of a scenario; of a fabric also with "+job" behind it. Throws InputError.
 ChaosBase load_chaos_base(const std::string& word);
 
 struct ChaosScenario {
@@ -57,6 +60,10 @@ inline constexpr int64_t kFaultRttsMax = 32;
 inline constexpr int64_t kAfterHealRtts = 70;
 /// The last part of kAfterHealRtts: what is measured must end before the end.
 inline constexpr int64_t kSlackRtts = 10;
+
+/// So many times its ideal time a job has to end (our choice): other traffic may take half of its share, and a
+/// network's headers, turns and acknowledgements as much again.
+inline constexpr int64_t kJobPatience = 4;
 
 /// The share of the goodput before that must be back. Closed loops that run against each other settle
 /// into one of several phases, as the bursts of one meet the acknowledgements of the other or miss

@@ -70,7 +70,26 @@ struct SimplerWorkload {
     if (spec.depth > 1) changed(spec).depth /= 2;
   }
   void operator()(const endpoint::PingPongSpec&) const {}
-  void operator()(const endpoint::JobWorkload& job) const { one_qp(job); }
+  /// What is no job any more is not offered: its plan is made when it is read back.
+  void operator()(const endpoint::JobWorkload& job) const {
+    const job::JobSpec& spec = job.spec;
+    if (spec.steps > 1) {
+      job::JobSpec& fewer = changed(job).spec;
+      fewer.steps /= 2;
+      fewer.warmup = std::min(fewer.warmup, fewer.steps - 1);
+    }
+    fewer_ranks(job);
+    for (size_t i = spec.phases.size(); spec.phases.size() > 1 && i > 0; --i) {
+      std::vector<job::Phase>& phases = changed(job).spec.phases;
+      phases.erase(phases.begin() + static_cast<std::ptrdiff_t>(i - 1));
+    }
+    if (spec.microbatches > 1) changed(job).spec.microbatches = 1;
+    if (spec.jitter.ppb > 0) changed(job).spec.jitter = {};
+    if (spec.skew.ppb > 0) changed(job).spec.skew = {};
+    if (spec.nodes) changed(job).spec.nodes.reset();
+    if (spec.collective != job::CollectiveChoice{}) changed(job).spec.collective = {};
+    one_qp(job);
+  }
 
  private:
   template <class Spec>
@@ -78,11 +97,32 @@ struct SimplerWorkload {
     out.emplace_back(spec);
     return std::get<Spec>(out.back());
   }
+  /// Half of a dimension, and so of the ranks, for each dimension that has a half.
+  void fewer_ranks(const endpoint::JobWorkload& job) const {
+    for (size_t i = 0; i < job.spec.groups.size(); ++i) {
+      if (job.spec.groups[i].size < 2 || job.spec.groups[i].size % 2 != 0) continue;
+      job::JobSpec& fewer = changed(job).spec;
+      fewer.groups[i].size /= 2;
+      fewer.hosts.resize(fewer.hosts.size() / 2);
+    }
+  }
   template <class Spec>
   void one_qp(const Spec& spec) const {
     if (spec.qps > 1) changed(spec).qps = 1;
   }
 };
+
+/// No more steps are expected than there are.
+void expect_fewer_steps(Scenario& scenario, const WorkloadSpec& spec) {
+  const auto* job = std::get_if<endpoint::JobWorkload>(&spec);
+  if (job == nullptr) return;
+  for (analysis::Expectation& each : scenario.expect) {
+    auto* done = std::get_if<analysis::ExpectStepsDone>(&each);
+    if (done != nullptr && done->at_least.value > job->spec.steps) {
+      done->at_least.value = job->spec.steps;
+    }
+  }
+}
 
 Scenarios simpler_workloads(const Scenario& scenario) {
   Scenarios offers;
@@ -92,6 +132,7 @@ Scenarios simpler_workloads(const Scenario& scenario) {
     for (const WorkloadSpec& spec : specs) {
       Scenario smaller = scenario;
       smaller.workload[i] = spec;
+      expect_fewer_steps(smaller, spec);
       offer(offers, smaller);
     }
   }

@@ -8,10 +8,12 @@
 #include <optional>
 #include <string>
 
+#include "analysis/history/evidence.h"
 #include "analysis/report/regression.h"
 #include "analysis/verdict/verdict.h"
 #include "console/interrupt.h"
 #include "fabric/history/history_record.h"
+#include "fabric/node/node.h"
 #include "lab/run/progress_view.h"
 #include "live/world/process_plan.h"
 #include "netio/record/pcapng.h"
@@ -23,6 +25,17 @@ namespace mrclab::lab {
 
 enum class World : uint8_t { kLive, kSim };
 inline std::string_view name_of(World world) { return world == World::kLive ? "live" : "sim"; }
+
+class Simulation;
+
+/// Who looks on at a simulated run of one thread, beside what the run keeps. The files are the same with it.
+struct RunWatch {
+  std::function<NodeObserver&(NodeId)> observer;  ///< sees what the node does; outlives the run
+  /// Called when the simulation has ended.
+  std::function<void(const Simulation&)> at_end;
+  /// Called when its packets are joined.
+  std::function<void(const analysis::Evidence&)> look;
+};
 
 struct RunOptions {
   World world = World::kLive;
@@ -43,9 +56,10 @@ struct RunOptions {
   ProgressView* view = nullptr;    ///< of a live run
   /// The verdict also records whether a metric is worse than this one's by more than the tolerances.
   std::optional<analysis::BaselineCheck> against;
-  bool state_cost = false;    ///< simulate the run without its faults as well, for what they cost
-  bool progress = false;      ///< lines on stderr about what takes long, and has no view
-  IsInterrupted interrupted;  ///< asked every few milliseconds
+  bool state_cost = false;  ///< simulate the run without its faults as well, for what they cost
+  const RunWatch* watch = nullptr;  ///< of a simulated run
+  bool progress = false;            ///< lines on stderr about what takes long, and has no view
+  IsInterrupted interrupted;        ///< asked every few milliseconds
   /// Returns how long ago the interrupt came, and clears it (InterruptGuard::take); empty: just now.
   std::function<std::chrono::milliseconds()> take_interrupt;
   /// Called with each step of a live run (--verbose); the daemons then log more.

@@ -40,18 +40,25 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
       options.ranks != nullptr ? 1 : default_threads(scenario, options.history_bytes);
   const uint32_t chosen = options.threads != 0 ? options.threads : by_size;
   const uint32_t threads = has_held_programs(scenario) ? 1 : chosen;
-  if (threads == 1 && options.ranks == nullptr && is_looked_at(scenario, options.history_bytes)) {
+  const bool looked_at = options.watch != nullptr || is_looked_at(scenario, options.history_bytes);
+  if (threads == 1 && options.ranks == nullptr && looked_at) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
   }
   const auto start = SteadyClock::now();
   {
     Progress progress("simulating");
-    const SimOptions sim{.capture_bytes = options.capture_bytes,
-                         .history_bytes = options.history_bytes,
-                         .threads = threads,
-                         .ranks = options.ranks,
-                         .evidence = evidence ? &*evidence : nullptr};
+    SimOptions sim{.capture_bytes = options.capture_bytes,
+                   .history_bytes = options.history_bytes,
+                   .threads = threads,
+                   .ranks = options.ranks,
+                   .evidence = evidence ? &*evidence : nullptr};
+    if (options.watch != nullptr && evidence) {
+      sim.observer = options.watch->observer;
+      sim.at_end = [&](const Simulation& simulation, const WorldOutcome&) {
+        options.watch->at_end(simulation);
+      };
+    }
     const auto go_on = [&](FabricTime now) {
       if (options.interrupted && options.interrupted()) return false;
       if (options.progress) show_simulated(scenario, folder, now, progress);
@@ -62,6 +69,7 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
   }
   result.run_seconds = seconds_since(start);
   if (evidence) evidence->finish();
+  if (evidence && options.watch != nullptr) options.watch->look(*evidence);
   return outcome;
 }
 

@@ -52,7 +52,7 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
     throw std::logic_error("nodes are watched by one thread");
   }
   std::optional<SimRecords> records;
-  std::deque<WatchedNode> watched;
+  std::deque<WatchedNode> watched, also_watched;
   std::shared_ptr<Simulation> simulation;
   WorldOutcome outcome;
   run_on_all_ranks(options.ranks, [&] {
@@ -61,7 +61,9 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                                         options.history_bytes});
     const auto observer_of = [&](NodeId node) -> NodeObserver& {
       if (options.evidence == nullptr) return records->recorder(node);
-      return watched.emplace_back(records->recorder(node), options.evidence->observer(node));
+      NodeObserver& kept =
+          watched.emplace_back(records->recorder(node), options.evidence->observer(node));
+      return options.observer ? also_watched.emplace_back(kept, options.observer(node)) : kept;
     };
     // A program's memory is none of the simulator's, which could lend it to frames.
     const auto observed = scenario.captures == CaptureScope::kNone && !has_held_programs(scenario)

@@ -25,6 +25,8 @@ struct SimOptions {
   RankLink* ranks = nullptr;
   /// Called when the simulation has ended, with the outcome of this process.
   std::function<void(const Simulation&, const WorldOutcome&)> at_end = {};
+  /// Observes each node as well; only beside `evidence`. Empty: nobody.
+  std::function<NodeObserver&(NodeId)> observer = {};
   /// Observes everything that nodes do; null: no check reads packets.
   analysis::Evidence* evidence = nullptr;
   /// The world goes no further, whatever the scenario's end.

@@ -23,17 +23,14 @@ uint32_t processes_for(const TwinOptions& options, size_t runs) {
 
 }  // namespace
 
-TwinReport run_twins(const Scenario& scenario, const TwinOptions& options) {
-  check_twins(scenario);
-  const size_t faults = scenario.faults.size();
+TwinReport run_twins(const TwinCase& of, const TwinOptions& options) {
+  check_twins(of);
+  const size_t faults = of.faults();
   const std::vector<FaultSet> sets = sets_to_run(faults);
-  const std::vector<FabricTime> cuts = cuts_of(scenario, sets);
+  const std::vector<FabricTime> cuts = cuts_of(of, sets);
   TaskPool pool(processes_for(options, sets.size()), [&](uint64_t task) {
-    TwinMeasure measure = run_twin(scenario, sets[task], cuts);
-    if (!options.out.empty()) {
-      measure.folder = keep_twin(scenario, sets[task], options.out).string();
-    }
-    return to_text(measure);
+    return to_text(options.out.empty() ? run_twin(of, sets[task], cuts)
+                                       : run_kept_twin(of, sets[task], cuts, options.out));
   });
   Progress progress("twins");
   std::vector<TwinMeasure> runs;
@@ -44,14 +41,14 @@ TwinReport run_twins(const Scenario& scenario, const TwinOptions& options) {
     const auto answer = pool.wait(std::chrono::milliseconds(100));
     if (!answer) continue;
     if (!answer->death.empty()) {
-      throw std::runtime_error(fmt::format("{}, the run \"{}\": {}", scenario.name,
+      throw std::runtime_error(fmt::format("{}, the run \"{}\": {}", of.scenario.name,
                                            twin_name(sets[answer->task], faults), answer->death));
     }
     runs.push_back(measure_of_text(answer->text));
     progress.show(static_cast<double>(runs.size()) / static_cast<double>(sets.size()),
                   fmt::format("{} of {} runs", runs.size(), sets.size()));
   }
-  return report_of(scenario, std::move(runs));
+  return report_of(of, std::move(runs));
 }
 
 }  // namespace mrclab::lab

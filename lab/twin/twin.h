@@ -14,14 +14,13 @@
 namespace mrclab::lab {
 
 struct TwinOptions {
-  uint32_t jobs = 0;  ///< processes; 0: as many as there are processors
-  std::filesystem::path
-      out;  ///< where each twin leaves its run folder, which takes another run; empty: nowhere
+  uint32_t jobs = 0;          ///< processes; 0: as many as there are processors
+  std::filesystem::path out;  ///< where each twin leaves its run folder; empty: nowhere
   IsInterrupted interrupted = {};
 };
 
 /// The calling process must have no other threads. Throws InputError (check_twins), SystemError, Interrupted, and
 /// std::runtime_error for a run whose process died.
-TwinReport run_twins(const Scenario& scenario, const TwinOptions& options);
+TwinReport run_twins(const TwinCase& of, const TwinOptions& options);
 
 }  // namespace mrclab::lab

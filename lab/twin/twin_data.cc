@@ -43,6 +43,15 @@ Json hits_of(const TwinReport& report, const TwinFault& fault) {
   return list;
 }
 
+Json json_of(const TwinReport& report, const Hidden& hidden) {
+  return {{"work", report.runs.front().works[hidden.work].name},
+          {"rank", hidden.rank},
+          {"held_back", hidden.held},
+          {"by_ps", hidden.by.ps()},
+          {"under", hidden.under},
+          {"until_ps", hidden.until.ps()}};
+}
+
 Json json_of(const TwinReport& report, size_t number) {
   const TwinFault& fault = report.faults[number];
   return {{"number", number + 1},
@@ -56,7 +65,8 @@ Json json_of(const TwinReport& report, size_t number) {
           {"queue_pairs", fault.toll.queue_pairs},
           {"most_lost", most_lost(fault.toll)},
           {"steps_hit", fault.steps_hit},
-          {"hits", hits_of(report, fault)}};
+          {"hits", hits_of(report, fault)},
+          {"hidden", fault.hidden ? json_of(report, *fault.hidden) : Json()}};
 }
 
 Json json_of(const TwinMeasure& run, size_t faults) {
@@ -88,7 +98,8 @@ Json json_of(const TwinReport& report) {
   for (size_t i = 0; i < report.faults.size(); ++i) faults.push_back(json_of(report, i));
   for (const TwinMeasure& run : report.runs) runs.push_back(json_of(run, report.faults.size()));
   return {{"scenario", report.scenario},
-          {"transport", report.transport.empty() ? Json() : Json(report.transport)},
+          {"transport", report.axis == kTransportAxis ? Json(report.value) : Json()},
+          {"over", report.axis.empty() ? Json() : Json{{report.axis, report.value}}},
           {"seed", report.seed},
           {"end_ps", report.end.ps()},
           {"unit", report.unit == TwinUnit::kTime ? "ps" : "bytes"},

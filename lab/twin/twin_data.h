@@ -8,9 +8,10 @@
 
 namespace mrclab::lab {
 
-/// A list with an object for each transport, null where a value is not known:
+/// A list with an object for the scenario and for each of what it was varied over, null where a value is not known:
 ///
 ///   scenario, transport, seed, end_ps
+///   over                       what differs, as in {"planes": "4"}; null: nothing
 ///   unit                       "ps": until the workload had ended; "bytes": that were not delivered by the end
 ///   conclusive, why_not        can it be said? and a sentence if not, else null
 ///   with, without              time, or bytes delivered, with all faults and with none
@@ -22,6 +23,7 @@ namespace mrclab::lab {
 ///     most_lost                a list of from, to, qp, lost; the first 64
 ///     steps_hit                steps whose length it changed by 0.5 % or more
 ///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost, queue_pairs
+///     hidden                   of one that hit none: work, rank, held_back, by_ps, under, until_ps (twin_report.h)
 ///   runs: a list of
 ///     run, faults              its name, and the numbers of its faults
 ///     done_ps, delivered_bytes, qps_failed, died, history_sha256, folder

@@ -70,15 +70,19 @@ FaultToll toll_of(const analysis::PacketHistory& packets, const std::vector<uint
 
 std::vector<FaultToll> fault_tolls(const Topology& topology, const analysis::PacketHistory& packets,
                                    const std::vector<analysis::FaultSpan>& faults,
+                                   const std::vector<std::vector<size_t>>& groups,
                                    const std::vector<WorkSteps>& works) {
   std::vector<analysis::StruckWires> struck;
   for (const analysis::FaultSpan& fault : faults) struck.emplace_back(topology, fault);
   const analysis::StoryLosses losses =
       analysis::story_losses(topology, packets, topology.base_rtt, faults, struck);
   std::vector<FaultToll> tolls;
-  for (size_t i = 0; i < faults.size(); ++i) {
-    std::vector<uint32_t> taken = losses.lost[i];
-    taken.insert(taken.end(), losses.refused[i].begin(), losses.refused[i].end());
+  for (const std::vector<size_t>& group : groups) {
+    std::vector<uint32_t> taken;
+    for (const size_t i : group) {
+      taken.insert(taken.end(), losses.lost[i].begin(), losses.lost[i].end());
+      taken.insert(taken.end(), losses.refused[i].begin(), losses.refused[i].end());
+    }
     tolls.push_back(toll_of(packets, taken, works));
   }
   return tolls;

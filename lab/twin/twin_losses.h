@@ -34,9 +34,10 @@ struct FaultToll {
   bool operator==(const FaultToll&) const = default;
 };
 
-/// By fault. `works` are those of the same run. Of a run with more losses than kMaxLossesTold the first ones count.
+/// By group of faults, each by its places in `faults`. `works` are those of the same run. Of a run with more losses than kMaxLossesTold the first ones count.
 std::vector<FaultToll> fault_tolls(const Topology& topology, const analysis::PacketHistory& packets,
                                    const std::vector<analysis::FaultSpan>& faults,
+                                   const std::vector<std::vector<size_t>>& groups,
                                    const std::vector<WorkSteps>& works);
 
 }  // namespace mrclab::lab

@@ -37,6 +37,26 @@ WorkSteps work_from(const Json& in) {
   return work;
 }
 
+/// A list of picoseconds: begin, end, begin, end.
+Json json_of(const JobSpans& job) {
+  Json times = Json::array();
+  for (const job::Interval& op : job.ops) {
+    times.push_back(op.begin.ps());
+    times.push_back(op.end.ps());
+  }
+  return {{"work", job.work}, {"ops", std::move(times)}};
+}
+
+JobSpans spans_from(const Json& in) {
+  JobSpans job{in.at("work").get<size_t>(), {}};
+  const Json& times = in.at("ops");
+  for (size_t i = 0; i + 1 < times.size(); i += 2) {
+    job.ops.push_back({FabricTime::from_ps(times[i].get<int64_t>()),
+                       FabricTime::from_ps(times[i + 1].get<int64_t>())});
+  }
+  return job;
+}
+
 Json json_of(const FaultToll& toll) {
   Json most = Json::array(), by_step = Json::array();
   for (const QueuePairLosses& each : toll.most) {
@@ -74,6 +94,7 @@ TwinMeasure measure_from(const Json& in) {
   measure.qps_failed = in.at("qps_failed").get<uint32_t>();
   measure.died = in.at("died").get<std::string>();
   for (const Json& each : in.at("works")) measure.works.push_back(work_from(each));
+  for (const Json& each : in.at("jobs")) measure.jobs.push_back(spans_from(each));
   for (const Json& each : in.at("prefixes")) {
     measure.prefixes.push_back(
         {FabricTime::from_ps(each.at(0).get<int64_t>()), each.at(1).get<std::string>()});
@@ -87,8 +108,10 @@ TwinMeasure measure_from(const Json& in) {
 }  // namespace
 
 std::string to_text(const TwinMeasure& measure) {
-  Json works = Json::array(), prefixes = Json::array(), tolls = Json::array();
+  Json works = Json::array(), jobs = Json::array(), prefixes = Json::array();
+  Json tolls = Json::array();
   for (const WorkSteps& each : measure.works) works.push_back(json_of(each));
+  for (const JobSpans& each : measure.jobs) jobs.push_back(json_of(each));
   for (const PrefixDigest& each : measure.prefixes) {
     prefixes.push_back({each.until.ps(), each.sha256});
   }
@@ -99,6 +122,7 @@ std::string to_text(const TwinMeasure& measure) {
                  {"qps_failed", measure.qps_failed},
                  {"died", measure.died},
                  {"works", works},
+                 {"jobs", jobs},
                  {"prefixes", prefixes},
                  {"history_sha256", measure.history_sha256},
                  {"tolls", tolls},

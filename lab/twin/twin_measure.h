@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fabric/base/units.h"
+#include "job/measure/intervals.h"
 #include "lab/twin/attribution.h"
 #include "lab/twin/twin_losses.h"
 #include "lab/twin/twin_steps.h"
@@ -19,6 +20,15 @@ struct PrefixDigest {
   bool operator==(const PrefixDigest&) const = default;
 };
 
+/// When the operations of a job began and ended, by operation of its graph.
+struct JobSpans {
+  size_t work = 0;                 ///< the job's place in TwinMeasure::works
+  std::vector<job::Interval> ops;  ///< in fabric time; never(): not. Empty: see kMaxTwinSpans
+  bool operator==(const JobSpans&) const = default;
+};
+/// Operations of all jobs together; of more none is measured (our choice: some megabytes for each run).
+inline constexpr size_t kMaxTwinSpans = 50'000;
+
 struct TwinMeasure {
   FaultSet set = kNoFaults;
   std::optional<FabricTime>
@@ -27,6 +37,7 @@ struct TwinMeasure {
   uint32_t qps_failed = 0;
   std::string died;  ///< of a job that died: which, and why; empty: none did
   std::vector<WorkSteps> works;
+  std::vector<JobSpans> jobs;          ///< of jobs, in the order of the workload
   std::vector<PrefixDigest> prefixes;  ///< ascending
   std::string history_sha256;
   std::vector<FaultToll> tolls;  ///< by fault; of the run with all faults alone

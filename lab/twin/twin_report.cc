@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "lab/twin/twin_set.h"
+#include "lab/twin/hidden.h"
 
 namespace mrclab::lab {
 namespace {
@@ -28,30 +28,30 @@ const std::string& digest_before(const TwinMeasure& run, FabricTime cut) {
 }
 
 /// Empty: up to where their faults differ, all runs have the history of the one with all faults.
-std::string why_no_twins(const Scenario& scenario, const Runs& runs, const TwinMeasure& all) {
+std::string why_no_twins(const TwinCase& of, const Runs& runs, const TwinMeasure& all) {
   for (const auto& [set, run] : runs) {
-    const FabricTime cut = first_difference(scenario.schedule, with_faults(scenario, set).schedule);
+    const FabricTime cut = first_difference(of.scenario.schedule, with_faults(of, set).schedule);
     if (digest_before(*run, cut) == digest_before(all, cut)) continue;
     const std::string where =
         cut == FabricTime::never()
             ? std::string(", though their faults do the same")
             : fmt::format(" before {}, where their faults begin to differ", to_string(cut));
     return fmt::format("the run \"{}\" has another history than \"all\"{}: they are no twins",
-                       twin_name(set, scenario.faults.size()), where);
+                       twin_name(set, of.faults()), where);
   }
   return "";
 }
 
-std::string why_not_done(const Scenario& scenario, const Runs& runs) {
+std::string why_not_done(const TwinCase& of, const Runs& runs) {
   for (const auto& [set, run] : runs) {
     if (run->done) continue;
-    const std::string name = twin_name(set, scenario.faults.size());
+    const std::string name = twin_name(set, of.faults());
     if (!run->died.empty()) return fmt::format("in the run \"{}\" {}", name, run->died);
     if (run->qps_failed > 0) {
       return fmt::format("in the run \"{}\" queue pairs failed, so its workload never ends", name);
     }
     return fmt::format("the run \"{}\" is not done at its end, at {}: give it more time (end:)",
-                       name, to_string(scenario.stop()));
+                       name, to_string(of.scenario.stop()));
   }
   return "";
 }
@@ -81,8 +81,9 @@ void add_hits(const TwinMeasure& with, const TwinMeasure& without, TwinFault& fa
 
 }  // namespace
 
-TwinReport report_of(const Scenario& scenario, std::vector<TwinMeasure> runs) {
-  const size_t faults = scenario.faults.size();
+TwinReport report_of(const TwinCase& of, std::vector<TwinMeasure> runs) {
+  const Scenario& scenario = of.scenario;
+  const size_t faults = of.faults();
   TwinReport report;
   report.scenario = scenario.name;
   report.seed = scenario.seed;
@@ -107,15 +108,17 @@ TwinReport report_of(const Scenario& scenario, std::vector<TwinMeasure> runs) {
   report.total = attribute(faults, costs);
   for (size_t i = 0; i < faults; ++i) {
     TwinFault fault;
-    fault.description = faults::describe(scenario.faults[i], scenario.topology);
-    fault.kind = std::string(faults::name_of(scenario.faults[i]));
+    fault.description = describe(of, i);
+    fault.kind = std::string(faults::name_of(scenario.faults[of.groups[i].front()]));
     fault.cost = report.total.faults[i];
     if (i < with.tolls.size()) fault.toll = with.tolls[i];
-    add_hits(with, *by_set.at(all & ~fault_bit(i)), fault);
+    const TwinMeasure& without = *by_set.at(all & ~fault_bit(i));
+    add_hits(with, without, fault);
+    if (fault.hits.empty()) fault.hidden = hidden_of(scenario, with, without);
     report.faults.push_back(std::move(fault));
   }
-  report.inconclusive = why_no_twins(scenario, by_set, with);
-  if (report.inconclusive.empty() && ends) report.inconclusive = why_not_done(scenario, by_set);
+  report.inconclusive = why_no_twins(of, by_set, with);
+  if (report.inconclusive.empty() && ends) report.inconclusive = why_not_done(of, by_set);
   return report;
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 // The twins of a scenario together: what each fault cost, and whether that can be said. Pure.
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/twin/attribution.h"
 #include "lab/twin/twin_measure.h"
+#include "lab/twin/twin_set.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -28,6 +31,16 @@ struct StepHit {
   uint64_t packets = 0, queue_pairs = 0;  ///< that the fault took meanwhile
 };
 
+/// What a fault held back most of what a job exchanges, though no step waited for it.
+struct Hidden {
+  size_t work = 0;    ///< as in WorkSteps
+  uint32_t rank = 0;  ///< of the job
+  std::string held;   ///< "grads"
+  FabricTime by;      ///< so much later it ended
+  std::string under;  ///< "backward": what the rank computed then
+  FabricTime until;   ///< when that ended
+};
+
 struct TwinFault {
   std::string description;  ///< "link_down p1.t0-0:u0 at 100us: for 40us"
   std::string kind;
@@ -36,11 +49,18 @@ struct TwinFault {
   size_t steps_hit = 0;
   std::vector<StepHit> hits;  ///< the first kMaxHits of them, in the order of works and steps
   static constexpr size_t kMaxHits = 64;
+  std::optional<Hidden> hidden;  ///< of one that hit no step
 };
+
+/// Of what differs (twin_axis.h).
+inline constexpr std::string_view kTransportAxis = "transport", kRoutingAxis = "routing",
+                                  kPlanesAxis = "planes", kOpticsAxis = "optics",
+                                  kRanksAxis = "ranks";
 
 struct TwinReport {
   std::string scenario;
-  std::string transport;  ///< "mrc", "roce"; empty: as the scenario has it
+  /// What differs from the scenario ("transport", "planes") and how ("roce", "4"); both empty: nothing.
+  std::string axis = {}, value = {};
   uint64_t seed = 0;
   FabricTime end;
   TwinUnit unit = TwinUnit::kTime;
@@ -52,7 +72,7 @@ struct TwinReport {
 
 /// `runs`: of every set of sets_to_run(), in any order. Two runs are twins if their histories are equal up to the first
 /// instant at which their faults differ; otherwise something else made a difference, and the report is inconclusive.
-TwinReport report_of(const Scenario& scenario, std::vector<TwinMeasure> runs);
+TwinReport report_of(const TwinCase& of, std::vector<TwinMeasure> runs);
 
 /// Is `cost`, which may be below zero, less than that share of `whole`?
 constexpr bool is_negligible(int64_t cost, int64_t whole, int64_t one_in) {

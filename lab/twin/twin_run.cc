@@ -7,6 +7,7 @@
 
 #include "analysis/history/evidence.h"
 #include "fabric/history/history.h"
+#include "job/measure/op_spans.h"
 #include "lab/run/scenario_run.h"
 #include "lab/run/watched_node.h"
 #include "lab/twin/twin_set.h"
@@ -57,6 +58,23 @@ std::optional<FabricTime> when_done(const Topology& topology, const Simulation& 
   return last;
 }
 
+/// The operations of jobs, which stand behind the collectives in `works`; none if they are too many.
+std::vector<JobSpans> spans_of(const std::vector<JobOutcome>& jobs, size_t works) {
+  size_t ops = 0;
+  for (const JobOutcome& job : jobs) ops += job.plan->planned.graph.ops().size();
+  std::vector<JobSpans> spans;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    spans.push_back({works - jobs.size() + i, {}});
+    if (ops > kMaxTwinSpans) continue;
+    const auto at = [&](FabricTime t) { return t == FabricTime::never() ? t : jobs[i].start + t; };
+    const endpoint::JobPlan& plan = *jobs[i].plan;
+    for (const job::OpSpan& op : op_spans(plan.planned, plan.program, jobs[i].times).ops) {
+      spans.back().ops.push_back({at(op.begin), at(op.end)});
+    }
+  }
+  return spans;
+}
+
 void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& result) {
   std::vector<endpoint::WorkReport> reports;
   for (uint32_t host = 0; host < twin.topology.host_count(); ++host) {
@@ -77,67 +95,111 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
     }
   }
   result.works = steps_of(twin.workload, reports, outcomes);
+  result.jobs = spans_of(outcomes, result.works.size());
   result.done = when_done(twin.topology, simulation, reports, result);
 }
 
+/// A run of the twin, in memory or with a folder, and what is measured of it.
+class WatchedTwin {
+ public:
+  WatchedTwin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
+              const LookAtEvidence& look)
+      : of_(of), cuts_(cuts), look_(look), scenario_(with_faults(of, set)) {
+    result_.set = set;
+    ends_ = ends_of(cuts, scenario_.stop());
+    for (const NodeSite& site : scenario_.topology.nodes) {
+      prefixes_.emplace_back(scenario_.topology, site.id, ends_);
+    }
+  }
+
+  TwinMeasure in_memory() {
+    scenario_.payload_elided = true;
+    // Packets are joined where their losses are asked for.
+    std::optional<analysis::Evidence> evidence;
+    std::deque<WatchedNode> nodes;
+    if (has_all_faults()) {
+      evidence.emplace(scenario_.topology, scenario_.schedule, scenario_.stop(),
+                       watched_at_switches(scenario_));
+      for (const NodeSite& site : scenario_.topology.nodes) {
+        nodes.emplace_back(prefixes_[site.id.value], evidence->observer(site.id));
+      }
+    }
+    {
+      Simulation simulation(scenario_, 1, [&](NodeId node) -> NodeObserver& {
+        if (evidence) return nodes[node.value];
+        return prefixes_[node.value];
+      });
+      simulation.run();
+      measure(scenario_, simulation, result_);
+    }
+    if (evidence) {
+      evidence->finish();
+      look_at(*evidence);
+    }
+    return measured();
+  }
+
+  TwinMeasure kept(const std::filesystem::path& out) {
+    scenario_.name = of_.scenario.name + "-" + twin_name(result_.set, of_.faults());
+    const RunWatch watch{
+        [&](NodeId node) -> NodeObserver& { return prefixes_[node.value]; },
+        [&](const Simulation& simulation) { measure(scenario_, simulation, result_); },
+        [&](const analysis::Evidence& evidence) {
+          if (has_all_faults()) look_at(evidence);
+        }};
+    RunOptions options;
+    options.world = World::kSim;
+    options.runs_root = out;
+    options.threads = 1;
+    options.watch = &watch;
+    result_.folder = run_scenario(scenario_, options).folder.path.string();
+    return measured();
+  }
+
+ private:
+  bool has_all_faults() const { return result_.set == of_.all(); }
+
+  void look_at(const analysis::Evidence& evidence) {
+    if (look_) look_(evidence);
+    result_.tolls = fault_tolls(scenario_.topology, evidence.packets(), fault_spans_of(scenario_),
+                                of_.groups, result_.works);
+  }
+
+  TwinMeasure measured() {
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      std::vector<HistoryStream> streams;
+      for (const Prefixes& node : prefixes_) {
+        for (HistoryStream& stream : node.streams(i)) streams.push_back(std::move(stream));
+      }
+      const std::string digest = history_sha256(std::move(streams));
+      if (i < cuts_.size()) {
+        result_.prefixes.push_back({cuts_[i], digest});
+      } else {
+        result_.history_sha256 = digest;
+      }
+    }
+    return std::move(result_);
+  }
+
+  const TwinCase& of_;
+  const std::vector<FabricTime>& cuts_;
+  const LookAtEvidence look_;
+  Scenario scenario_;
+  std::vector<FabricTime> ends_;
+  std::deque<Prefixes> prefixes_;
+  TwinMeasure result_;
+};
+
 }  // namespace
 
-TwinMeasure run_twin(const Scenario& scenario, FaultSet set, const std::vector<FabricTime>& cuts) {
-  Scenario twin = with_faults(scenario, set);
-  twin.payload_elided = true;
-  const std::vector<FabricTime> ends = ends_of(cuts, twin.stop());
-  std::deque<Prefixes> prefixes;
-  for (const NodeSite& site : twin.topology.nodes)
-    prefixes.emplace_back(twin.topology, site.id, ends);
-  // Packets are joined where their losses are asked for: of the run with all faults.
-  const bool watched = set == all_faults_of(scenario.faults.size());
-  std::optional<analysis::Evidence> evidence;
-  std::deque<WatchedNode> nodes;
-  if (watched) {
-    evidence.emplace(twin.topology, twin.schedule, twin.stop(), watched_at_switches(twin));
-    for (const NodeSite& site : twin.topology.nodes) {
-      nodes.emplace_back(prefixes[site.id.value], evidence->observer(site.id));
-    }
-  }
-  TwinMeasure result;
-  result.set = set;
-  {
-    Simulation simulation(twin, 1, [&](NodeId node) -> NodeObserver& {
-      if (watched) return nodes[node.value];
-      return prefixes[node.value];
-    });
-    simulation.run();
-    measure(twin, simulation, result);
-  }
-  for (size_t i = 0; i < ends.size(); ++i) {
-    std::vector<HistoryStream> streams;
-    for (const Prefixes& node : prefixes) {
-      for (HistoryStream& stream : node.streams(i)) streams.push_back(std::move(stream));
-    }
-    const std::string digest = history_sha256(std::move(streams));
-    if (i < cuts.size()) {
-      result.prefixes.push_back({cuts[i], digest});
-    } else {
-      result.history_sha256 = digest;
-    }
-  }
-  if (evidence) {
-    evidence->finish();
-    result.tolls =
-        fault_tolls(twin.topology, evidence->packets(), fault_spans_of(twin), result.works);
-  }
-  return result;
+TwinMeasure run_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
+                     const LookAtEvidence& look) {
+  return WatchedTwin(of, set, cuts, look).in_memory();
 }
 
-std::filesystem::path keep_twin(const Scenario& scenario, FaultSet set,
-                                const std::filesystem::path& out) {
-  Scenario twin = with_faults(scenario, set);
-  twin.name = scenario.name + "-" + twin_name(set, scenario.faults.size());
-  RunOptions options;
-  options.world = World::kSim;
-  options.runs_root = out;
-  options.threads = 1;
-  return run_scenario(twin, options).folder.path;
+TwinMeasure run_kept_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
+                          const std::filesystem::path& out) {
+  return WatchedTwin(of, set, cuts, {}).kept(out);
 }
 
 }  // namespace mrclab::lab

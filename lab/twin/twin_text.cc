@@ -16,14 +16,6 @@ using analysis::TextTable;
 
 constexpr size_t kHitsTold = 3, kQueuePairsTold = 4;
 
-std::string amount_text(TwinUnit unit, std::optional<int64_t> amount) {
-  if (!amount) return "-";
-  if (*amount == 0) return "0";
-  if (unit == TwinUnit::kTime) return to_string(FabricTime::from_ps(*amount));
-  const std::string text = byte_text(static_cast<uint64_t>(*amount < 0 ? -*amount : *amount));
-  return (*amount < 0 ? "-" : "") + text;
-}
-
 std::string percent(int64_t part, int64_t whole) {
   const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
   return share < 0.1 ? fmt::format("{:.2g} %", share) : fmt::format("{:.1f} %", share);
@@ -68,6 +60,15 @@ std::string hits_text(const TwinReport& report, const TwinFault& fault) {
 std::string losses_text(const FaultToll& toll) {
   return fmt::format("{} of {} lost", counted_noun(toll.packets, "packet"),
                      counted_noun(toll.queue_pairs, "queue pair"));
+}
+
+/// Under what the late exchange went, and until when that was.
+std::string hidden_text(const Hidden& hidden, const FaultToll& toll) {
+  std::string text =
+      fmt::format("hidden under {} until {}: {} of rank {} ended up to {} later", hidden.under,
+                  to_string(hidden.until), hidden.held, hidden.rank, to_string(hidden.by));
+  if (toll.packets > 0) text += ", " + losses_text(toll);
+  return text;
 }
 
 /// What it cost beside the others, unlike alone.
@@ -128,7 +129,7 @@ std::string headline(const TwinReport& report) {
 
 void add_report(const TwinReport& report, TextTable& table) {
   table.line(fmt::format("{}, seed {}{}, {}", report.scenario, report.seed,
-                         report.transport.empty() ? "" : ", " + report.transport,
+                         report.axis.empty() ? "" : ", " + variant_name(report),
                          counted_noun(report.runs.size(), "simulated run")));
   table.line(headline(report));
   table.rule();
@@ -152,6 +153,20 @@ void add_report(const TwinReport& report, TextTable& table) {
 
 }  // namespace
 
+std::string amount_text(TwinUnit unit, std::optional<int64_t> amount) {
+  if (!amount) return "-";
+  if (*amount == 0) return "0";
+  if (unit == TwinUnit::kTime) return to_string(FabricTime::from_ps(*amount));
+  const std::string text = byte_text(static_cast<uint64_t>(*amount < 0 ? -*amount : *amount));
+  return (*amount < 0 ? "-" : "") + text;
+}
+
+std::string variant_name(const TwinReport& report) {
+  if (report.axis.empty()) return "as it is";
+  if (report.axis == kTransportAxis || report.axis == kRoutingAxis) return report.value;
+  return report.axis + " " + report.value;
+}
+
 std::string twin_sentence(const TwinReport& report, size_t number) {
   const TwinFault& fault = report.faults[number];
   const FaultCost& cost = fault.cost;
@@ -161,6 +176,7 @@ std::string twin_sentence(const TwinReport& report, size_t number) {
     if (cost.alone && !is_negligible(*cost.alone, whole, kHiddenOneIn)) {
       return "cost nothing beside the others" + beside_text(report, cost);
     }
+    if (fault.hidden) return hidden_text(*fault.hidden, fault.toll);
     return fault.toll.packets == 0 ? "cost nothing" : "hidden, " + losses_text(fault.toll);
   }
   std::string text = *cost.marginal < 0 ? "saved " : "cost ";

@@ -13,6 +13,12 @@ namespace mrclab::lab {
 /// was hidden. One after the other where there are several transports.
 std::string twin_text(const std::vector<TwinReport>& reports, analysis::TableOptions options);
 
+/// A cost in the report's unit; "-" where it is not known.
+std::string amount_text(TwinUnit unit, std::optional<int64_t> amount);
+
+/// "as it is", "roce16-fat", "planes 4".
+std::string variant_name(const TwinReport& report);
+
 /// What the fault `fault` did, without its name and a full stop.
 std::string twin_sentence(const TwinReport& report, size_t fault);
 

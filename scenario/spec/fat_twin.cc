@@ -1,5 +1,6 @@
 #include "scenario/spec/fat_twin.h"
 
+#include <algorithm>
 #include <cctype>
 
 #include "fabric/topology/build_topology.h"
@@ -42,31 +43,32 @@ bool names_plane(const std::string& text, size_t at, size_t end) {
   return behind == '.' || behind == '/' || (behind != ':' && end > at + 1);
 }
 
-FabricShape in_one_plane(FabricShape shape) {
-  for (LinkRate& rate : shape.link_rates) rate.links = lab::in_one_plane(rate.links);
+FabricShape with_planes(FabricShape shape, const PlaneNames& names) {
+  const auto renamed = [&](const std::string& text) { return lab::with_planes(text, names); };
+  for (LinkRate& rate : shape.link_rates) rate.links = renamed(rate.links);
   for (ZoneShape& zone : shape.power_zones) {
-    for (std::string& node : zone.nodes) node = lab::in_one_plane(node);
+    for (std::string& node : zone.nodes) node = renamed(node);
   }
-  for (std::string& part : shape.denylist.fixed) part = lab::in_one_plane(part);
+  for (std::string& part : shape.denylist.fixed) part = renamed(part);
   for (DenylistPolicy::Drain& drain : shape.denylist.drains) {
-    drain.part = lab::in_one_plane(drain.part);
+    drain.part = renamed(drain.part);
   }
   for (auto& [one, other] : shape.miscabled) {
-    one = lab::in_one_plane(one);
-    other = lab::in_one_plane(other);
+    one = renamed(one);
+    other = renamed(other);
   }
   for (auto& exception : shape.forwarding.exceptions) {
-    exception.pattern = lab::in_one_plane(exception.pattern);
+    exception.pattern = renamed(exception.pattern);
   }
   for (auto& exception : shape.speaker.exceptions) {
-    exception.pattern = lab::in_one_plane(exception.pattern);
+    exception.pattern = renamed(exception.pattern);
   }
   return shape;
 }
 
 }  // namespace
 
-std::string in_one_plane(const std::string& text) {
+std::string with_planes(const std::string& text, const PlaneNames& names) {
   constexpr std::string_view kPlaneKey = "plane: ";
   constexpr std::string_view kMeasureKey = "by: p";  // a percentile, as p99.9
   std::string made;
@@ -74,7 +76,7 @@ std::string in_one_plane(const std::string& text) {
     if (text.compare(i, kPlaneKey.size(), kPlaneKey) == 0) {
       const size_t number = i + kPlaneKey.size(), end = digits_end(text, number);
       made += kPlaneKey;
-      if (end > number) made += '0';
+      if (end > number) made += names(std::string_view(text).substr(number, end - number));
       i = end;
       continue;
     }
@@ -86,7 +88,7 @@ std::string in_one_plane(const std::string& text) {
     }
     const size_t end = text[i] == 'p' ? plane_end(text, i + 1) : i;
     if (end > i + 1 && names_plane(text, i, end)) {
-      made += "p0";
+      made += "p" + names(std::string_view(text).substr(i + 1, end - i - 1));
       i = end;
     } else {
       made += text[i++];
@@ -95,19 +97,49 @@ std::string in_one_plane(const std::string& text) {
   return made;
 }
 
-FabricShape fat_twin(const FabricShape& shape) {
+std::string in_one_plane(const std::string& text) {
+  return with_planes(text, [](std::string_view) { return "0"; });
+}
+
+PlaneNames among_planes(uint32_t from, uint32_t planes) {
+  return [=](std::string_view plane) -> std::string {
+    if (planes == 1) return "0";
+    if (plane == "*") return "*";
+    if (plane.find_first_not_of("0123456789") != std::string_view::npos) {
+      throw InputError("found the planes " + in_quotes(plane) +
+                       ": expected numbers or all, where planes are joined");
+    }
+    return std::to_string(std::stoull(std::string(plane)) * planes / from);
+  };
+}
+
+FabricShape on_planes(const FabricShape& shape, uint32_t planes) {
   if (!shape.graph.empty()) {
     throw InputError("found " + shape.name +
                      ", a listed fabric, which has no fat twin: expected regular planes");
   }
-  if (shape.planes == 1) return shape;
-  FabricShape fat = in_one_plane(shape);
+  if (planes == 0 || shape.planes % planes != 0) {
+    throw InputError("found " + std::to_string(planes) +
+                     " planes: expected a number that divides " + std::to_string(shape.planes));
+  }
+  FabricShape joined = with_planes(shape, among_planes(shape.planes, planes));
+  joined.planes = planes;
+  const uint32_t times = shape.planes / planes;
+  joined.host_rate.bps *= times;
+  joined.fabric_rate.bps *= times;
+  for (LinkRate& rate : joined.link_rates) rate.rate.bps *= times;
+  for (uint32_t FabricShape::*links :
+       {&FabricShape::links_per_optic, &FabricShape::uplinks_per_optic,
+        &FabricShape::t1_uplinks_per_optic}) {
+    if (joined.*links > 0) joined.*links = std::max(joined.*links / times, 1u);
+  }
+  return joined;
+}
+
+FabricShape fat_twin(const FabricShape& shape) {
+  if (shape.graph.empty() && shape.planes == 1) return shape;
+  FabricShape fat = on_planes(shape, 1);
   fat.name += "-fat";
-  fat.planes = 1;
-  const uint64_t times = shape.planes;
-  fat.host_rate.bps *= times;
-  fat.fabric_rate.bps *= times;
-  for (LinkRate& rate : fat.link_rates) rate.rate.bps *= times;
   if (fat.links_per_optic > 0) fat.links_per_optic = 1;
   if (fat.uplinks_per_optic > 0) fat.uplinks_per_optic = 1;
   if (fat.t1_uplinks_per_optic > 0) fat.t1_uplinks_per_optic = 1;

@@ -112,6 +112,17 @@ const Row kWrong[] = {
     {"11-planted-bug", 3, "{profile: lab}", "- {at: 250us, link_down: {link: \"p0.t0-0:u0\", for: 60us}}", "no switch_hang"},
     {"12-plan-131072", 4, "", "- {at: 250us, link_down: {link: \"p1.t0-0:u0\"}}", kOther},
     {"12-plan-131072", 4, "", "- {at: 250us, link_down: {link: \"p0.t0-0:u0\", for: 20us}}", kEarly},
+    {"13-one-straggler", 1, "", "- {at: 240us, host_pause: {host: h4, for: 60us}}", kOther},
+    {"13-one-straggler", 1, "", "- {at: 240us, host_pause: {host: h3, for: 6us}}", "its for"},
+    {"13-one-straggler", 1, "", "- {at: 240us, slow_receiver: {host: h3, share: 10%, for: 60us}}", "no host_pause"},
+    {"13-one-straggler", 2, "", "- {at: 240us, rate: {link: \"p0.t0-0:u1\", to: 50Gb/s}}", kOther},
+    {"13-one-straggler", 2, "", "- {at: 240us, rate: {link: \"p0.t0-0:u0\", to: 50Gb/s, for: 100us}}", kEarly},
+    {"13-one-straggler", 2, "", "- {at: 240us, link_down: {link: \"p0.t0-0:u0\"}}", "no rate"},
+    {"14-what-did-it-cost", 1, "", "- {at: 250us, port_down: {port: \"h3:p[0-2]\", for: 40us}}", "not on all"},
+    {"14-what-did-it-cost", 1, "", "- {at: 250us, port_down: {port: \"h4:p[0-3]\", for: 40us}}", kOther},
+    {"14-what-did-it-cost", 1, "", "- {at: 250us, nic_dead: {host: h3, for: 40us}}", "no port_down"},
+    {"14-what-did-it-cost", 2, "", "- {at: 250us, port_down: {port: \"h3:p[0-3]\", for: 40us}}", "begins before"},
+    {"14-what-did-it-cost", 2, "", "- {at: 390us, port_down: {port: \"h3:p[0-3]\", for: 4us}}", "its for"},
     {"12-plan-131072", 4, "", "- {at: 250us, denylist: {host: h0, path: p0/u0}}", "no link_down"},
 };
 // clang-format on

@@ -9,6 +9,7 @@
 #include "lab/chaos/chaos.h"
 #include "lab/chaos/chaos_blame.h"
 #include "lab/chaos/shrink.h"
+#include "lab/twin/explained_share.h"
 #include "lab/verbs/cli.h"
 #include "lab/verbs/sweep/cli_campaign.h"
 
@@ -41,7 +42,9 @@ void add_chaos(CLI::App& app, CliResult& result) {
   auto surplus = std::make_shared<std::string>();
   auto campaign = std::make_shared<CampaignWords>();
   CLI::App* chaos = add_verb(app, "chaos");
-  chaos->add_option("FABRIC|SCENARIO", options->base, "name or file; of a scenario the workload");
+  chaos->add_option("FABRIC|SCENARIO", options->base,
+                    "name or file; of a scenario the workload;\n"
+                    "FABRIC+job: each seed has a small job as well");
   chaos->add_option("--seeds", options->seeds, "such as 7, 1-1000 or 1-10,50-60")
       ->capture_default_str();
   chaos->add_option("--world", *world, "sim (in memory) or live (packets; a run folder each)")
@@ -74,6 +77,13 @@ void add_chaos(CLI::App& app, CliResult& result) {
           std::vector<std::string>(kMapperWitnessWords.begin(), kMapperWitnessWords.end())))
       ->capture_default_str()
       ->needs(by_mapper);
+  auto explained = std::make_shared<bool>(false);
+  chaos
+      ->add_flag(
+          "--explained", *explained,
+          "of FABRIC+job: how much of what faults cost its steps\nlost packets explain, and what blame names")
+      ->excludes(by_packets)
+      ->excludes(by_mapper);
   add_campaign_options(*chaos, *campaign);
   chaos->footer(
       "The same seed is the same run on any machine. Shards may run anywhere:\n"
@@ -85,12 +95,14 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
       "With --mapper 0: precision >= 0.97 and recall >= 0.95; 1: less.\n"
+      "With --explained 0: lost packets explain at least 95 % of the delay; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"
       "         mrclab chaos octet --seeds 1-200 --blame\n"
+      "         mrclab chaos octet+job --seeds 1-200 --explained\n"
       "         mrclab chaos octet --seeds 1-9000 --on parallel\n"
       "         mrclab chaos octet,pair --budget 8h --campaign night");
   chaos->add_option("SURPLUS", *surplus)->group("");  // to print what to do instead
-  chaos->callback([options, world, blame, mapper, witness, surplus, campaign, &result] {
+  chaos->callback([options, world, blame, mapper, witness, explained, surplus, campaign, &result] {
     refuse_file_of_json(*options, *surplus);
     const bool joins =
         !options->merge.empty() || !campaign->resume.empty() || !campaign->summary.empty();
@@ -103,7 +115,9 @@ void add_chaos(CLI::App& app, CliResult& result) {
       result.code = *code;
       return;
     }
-    if (*blame || *mapper) {
+    if (*explained) {
+      result.code = explained_command(*options);
+    } else if (*blame || *mapper) {
       std::optional<MapperWitness> by;
       if (*mapper) {
         const auto& words = kMapperWitnessWords;

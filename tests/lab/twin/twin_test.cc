@@ -152,12 +152,54 @@ TEST_CASE("of work that goes on until the end the cost is what was not delivered
   CHECK(json.at(0).at("with") == report.runs[0].delivered.value);
 }
 
+TEST_CASE("the times of a fault with every: are one fault") {
+  const std::string text =
+      "name: again\nfabric: pair\nseed: 1\nend: 400us\nworkload:\n"
+      "  - all_reduce: {hosts: all, size: 256KiB, iterations: 4}\nfaults:\n"
+      "  - {at: 10us, every: 10us, times: 3, wire_loss: {link: \"h1:p0\", loss: 100%, for: 2us}}\n"
+      "  - {at: 15us, parallel: [{link_down: {link: \"h0:p0\", for: 5us}}, "
+      "{link_down: {link: \"h0:p1\", for: 5us}}]}\n";
+  const YamlValue document = read_yaml_text(text, "again");
+  const Scenario scenario = parse_scenario(document);
+  REQUIRE(scenario.faults.size() == 5);
+  const TwinCase entries(scenario, groups_of_entries(scenario, *document.get("faults")));
+  REQUIRE(entries.faults() == 3);
+  CHECK(describe(entries, 0).find(", 3 times, the last at 30us") != std::string::npos);
+  CHECK(with_faults(entries, fault_bit(0)).faults.size() == 3);
+  CHECK(with_faults(entries, entries.all() & ~fault_bit(0)).faults.size() == 2);
+  const TwinReport report = run_twins(entries, {});
+  CHECK(report.runs.size() == 8);
+  CHECK(report.inconclusive == "");
+  CHECK(report.faults.size() == 3);
+}
+
+TEST_CASE("what a fault holds back is hidden under what the rank computes, until that ends") {
+  const Scenario scenario = parse_scenario(read_yaml_text(
+      "name: under\nfabric: pair\nseed: 1\nend: 900us\nworkload:\n"
+      "  - job: {hosts: all, groups: {dp: 2}, steps: 2, phases: [{forward: {compute: 20us}}, "
+      "{backward: {compute: 200us, after: [forward]}}, "
+      "{grads: {all_reduce: {size: 256KiB}, after: [forward]}}]}\nfaults:\n"
+      "  - {at: 22us, wire_loss: {link: \"h1:p*\", loss: 100%, for: 10us}}\n",
+      "under"));
+  const TwinReport report = run_twins(scenario, {});
+  REQUIRE(report.faults[0].hidden);
+  const Hidden& hidden = *report.faults[0].hidden;
+  CHECK(hidden.held == "grads");
+  CHECK(hidden.under == "backward");
+  CHECK(hidden.until == FabricTime::from_us(220));
+  CHECK(hidden.by > FabricTime::from_us(5));
+  CHECK(twin_sentence(report, 0).find("hidden under backward until 220us: grads of rank ") == 0);
+  CHECK(to_json({report}).at(0).at("faults").at(0).at("hidden").at("under") == "backward");
+}
+
 TEST_CASE("the table fits a terminal, and what is kept has a verdict and the history of its twin") {
   const test::TemporaryRuns runs;
   const TwinReport report = run_twins(ring(kCosts), {.out = runs.path()});
   for (const TwinMeasure& run : report.runs) {
     CAPTURE(run.folder);
     CHECK(std::filesystem::exists(std::filesystem::path(run.folder) / "verdict.json"));
+    CHECK(run.history_sha256 ==
+          run_twin(ring(kCosts), run.set, cuts_of(ring(kCosts), sets_to_run(1))).history_sha256);
     const Scenario left = read_run_scenario(run.folder);
     CHECK(left.faults.size() == (run.set == 1 ? 1 : 0));
   }
