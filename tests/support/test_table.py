@@ -11,8 +11,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True  # or the build would find something new under tests/
-sys.path.insert(0, str(ROOT / "tests/pages"))
+sys.path[:0] = [str(ROOT / "tests/pages"), str(ROOT / "tests/support")]
 import page_text  # noqa: E402
+from turns import commit_count  # noqa: E402
 
 TIMEOUT_S = 1800  # of idle work: live labs may have the processors for minutes
 TIMEOUT_NIGHTLY_S = 7200
@@ -33,8 +34,13 @@ PROGRAM_INCIDENTS = ["verbs-port-flap"]  # in the ordinary test
 PROGRAM_TIMEOUT_S = 600  # seconds where nobody else uses the processors; a program that waits for ever ends here
 
 PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "job", "telemetry"]
-# Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
+# None of their tests needs a machine: where their sanitized turn has come, they are run in no other way.
 SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
+# Building all of them with sanitizers was a third of what a day's test cost. So each commit has the next of these turns, with
+# the fuzzers of its rooms (tests/CMakeLists.txt), and a night has all. Together are rooms that need the same libraries.
+SANITIZED_TURNS = (("fabric", "routing", "switchd", "faults", "telemetry"), ("endpoint", "job"), ("analysis",),
+                   ("netio", "verbs", "standalone"))
+BENCHMARK_TURNS = 4
 # Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
 SANITIZED_NIGHTLY = ["console", "plan", "sim", "scenario", "recorded", "live", "lab", "serve", "speakers"]
 NEVER_SANITIZED = ["chaos"]
@@ -53,7 +59,8 @@ PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "rdma", "speakers", "switch
 RUN_TARGETS = ("mrclab-cli", "mrclab-run")
 LIVE_TARGETS = (*RUN_TARGETS, "mrc-bgpd", "mrc-endpointd", "mrc-switchd")
 
-EVERYDAY, QUICK, NIGHTLY = "everyday", "quick", "nightly"
+# OTHER_DAYS: every day but this one, as another part of its kind has its turn.
+EVERYDAY, QUICK, NIGHTLY, OTHER_DAYS = "everyday", "quick", "nightly", "other days"
 
 NO_TIME = "no time left for it"  # why a test was not run, or not to its end (one_test)
 RUNNER = "MRCLAB_TEST_RUNNER"  # in the environment of one_test: the process of CTest, where run_tests has started that
@@ -64,7 +71,7 @@ class Test:
     name: str
     command: list             # "{tmp}" in a word is a folder of the test's own
     kind: str                 # the row of the table of what it all cost
-    when: tuple               # of EVERYDAY, QUICK, NIGHTLY; every test is nightly
+    when: tuple               # of EVERYDAY, QUICK, NIGHTLY, OTHER_DAYS; every test is nightly
     count: str = "exit"       # how one_test counts its output
     packages: tuple = ()      # groups of packages.txt besides [build] and [test]
     targets: tuple = ()       # of the build folder
@@ -86,10 +93,12 @@ class Test:
 
 
 class Table:
-    def __init__(self, build=None, nightly=False):
+    def __init__(self, build=None, nightly=False, turn=None):
+        """`turn`: of SANITIZED_TURNS and of the benchmarks; as the commit says where it is not given."""
         self.build = pathlib.Path(build or ROOT / "build")
         self.asan = self.build / "asan"
         self.nightly = nightly
+        self.turn = commit_count() if turn is None else turn
         self.is_root = os.geteuid() == 0
         self.tests = [*self.units(), *self.root_suites(), *self.style(), *self.sanitized(), *self.fuzzers(),
                       *self.incidents(), *self.pages(), *self.browser(), *self.others(), *self.benchmarks()]
@@ -100,6 +109,20 @@ class Table:
         """As tests/CMakeLists.txt names them."""
         return re.findall(r"(?m)^\s*mrclab_tests\((\w+)", (ROOT / "tests/CMakeLists.txt").read_text())
 
+    def fuzzed(self):
+        """The room of each fuzzer, as tests/CMakeLists.txt names them."""
+        return {f"fuzz_{name}": room
+                for room, names in re.findall(r"(?m)^\s*mrclab_fuzzers\((\w+) NAMES ([\w\s]+?) LINKS",
+                                              (ROOT / "tests/CMakeLists.txt").read_text())
+                for name in names.split()}
+
+    def sanitized_days(self, room):
+        """When a room is tested with sanitizers."""
+        if room in SANITIZED_NIGHTLY:
+            return (NIGHTLY,)
+        turn = SANITIZED_TURNS[self.turn % len(SANITIZED_TURNS)]
+        return (EVERYDAY if room in turn else OTHER_DAYS, NIGHTLY)
+
     def room_packages(self, room):
         return tuple(ROOM_PACKAGES.get(room, OTHER_ROOMS_PACKAGES))
 
@@ -108,7 +131,8 @@ class Table:
 
     def units(self):
         for room in self.rooms():
-            when = (QUICK, NIGHTLY) if room in SANITIZED_ALONE else (EVERYDAY, QUICK, NIGHTLY)
+            sanitized = room in SANITIZED_ALONE and EVERYDAY in self.sanitized_days(room)
+            when = (QUICK, NIGHTLY) if sanitized else (EVERYDAY, QUICK, NIGHTLY)
             yield Test(f"test_{room}", [self.build / f"tests/test_{room}", "-tse=root:*"], "unit tests", when, "doctest",
                        self.room_packages(room), (f"test_{room}",), cost=500, timeout=self.timeout())
 
@@ -131,18 +155,18 @@ class Table:
         for room in self.rooms():
             if room in NEVER_SANITIZED:
                 continue
-            when = (NIGHTLY,) if room in SANITIZED_NIGHTLY else (EVERYDAY, NIGHTLY)
             yield Test(f"test_{room} (sanitized)", [self.asan / f"tests/test_{room}", "-tse=root:*,whole run"],
-                       "sanitized tests", when, "doctest", (*self.room_packages(room), "sanitizers"),
+                       "sanitized tests", self.sanitized_days(room), "doctest", (*self.room_packages(room), "sanitizers"),
                        sanitized=(f"test_{room}",), cost=400, timeout=self.timeout(),
                        after=SANITIZED_BUILD, environment={"UBSAN_OPTIONS": "print_stacktrace=1"})
 
     def fuzzers(self):
+        fuzzed = self.fuzzed()
         for source in sorted((ROOT / "tests/fuzz").glob("fuzz_*.cc")):
             name = source.stem
             yield Test(name, [ROOT / "tests/fuzz/run_fuzzer", self.asan / "tests" / name,
                               *(["--nightly"] if self.nightly else [])],
-                       "fuzzers", (EVERYDAY, NIGHTLY), packages=("sanitizers",), sanitized=(name,),
+                       "fuzzers", self.sanitized_days(fuzzed[name]), packages=("sanitizers",), sanitized=(name,),
                        after=SANITIZED_BUILD, cost=350, timeout=self.timeout())
 
     def style(self):
@@ -268,13 +292,23 @@ class Table:
         yield Test("soak", [ROOT / "tests/soak/soak_lab", "--build", self.build, *SOAK], "soak", (NIGHTLY,),
                    targets=("all",), lane="alone", root=True, cost=-2, timeout=SOAK_TIMEOUT_S)
 
+    def benchmark_programs(self):
+        """The scripts of benchmarks, each with what it starts besides the programs, as tests/CMakeLists.txt names these."""
+        known = re.search(r"foreach\(program ([^)]*)\)\s*if\(TARGET \$\{program\}\)\s*add_dependencies\(benchmarks",
+                          (ROOT / "tests/CMakeLists.txt").read_text())[1].split()
+        return {script: tuple(name for name in known if re.search(rf"\b{name}\b", script.read_text()))
+                for script in sorted((ROOT / "tests/bench").glob("bench_*"))
+                if not script.suffix and os.access(script, os.X_OK)}
+
     def benchmarks(self):
-        for script in sorted((ROOT / "tests/bench").glob("bench_*")):
-            if script.suffix or not os.access(script, os.X_OK):
-                continue
+        scripts = self.benchmark_programs()
+        together = sorted(set(scripts.values()))  # what needs the same programs has the same turn
+        for script, programs in scripts.items():
+            today = together.index(programs) % BENCHMARK_TURNS == self.turn % BENCHMARK_TURNS
             simulated = script.name == "bench_nic_losses"  # the longest, and nothing beside it changes what it says
             yield Test(f"{script.name} (quick)", [ROOT / "tests/bench/check_benchmark", script, self.build], "benchmarks",
-                       (EVERYDAY, NIGHTLY), "lines", ("bpf", "packets", "switches"), ("all", "benchmarks"),
+                       (EVERYDAY if today else OTHER_DAYS, NIGHTLY), "lines", ("bpf", "packets", "switches"),
+                       ("all", *programs),
                        lane="" if simulated else "alone", root=True, sandbox=True, cost=300 if simulated else -1)
 
     # ---- choices ----------------------------------------------------------------------------------------
