@@ -123,6 +123,10 @@ class Table:
         turn = SANITIZED_TURNS[self.turn % len(SANITIZED_TURNS)]
         return (EVERYDAY if room in turn else OTHER_DAYS, NIGHTLY)
 
+    def alternate(self, place):
+        """When a test runs that another one relieves with each commit: each has one of the places 0 and 1."""
+        return (EVERYDAY if place == self.turn % 2 else OTHER_DAYS, NIGHTLY)
+
     def room_packages(self, room):
         return tuple(ROOM_PACKAGES.get(room, OTHER_ROOMS_PACKAGES))
 
@@ -227,14 +231,14 @@ class Table:
 
     def browser(self):
         page_test = [ROOT / "tests/serve/page_test", "--build", self.build, *(["--nightly"] if self.nightly else [])]
-        for name, words, more in (("live page in a browser", [], {"cost": 240}),
-                                  ("page of a run in a browser", ["--world", "run"], {"cost": 240}),
-                                  ("exported page in a browser", ["--exported"], {"cost": 240, "simulator": True})):
-            yield Test(name, [*page_test, *words], "browser", (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",),
-                       timeout=LIVE_PAGE_TIMEOUT_S, **more)
+        for name, words, place, more in (("live page in a browser", [], 0, {}),
+                                         ("page of a run in a browser", ["--world", "run"], 1, {}),
+                                         ("exported page in a browser", ["--exported"], 0, {"simulator": True})):
+            yield Test(name, [*page_test, *words], "browser", self.alternate(place), "lines", ("browser",), ("all",),
+                       cost=240, timeout=LIVE_PAGE_TIMEOUT_S, **more)
         if self.is_root:
             yield Test("page of namespaces in a browser", [*page_test, "--world", "live"], "browser",
-                       (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",), lane="live", root=True, sandbox=True,
+                       self.alternate(1), "lines", ("browser",), ("all",), lane="live", root=True, sandbox=True,
                        cost=700, timeout=LIVE_PAGE_TIMEOUT_S)
 
     def others(self):
@@ -242,35 +246,35 @@ class Table:
         when = (EVERYDAY, NIGHTLY)
         yield Test("captures of other implementations",
                    [ROOT / "tests/analysis/foreign/check_foreign_captures", "--cli", self.build / "mrclab-cli", "--cases",
-                    CAPTURES_NIGHTLY if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                    CAPTURES_NIGHTLY if self.nightly else "0"], "others", self.alternate(0), "sums", ("captures", "packets"),
                    ("all",), cost=260, timeout=self.timeout())
         yield Test("RoCE of other implementations",
                    [ROOT / "tests/analysis/foreign/check_foreign_roce", "--cli", self.build / "mrclab-cli", "--cases",
-                    "400" if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                    "400" if self.nightly else "0"], "others", self.alternate(1), "sums", ("captures", "packets"),
                    ("all",), cost=90, timeout=self.timeout())
         yield Test("endpoints of other implementations",
                    [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
                    "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
-        for name, words, target in (("rdma-core's tests", [], "loopback_host"),
-                                    ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host")):
-            yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others", when, "lines",
-                       ("rdma",), (target,), cost=30, timeout=self.timeout())
+        for name, words, target, place in (("rdma-core's tests", [], "loopback_host", 0),
+                                           ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host", 1)):
+            yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others",
+                       self.alternate(place), "lines", ("rdma",), (target,), cost=30, timeout=self.timeout())
         long = ["--long"] if self.nightly else []
         for name, words, targets in (("perftest in a lab", long, ()),
                                      ("collectives in a lab", [], ("gloo_ring", "nccl_net_harness", "verbs_net_plugin"))):
             script = "check_perftest" if not targets else "check_collectives"
-            days = when if not targets else (NIGHTLY,)  # what collectives do is in test_verbs as well
+            days = self.alternate(0) if not targets else (NIGHTLY,)  # what collectives do is in test_verbs as well
             yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", days, "sums", ("rdma",),
                        (*LIVE_TARGETS, "mrclab-labs", "mrclab-labd", "mrclab-rdma", *targets), lane="live", root=True,
                        sandbox=True, cost=120, timeout=self.timeout())
-        yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others", when, "sums",
-                   ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
+        yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others",
+                   self.alternate(1), "sums", ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
                    timeout=self.timeout())
         yield Test("a collective held in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build, "--gloo"], "others",
                    (NIGHTLY,), "sums", ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma", "gloo_ring"), lane="live",
                    root=True, sandbox=True, cost=60, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
-                   when, "lines",
+                   self.alternate(0), "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
                    ("all",), cost=230, timeout=self.timeout())
         yield Test("schemas", [ROOT / "tests/schema/check_schemas", self.build, *(["--all"] if self.nightly else [])],
