@@ -59,6 +59,7 @@ inline constexpr std::string_view kFlushed = "flushed";
 /// Statuses of a receive whose message could not be put there.
 inline constexpr std::string_view kTooLong = "Local Length Error";
 inline constexpr std::string_view kProtected = "Local Protection Error";
+inline constexpr std::string_view kNoAccess = "Local Access Error";
 
 /// The arrival of a Write-with-Immediate or a SEND, reported in the order in which the peer posted them.
 struct ReceiveCompletion {

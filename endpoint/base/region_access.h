@@ -15,6 +15,8 @@ class RegionAccess {
   /// them are seen last, because programs poll them. Of other packets nobody may wait for a part.
   virtual void write(uint64_t offset, std::span<const uint8_t> bytes, bool last) = 0;
   virtual void read(uint64_t offset, std::span<uint8_t> bytes) = 0;
+  /// False: it was deregistered. A receive that was posted into it fails when a message would use it up.
+  virtual bool registered() const { return true; }
 };
 
 /// The same over memory of this process.

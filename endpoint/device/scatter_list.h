@@ -45,6 +45,11 @@ class ScatterList : public RegionAccess {
                piece.access->read(piece.offset + at, bytes.subspan(from, count));
              });
   }
+  bool registered() const override {
+    return std::ranges::all_of(pieces_, [](const MemoryPiece& piece) {
+      return piece.access == nullptr || piece.access->registered();
+    });
+  }
 
  private:
   /// Calls each(piece, place in it, place in the bytes, count) for the pieces that so many bytes from `offset` on touch.

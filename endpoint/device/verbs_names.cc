@@ -16,6 +16,7 @@ std::string_view name_of(WorkStatus status) {
     case WorkStatus::kLocalLength: return "local length error";
     case WorkStatus::kLocalQpOperation: return "local QP operation error";
     case WorkStatus::kLocalProtection: return "local protection error";
+    case WorkStatus::kLocalAccess: return "local access error";
   }
   return "unknown";
 }

@@ -81,6 +81,7 @@ enum class WorkStatus : uint8_t {
   kLocalLength,           ///< IBV_WC_LOC_LEN_ERR: a message that is longer than its receive
   kLocalQpOperation,      ///< IBV_WC_LOC_QP_OP_ERR
   kLocalProtection,       ///< IBV_WC_LOC_PROT_ERR
+  kLocalAccess,           ///< IBV_WC_LOC_ACCESS_ERR: where the peer may not write (RC)
 };
 std::string_view name_of(WorkStatus status);
 
@@ -136,7 +137,6 @@ struct ReceiveRequest {
 struct SrqAttributes {
   uint32_t max_wr = 1024;  ///< at most kMaxWorkRequests
   uint32_t limit = 0;      ///< kSrqLimit once when fewer receives are left; 0: not asked for
-  uint32_t domain = 0;
 };
 
 /// ibv_qp_state without SQD and SQE, which MRC does not have.

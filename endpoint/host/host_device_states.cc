@@ -31,9 +31,7 @@ Qpn HostDevice::create_queue_pair(const QpInitAttributes& attributes) {
   check_range("protocol_version", attributes.protocol_version, 0, kProtocolVersion);
   CompletionQueue& send_cq = cq_at(attributes.send_cq);
   CompletionQueue& recv_cq = cq_at(attributes.recv_cq);
-  if (attributes.srq && srq_at(*attributes.srq).attributes.domain != attributes.domain) {
-    reject_call("a queue pair and its shared receive queue have one protection domain");
-  }
+  if (attributes.srq) srq_at(*attributes.srq);  // or it is rejected before anything is made
   const uint32_t number = free_number();
   check_range("the number of queue pairs", number, 1, kMaxPerHost);
   auto record = std::make_unique<Record>();

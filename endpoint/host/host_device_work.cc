@@ -17,6 +17,7 @@ WorkStatus status_of(std::string_view reason) {
   if (reason == kFlushed) return WorkStatus::kFlushError;
   if (reason == kTooLong) return WorkStatus::kLocalLength;
   if (reason == kProtected) return WorkStatus::kLocalProtection;
+  if (reason == kNoAccess) return WorkStatus::kLocalAccess;
   return WorkStatus::kRemoteOperationError;
 }
 

@@ -102,16 +102,28 @@ Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>
   }
   Message message = current_;
   const Refusal wrong = check_expected(packet, message);
-  if (wrong == Refusal::kBadLength && is_send(opcode)) {
-    return blame_receive(kNakInvalidRequest, kTooLong, reply);
+  if (wrong != Refusal::kNone && wrong != Refusal::kBadLength) {
+    // The receive of a Write with Immediate to where the peer may not write (InfiniBand specification 11.6.2: Local
+    // Access Error). Of a longer message than this packet nobody knows yet that an immediate follows.
+    if (wrong == Refusal::kBadRkey && !is_send(opcode) && has_immediate(opcode)) {
+      if (const auto taken = receives().take_receive()) {
+        events_.receive_failed(taken->id, kNoAccess);
+      }
+    }
+    return reject(wrong, reply);
   }
-  if (wrong != Refusal::kNone) return reject(wrong, reply);
   if (is_send(opcode) && is_first(opcode)) {
-    if (receives().next_receive()->broken) {
+    // Whose key is wrong has no length that a SEND could be too long for.
+    const auto next = receives().next_receive();
+    if (next && (next->broken || (next->access != nullptr && !next->access->registered()))) {
       return blame_receive(kNakRemoteOperation, kProtected, reply);
     }
-    receive_ = receives().take_receive();
   }
+  if (wrong != Refusal::kNone) {
+    return is_send(opcode) ? blame_receive(kNakInvalidRequest, kTooLong, reply)
+                           : reject(wrong, reply);
+  }
+  if (is_send(opcode) && is_first(opcode)) receive_ = receives().take_receive();
   placed = place(packet, expected_, message);
   if (is_first(opcode)) placed += place_held(expected_, message);
   finish_packet(opcode, message, std::get<RcHeaders>(packet.extension).immediate,

@@ -11,8 +11,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.dont_write_bytecode = True  # or the build would find something new under tests/
-sys.path.insert(0, str(ROOT / "tests/pages"))
+sys.path[:0] = [str(ROOT / "tests/pages"), str(ROOT / "tests/support")]
 import page_text  # noqa: E402
+from turns import commit_count  # noqa: E402
 
 TIMEOUT_S = 1800  # of idle work: live labs may have the processors for minutes
 TIMEOUT_NIGHTLY_S = 7200
@@ -33,8 +34,13 @@ PROGRAM_INCIDENTS = ["verbs-port-flap"]  # in the ordinary test
 PROGRAM_TIMEOUT_S = 600  # seconds where nobody else uses the processors; a program that waits for ever ends here
 
 PURE_ROOMS = ["fabric", "routing", "switchd", "endpoint", "faults", "job", "telemetry"]
-# Their tests are run once in the ordinary test, with sanitizers, and none of them needs a machine.
+# None of their tests needs a machine: where their sanitized turn has come, they are run in no other way.
 SANITIZED_ALONE = [*PURE_ROOMS, "analysis"]
+# Building all of them with sanitizers was a third of what a day's test cost. So each commit has the next of these turns, with
+# the fuzzers of its rooms (tests/CMakeLists.txt), and a night has all. Together are rooms that need the same libraries.
+SANITIZED_TURNS = (("fabric", "routing", "switchd", "faults", "telemetry"), ("endpoint", "job"), ("analysis",),
+                   ("netio", "verbs", "standalone"))
+BENCHMARK_TURNS = 4
 # Half of the sanitized build would be these, which are whole runs: nightly. The last is never built so.
 SANITIZED_NIGHTLY = ["console", "plan", "sim", "scenario", "recorded", "live", "lab", "serve", "speakers"]
 NEVER_SANITIZED = ["chaos"]
@@ -53,7 +59,8 @@ PAGE_PACKAGES = ["bpf", "mpi", "packets", "package", "rdma", "speakers", "switch
 RUN_TARGETS = ("mrclab-cli", "mrclab-run")
 LIVE_TARGETS = (*RUN_TARGETS, "mrc-bgpd", "mrc-endpointd", "mrc-switchd")
 
-EVERYDAY, QUICK, NIGHTLY = "everyday", "quick", "nightly"
+# OTHER_DAYS: every day but this one, as another part of its kind has its turn.
+EVERYDAY, QUICK, NIGHTLY, OTHER_DAYS = "everyday", "quick", "nightly", "other days"
 
 NO_TIME = "no time left for it"  # why a test was not run, or not to its end (one_test)
 RUNNER = "MRCLAB_TEST_RUNNER"  # in the environment of one_test: the process of CTest, where run_tests has started that
@@ -64,7 +71,7 @@ class Test:
     name: str
     command: list             # "{tmp}" in a word is a folder of the test's own
     kind: str                 # the row of the table of what it all cost
-    when: tuple               # of EVERYDAY, QUICK, NIGHTLY; every test is nightly
+    when: tuple               # of EVERYDAY, QUICK, NIGHTLY, OTHER_DAYS; every test is nightly
     count: str = "exit"       # how one_test counts its output
     packages: tuple = ()      # groups of packages.txt besides [build] and [test]
     targets: tuple = ()       # of the build folder
@@ -86,10 +93,12 @@ class Test:
 
 
 class Table:
-    def __init__(self, build=None, nightly=False):
+    def __init__(self, build=None, nightly=False, turn=None):
+        """`turn`: of SANITIZED_TURNS and of the benchmarks; as the commit says where it is not given."""
         self.build = pathlib.Path(build or ROOT / "build")
         self.asan = self.build / "asan"
         self.nightly = nightly
+        self.turn = commit_count() if turn is None else turn
         self.is_root = os.geteuid() == 0
         self.tests = [*self.units(), *self.root_suites(), *self.style(), *self.sanitized(), *self.fuzzers(),
                       *self.incidents(), *self.pages(), *self.browser(), *self.others(), *self.benchmarks()]
@@ -100,6 +109,24 @@ class Table:
         """As tests/CMakeLists.txt names them."""
         return re.findall(r"(?m)^\s*mrclab_tests\((\w+)", (ROOT / "tests/CMakeLists.txt").read_text())
 
+    def fuzzed(self):
+        """The room of each fuzzer, as tests/CMakeLists.txt names them."""
+        return {f"fuzz_{name}": room
+                for room, names in re.findall(r"(?m)^\s*mrclab_fuzzers\((\w+) NAMES ([\w\s]+?) LINKS",
+                                              (ROOT / "tests/CMakeLists.txt").read_text())
+                for name in names.split()}
+
+    def sanitized_days(self, room):
+        """When a room is tested with sanitizers."""
+        if room in SANITIZED_NIGHTLY:
+            return (NIGHTLY,)
+        turn = SANITIZED_TURNS[self.turn % len(SANITIZED_TURNS)]
+        return (EVERYDAY if room in turn else OTHER_DAYS, NIGHTLY)
+
+    def alternate(self, place):
+        """When a test runs that another one relieves with each commit: each has one of the places 0 and 1."""
+        return (EVERYDAY if place == self.turn % 2 else OTHER_DAYS, NIGHTLY)
+
     def room_packages(self, room):
         return tuple(ROOM_PACKAGES.get(room, OTHER_ROOMS_PACKAGES))
 
@@ -108,7 +135,8 @@ class Table:
 
     def units(self):
         for room in self.rooms():
-            when = (QUICK, NIGHTLY) if room in SANITIZED_ALONE else (EVERYDAY, QUICK, NIGHTLY)
+            sanitized = room in SANITIZED_ALONE and EVERYDAY in self.sanitized_days(room)
+            when = (QUICK, NIGHTLY) if sanitized else (EVERYDAY, QUICK, NIGHTLY)
             yield Test(f"test_{room}", [self.build / f"tests/test_{room}", "-tse=root:*"], "unit tests", when, "doctest",
                        self.room_packages(room), (f"test_{room}",), cost=500, timeout=self.timeout())
 
@@ -131,18 +159,18 @@ class Table:
         for room in self.rooms():
             if room in NEVER_SANITIZED:
                 continue
-            when = (NIGHTLY,) if room in SANITIZED_NIGHTLY else (EVERYDAY, NIGHTLY)
             yield Test(f"test_{room} (sanitized)", [self.asan / f"tests/test_{room}", "-tse=root:*,whole run"],
-                       "sanitized tests", when, "doctest", (*self.room_packages(room), "sanitizers"),
+                       "sanitized tests", self.sanitized_days(room), "doctest", (*self.room_packages(room), "sanitizers"),
                        sanitized=(f"test_{room}",), cost=400, timeout=self.timeout(),
                        after=SANITIZED_BUILD, environment={"UBSAN_OPTIONS": "print_stacktrace=1"})
 
     def fuzzers(self):
+        fuzzed = self.fuzzed()
         for source in sorted((ROOT / "tests/fuzz").glob("fuzz_*.cc")):
             name = source.stem
             yield Test(name, [ROOT / "tests/fuzz/run_fuzzer", self.asan / "tests" / name,
                               *(["--nightly"] if self.nightly else [])],
-                       "fuzzers", (EVERYDAY, NIGHTLY), packages=("sanitizers",), sanitized=(name,),
+                       "fuzzers", self.sanitized_days(fuzzed[name]), packages=("sanitizers",), sanitized=(name,),
                        after=SANITIZED_BUILD, cost=350, timeout=self.timeout())
 
     def style(self):
@@ -203,14 +231,14 @@ class Table:
 
     def browser(self):
         page_test = [ROOT / "tests/serve/page_test", "--build", self.build, *(["--nightly"] if self.nightly else [])]
-        for name, words, more in (("live page in a browser", [], {"cost": 240}),
-                                  ("page of a run in a browser", ["--world", "run"], {"cost": 240}),
-                                  ("exported page in a browser", ["--exported"], {"cost": 240, "simulator": True})):
-            yield Test(name, [*page_test, *words], "browser", (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",),
-                       timeout=LIVE_PAGE_TIMEOUT_S, **more)
+        for name, words, place, more in (("live page in a browser", [], 0, {}),
+                                         ("page of a run in a browser", ["--world", "run"], 1, {}),
+                                         ("exported page in a browser", ["--exported"], 0, {"simulator": True})):
+            yield Test(name, [*page_test, *words], "browser", self.alternate(place), "lines", ("browser",), ("all",),
+                       cost=240, timeout=LIVE_PAGE_TIMEOUT_S, **more)
         if self.is_root:
             yield Test("page of namespaces in a browser", [*page_test, "--world", "live"], "browser",
-                       (EVERYDAY, NIGHTLY), "lines", ("browser",), ("all",), lane="live", root=True, sandbox=True,
+                       self.alternate(1), "lines", ("browser",), ("all",), lane="live", root=True, sandbox=True,
                        cost=700, timeout=LIVE_PAGE_TIMEOUT_S)
 
     def others(self):
@@ -218,35 +246,35 @@ class Table:
         when = (EVERYDAY, NIGHTLY)
         yield Test("captures of other implementations",
                    [ROOT / "tests/analysis/foreign/check_foreign_captures", "--cli", self.build / "mrclab-cli", "--cases",
-                    CAPTURES_NIGHTLY if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                    CAPTURES_NIGHTLY if self.nightly else "0"], "others", self.alternate(0), "sums", ("captures", "packets"),
                    ("all",), cost=260, timeout=self.timeout())
         yield Test("RoCE of other implementations",
                    [ROOT / "tests/analysis/foreign/check_foreign_roce", "--cli", self.build / "mrclab-cli", "--cases",
-                    "400" if self.nightly else "0"], "others", when, "sums", ("captures", "packets"),
+                    "400" if self.nightly else "0"], "others", self.alternate(1), "sums", ("captures", "packets"),
                    ("all",), cost=90, timeout=self.timeout())
         yield Test("endpoints of other implementations",
                    [ROOT / "tests/standalone/foreign/check_foreign_endpoints", "--program", self.build / "mrc-endpoint"],
                    "others", when, "sums", ("captures",), ("mrc-endpoint",), lane="live", root=True, sandbox=True, cost=680)
-        for name, words, target in (("rdma-core's tests", [], "loopback_host"),
-                                    ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host")):
-            yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others", when, "lines",
-                       ("rdma",), (target,), cost=30, timeout=self.timeout())
+        for name, words, target, place in (("rdma-core's tests", [], "loopback_host", 0),
+                                           ("rdma-core's tests in a simulated host", ["--simulated"], "wall_host", 1)):
+            yield Test(name, [ROOT / "tests/verbs/client/check_rdma_core_tests", self.build, *words], "others",
+                       self.alternate(place), "lines", ("rdma",), (target,), cost=30, timeout=self.timeout())
         long = ["--long"] if self.nightly else []
         for name, words, targets in (("perftest in a lab", long, ()),
                                      ("collectives in a lab", [], ("gloo_ring", "nccl_net_harness", "verbs_net_plugin"))):
             script = "check_perftest" if not targets else "check_collectives"
-            days = when if not targets else (NIGHTLY,)  # what collectives do is in test_verbs as well
+            days = self.alternate(0) if not targets else (NIGHTLY,)  # what collectives do is in test_verbs as well
             yield Test(name, [ROOT / "tests/verbs/judges" / script, self.build, *words], "others", days, "sums", ("rdma",),
                        (*LIVE_TARGETS, "mrclab-labs", "mrclab-labd", "mrclab-rdma", *targets), lane="live", root=True,
                        sandbox=True, cost=120, timeout=self.timeout())
-        yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others", when, "sums",
-                   ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
+        yield Test("held programs in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build], "others",
+                   self.alternate(1), "sums", ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma"), lane="live", root=True, sandbox=True, cost=60,
                    timeout=self.timeout())
         yield Test("a collective held in both worlds", [ROOT / "tests/verbs/judges/check_held", self.build, "--gloo"], "others",
                    (NIGHTLY,), "sums", ("rdma",), (*LIVE_TARGETS, "mrclab-sweep", "mrclab-rdma", "gloo_ring"), lane="live",
                    root=True, sandbox=True, cost=60, timeout=self.timeout())
         yield Test("packages", [ROOT / "tests/packaging/check_packages", "--build", self.build, *nightly], "packages",
-                   when, "lines",
+                   self.alternate(0), "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
                    ("all",), cost=230, timeout=self.timeout())
         yield Test("schemas", [ROOT / "tests/schema/check_schemas", self.build, *(["--all"] if self.nightly else [])],
@@ -268,13 +296,23 @@ class Table:
         yield Test("soak", [ROOT / "tests/soak/soak_lab", "--build", self.build, *SOAK], "soak", (NIGHTLY,),
                    targets=("all",), lane="alone", root=True, cost=-2, timeout=SOAK_TIMEOUT_S)
 
+    def benchmark_programs(self):
+        """The scripts of benchmarks, each with what it starts besides the programs, as tests/CMakeLists.txt names these."""
+        known = re.search(r"foreach\(program ([^)]*)\)\s*if\(TARGET \$\{program\}\)\s*add_dependencies\(benchmarks",
+                          (ROOT / "tests/CMakeLists.txt").read_text())[1].split()
+        return {script: tuple(name for name in known if re.search(rf"\b{name}\b", script.read_text()))
+                for script in sorted((ROOT / "tests/bench").glob("bench_*"))
+                if not script.suffix and os.access(script, os.X_OK)}
+
     def benchmarks(self):
-        for script in sorted((ROOT / "tests/bench").glob("bench_*")):
-            if script.suffix or not os.access(script, os.X_OK):
-                continue
+        scripts = self.benchmark_programs()
+        together = sorted(set(scripts.values()))  # what needs the same programs has the same turn
+        for script, programs in scripts.items():
+            today = together.index(programs) % BENCHMARK_TURNS == self.turn % BENCHMARK_TURNS
             simulated = script.name == "bench_nic_losses"  # the longest, and nothing beside it changes what it says
             yield Test(f"{script.name} (quick)", [ROOT / "tests/bench/check_benchmark", script, self.build], "benchmarks",
-                       (EVERYDAY, NIGHTLY), "lines", ("bpf", "packets", "switches"), ("all", "benchmarks"),
+                       (EVERYDAY if today else OTHER_DAYS, NIGHTLY), "lines", ("bpf", "packets", "switches"),
+                       ("all", *programs),
                        lane="" if simulated else "alone", root=True, sandbox=True, cost=300 if simulated else -1)
 
     # ---- choices ----------------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ class VerbsLab {
     attributes.max_send_wr = options_.max_send_wr;
     if (&p == &far) attributes.domain = options_.far_domain;
     if (&p == &far && options_.srq_wr > 0) {
-      p.srq = attributes.srq = p.device->create_shared_receive_queue({options_.srq_wr, 0, 0});
+      p.srq = attributes.srq = p.device->create_shared_receive_queue({options_.srq_wr, 0});
     }
     p.qpn = p.device->create_queue_pair(attributes);
     p.region =

@@ -111,7 +111,7 @@ ibv_pd* ibv_alloc_pd(ibv_context* context) {
     return failed_with<ibv_pd>(ENOMEM);
   }
   pd->domain = ++last_domain;
-  pd->base.context = context;
+  pd->context = pd->base.context = context;
   pd->base.handle = pd->domain;
   hold(context);
   return &pd->base;
@@ -125,7 +125,7 @@ int ibv_dealloc_pd(ibv_pd* pd) {
   if (own->users.load() != 0) {
     return failed(EBUSY);
   }
-  drop(pd->context);
+  drop(own->context);
   delete own;
   --domains;
   return 0;

@@ -29,6 +29,7 @@ void drop(ibv_context* context);
 
 struct Pd {
   ibv_pd base;
+  ibv_context* context;
   uint32_t domain;  ///< = base.handle
   std::atomic<uint32_t> users;
 };
@@ -144,7 +145,9 @@ struct Qp {
 };
 
 /// Whether the public part still says what this library put there.
-inline bool intact(const Pd& pd) { return pd.base.handle == pd.domain; }
+inline bool intact(const Pd& pd) {
+  return pd.base.handle == pd.domain && pd.base.context == pd.context;
+}
 inline bool intact(const Mr& mr) {
   return mr.base.handle == mr.handle && mr.base.context == mr.context;
 }

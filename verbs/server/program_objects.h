@@ -18,8 +18,8 @@
 
 namespace mrclab::verbs {
 
-/// A memory region. Receives that are posted keep it beyond its deregistration, but what packets bring then goes
-/// nowhere, as a page that a NIC has pinned is nobody's any more.
+/// A memory region. Receives that are posted keep it beyond its deregistration. A SEND that would use one up then fails,
+/// and the rest of one that has begun goes nowhere, as a page that a NIC has pinned is nobody's any more.
 class RegionObject : public endpoint::RegionAccess {
  public:
   RegionObject(const ProgramMemory& memory, const RegionRequest& request, uint32_t domain)
@@ -37,6 +37,7 @@ class RegionObject : public endpoint::RegionAccess {
       std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     }
   }
+  bool registered() const override { return alive_; }
   void end() { alive_ = false; }
   /// May `length` bytes at `address`, as a scatter list of this domain names them, be used so?
   bool allows(uint64_t address, uint32_t length, uint32_t domain, bool to_write) const {

@@ -140,7 +140,7 @@ int VerbsSession::create_srq(const SrqRequest& request, Reply& reply) {
   const uint32_t domain = domain_of(request.domain);
   if (handle == 0 || domain == 0 || work_places_ + request.max_wr > kMaxWork) return ENOMEM;
   const endpoint::SrqHandle device =
-      device_.create_shared_receive_queue({.max_wr = request.max_wr, .limit = 0, .domain = domain});
+      device_.create_shared_receive_queue({.max_wr = request.max_wr, .limit = 0});
   work_places_ += request.max_wr;
   srqs_.put(handle, std::make_unique<SrqObject>(SrqObject{handle, device, request, domain}));
   programs_.own(device, this);

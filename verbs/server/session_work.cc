@@ -33,6 +33,9 @@ WorkSge sge_at(const uint8_t* tail, uint32_t number) {
   return sge;
 }
 
+/// What an atomic brings back.
+constexpr uint64_t kAtomicBytes = 8;
+
 bool is_inline(const WorkRecord& record) { return (record.flags & kInline) != 0; }
 
 /// Of the message; 64 bits, because each of its pieces has up to 2^32 - 1.
@@ -168,6 +171,8 @@ bool VerbsSession::try_post(QpObject& qp, const uint8_t* bytes) {
   } else if (takes_bytes(record.opcode)) {
     if (!gather(qp, record, tail, length, work)) work.local_error = WorkStatus::kLocalProtection;
     slot.bytes = work.storage ? length : 0;
+  } else if (is_atomic(record.opcode) && length != kAtomicBytes) {
+    work.local_error = WorkStatus::kLocalLength;
   } else if (!scatter(record, tail, qp.domain, slot, work.into)) {
     work.local_error = WorkStatus::kLocalProtection;
   }

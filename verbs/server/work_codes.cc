@@ -46,6 +46,8 @@ bool has_immediate(uint32_t opcode) {
   return opcode == kWriteImmediate || opcode == kSendImmediate;
 }
 
+bool is_atomic(uint32_t opcode) { return opcode == kCompareSwap || opcode == kFetchAdd; }
+
 bool takes_bytes(uint32_t opcode) { return opcode <= kSendImmediate; }
 
 uint32_t status_code(endpoint::WorkStatus status) {
@@ -55,6 +57,7 @@ uint32_t status_code(endpoint::WorkStatus status) {
     case endpoint::WorkStatus::kLocalQpOperation: return 2;
     case endpoint::WorkStatus::kLocalProtection: return 4;
     case endpoint::WorkStatus::kFlushError: return 5;
+    case endpoint::WorkStatus::kLocalAccess: return 8;
     case endpoint::WorkStatus::kRemoteInvalidRequest: return 9;
     case endpoint::WorkStatus::kRemoteAccessError: return 10;
     case endpoint::WorkStatus::kRemoteOperationError: return 11;

@@ -35,6 +35,7 @@ uint32_t completion_opcode(uint32_t opcode);
 bool has_immediate(uint32_t opcode);
 /// Does it send bytes of its scatter list, instead of bringing some?
 bool takes_bytes(uint32_t opcode);
+bool is_atomic(uint32_t opcode);
 /// ibv_wc_status.
 uint32_t status_code(endpoint::WorkStatus status);
 

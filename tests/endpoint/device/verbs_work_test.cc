@@ -168,6 +168,12 @@ TEST_CASE(
                             .pieces = {{&lab.far.access, 0, 500}},
                             .local_error = WorkStatus::kLocalProtection}) == PostResult::kOk);
   }
+  SUBCASE("wrong key, of which no piece is known") {
+    broken = true;
+    CHECK(lab.far.device->post_receive(
+              lab.far.qpn, {.id = 1, .pieces = {}, .local_error = WorkStatus::kLocalProtection}) ==
+          PostResult::kOk);
+  }
   CHECK(lab.far.receive(2, 0, 500) == PostResult::kOk);
   CHECK(lab.near.post(lab.send(3, data)) == PostResult::kOk);
   lab.run_for(us(100));

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -224,6 +225,11 @@ TEST_CASE(
           garbled(pair.cq->handle, [&] { return verbs.destroy_cq(pair.cq); });
           garbled(pair.mr->handle, [&] { return verbs.dereg_mr(pair.mr); });
           garbled(pair.pd->handle, [&] { return verbs.dealloc_pd(pair.pd); });
+          ibv_pd* const idle = verbs.alloc_pd(pair.context);
+          ibv_context* const own = std::exchange(idle->context, nullptr);
+          expect(verbs.dealloc_pd(idle) == ENOENT && errno == ENOENT, "another context");
+          idle->context = own;
+          expect(verbs.dealloc_pd(idle) == 0, "its own context");
           expect(verbs.dealloc_pd(pair.pd) == EBUSY && verbs.destroy_cq(pair.cq) == EBUSY,
                  "in use");
           pair.destroy();

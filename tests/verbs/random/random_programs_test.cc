@@ -76,7 +76,9 @@ class Programs {
       if (status == 0) continue;
       told_ += shared_->complaint.text[side][0] != 0
                    ? shared_->complaint.text[side]
-                   : "side " + std::to_string(side) + " died: " + std::to_string(status);
+                   : "side " + std::to_string(side) + " of seed " +
+                         std::to_string(shared_->meeting.sides[side].seed.load()) +
+                         " died: " + std::to_string(status);
       kill(1 - side);  // It waits for the other.
     }
     return sides_[0] > 0 || sides_[1] > 0;

@@ -18,7 +18,7 @@ using verbs::client_test::Failure;
 using verbs::client_test::Verbs;
 
 constexpr uint32_t kDepth = 16;
-constexpr unsigned kSeconds = 120;  ///< that no program may take, on however busy a machine
+constexpr unsigned kSeconds = 900;  ///< that no program may take, on however busy a machine
 constexpr int kAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                         IBV_ACCESS_REMOTE_ATOMIC;
 
@@ -306,6 +306,7 @@ void run_random_programs(const Verbs& verbs, Meeting& meeting, int side, bool ro
   };
   for (uint64_t seed = from; seed < to; ++seed) try {
       ::alarm(kSeconds);
+      meeting.sides[side].seed.store(seed);
       const Plan plan(seed, roce);
       Side mine(verbs, context, meeting, side, plan);
       meet();

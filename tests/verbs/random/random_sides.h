@@ -12,6 +12,7 @@ namespace mrclab::test {
 struct Meeting {
   struct Side {
     std::atomic<uint32_t> arrived{0};
+    std::atomic<uint64_t> seed{0};  ///< whose plan it runs
     ibv_gid gid;
     uint32_t qpn[Plan::kQps];
     uint32_t rkey;
