@@ -11,6 +11,7 @@
 #include "endpoint/host/host_config.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
+#include "endpoint/workload/stream_contents.h"
 
 namespace mrclab::endpoint {
 
@@ -18,6 +19,7 @@ namespace mrclab::endpoint {
 struct HostMemory {
   MemoryRegistry regions;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers;
+  std::vector<std::unique_ptr<StreamInbox>> inboxes;  ///< in place of a region's bytes
 };
 
 class WorkloadBuilder {
@@ -48,6 +50,9 @@ class WorkloadBuilder {
   void add_ping_pong(const Context& context, const PingPongSpec& spec);
   void add_job(const Context& context, const JobWorkload& spec);
   QpHandle handle_of(const EndPlan& end) const;
+  /// Where contents of this connection's stream are noted instead of written; null: nowhere. RC copies what it sends.
+  StreamSource* source_of(const Context& context, const ConnectionPlan& connection,
+                          const StreamLayout& layout) const;
   Memory send_buffer(uint64_t size);
   Memory region(const RegionPlan& plan);
   void add_application(std::unique_ptr<Application> application,
