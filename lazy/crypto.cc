@@ -1,5 +1,6 @@
 // libcrypto: SHA-256 of histories and of a run's files, base64 and random bits for pages.
 
+#define OPENSSL_SUPPRESS_DEPRECATED  // fabric/base/sha256.h
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
@@ -16,27 +17,18 @@ auto call_crypto(const char* name, Arguments... arguments) {
 
 }  // namespace
 
-unsigned char* SHA256(const unsigned char* data, size_t bytes, unsigned char* hash) {
-  return call_crypto<&SHA256>("SHA256", data, bytes, hash);
+int SHA256_Init(SHA256_CTX* context) { return call_crypto<&SHA256_Init>("SHA256_Init", context); }
+int SHA256_Update(SHA256_CTX* context, const void* data, size_t bytes) {
+  return call_crypto<&SHA256_Update>("SHA256_Update", context, data, bytes);
+}
+int SHA256_Final(unsigned char* hash, SHA256_CTX* context) {
+  return call_crypto<&SHA256_Final>("SHA256_Final", hash, context);
 }
 
 const EVP_MD* EVP_sha256() { return call_crypto<&EVP_sha256>("EVP_sha256"); }
 int EVP_Digest(const void* data, size_t bytes, unsigned char* hash, unsigned int* hash_bytes,
                const EVP_MD* type, ENGINE* engine) {
   return call_crypto<&EVP_Digest>("EVP_Digest", data, bytes, hash, hash_bytes, type, engine);
-}
-EVP_MD_CTX* EVP_MD_CTX_new() { return call_crypto<&EVP_MD_CTX_new>("EVP_MD_CTX_new"); }
-void EVP_MD_CTX_free(EVP_MD_CTX* context) {
-  call_crypto<&EVP_MD_CTX_free>("EVP_MD_CTX_free", context);
-}
-int EVP_DigestInit_ex(EVP_MD_CTX* context, const EVP_MD* type, ENGINE* engine) {
-  return call_crypto<&EVP_DigestInit_ex>("EVP_DigestInit_ex", context, type, engine);
-}
-int EVP_DigestUpdate(EVP_MD_CTX* context, const void* data, size_t bytes) {
-  return call_crypto<&EVP_DigestUpdate>("EVP_DigestUpdate", context, data, bytes);
-}
-int EVP_DigestFinal_ex(EVP_MD_CTX* context, unsigned char* hash, unsigned int* hash_bytes) {
-  return call_crypto<&EVP_DigestFinal_ex>("EVP_DigestFinal_ex", context, hash, hash_bytes);
 }
 
 int EVP_EncodeBlock(unsigned char* text, const unsigned char* data, int bytes) {

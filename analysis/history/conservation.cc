@@ -4,6 +4,7 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
+#include "fabric/history/content_hash.h"
 #include "fabric/neighbours/lldp_frame.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/topology/scheduler_weights.h"
@@ -37,22 +38,19 @@ WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> sc
   return worst;
 }
 
-/// A hash of both hosts' addresses. `bytes` must hold the frame up to and including its BTH.
-uint32_t peers_of(std::span<const uint8_t> bytes, Encapsulation kind) {
-  const bool ipv4 = kind == Encapsulation::kIpv4;
-  const uint8_t* at = &bytes[layout_of(kind).ip + (ipv4 ? 12 : 8)];
-  uint64_t mixed = 0;
-  for (size_t left = ipv4 ? 1 : 4; left > 0; --left, at += sizeof(uint64_t)) {
-    mixed = mix64(mixed ^ load_be<uint64_t>(at));
-  }
-  return static_cast<uint32_t>(mixed);
-}
-
 /// The traffic class of an IPv6 frame; 0 for any other frame.
 uint8_t traffic_class_of(std::span<const uint8_t> bytes) {
   if (bytes.size() < kEthernetBytes + 2) return 0;
   if (load_be<uint16_t>(&bytes[kEthernetBytes - 2]) != kEthertypeIpv6) return 0;
   return static_cast<uint8_t>(load_be<uint16_t>(&bytes[kEthernetBytes]) >> 4);
+}
+
+/// Whole up to its BTH, and for an MRC port.
+bool has_mrc_port(std::span<const uint8_t> bytes, Encapsulation kind) {
+  const FrameLayout at = layout_of(kind);
+  if (bytes.size() < at.after_bth) return false;
+  const uint16_t port = load_be<uint16_t>(&bytes[at.udp + 2]);
+  return port == kMrcUdpPort || port == kMrcUdpPortAlternate;
 }
 
 Bytes longest_frame(const Topology& topology) { return wire_length({topology.pmtu + 256u}); }
@@ -208,9 +206,9 @@ Balance Conservation::inside(NodeId id) const {
     if (out > balance.taken && !node.may_copy) balance.invented = out - balance.taken;
   }
   const FabricTime due_until = in_due_until(node.longest_residence());
-  for (const auto& [name, frames] : node.inside) {
+  node.inside.for_each([&](const Inside& frames) {
     if (frames.since <= due_until) balance.missing += frames.frames;
-  }
+  });
   return balance;
 }
 
@@ -220,21 +218,18 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_
          (uint64_t{peers} << 32 | ev.value);
 }
 
-/// Reads at fixed offsets, as the digest does (fabric/history/history.cc).
+/// Reads at fixed offsets, as the digest does (fabric/history/history.cc). The digest hashes the content of a packet
+/// with a carrier once for all its ports; that is its name, too.
 uint64_t name_of_frame(const Frame& frame) {
   if (!frame) return 0;
   const std::span<const uint8_t> bytes = frame.bytes();
-  if (is_mac_control(bytes) || is_lldp(bytes)) return kLinkLocalFrame;
-  const uint64_t other = is_from_speaker(false, traffic_class_of(bytes)) ? kLinkLocalFrame : 0;
   const std::optional<Encapsulation> kind = encapsulation_of(bytes);
-  if (!kind) return other;
-  const FrameLayout at = layout_of(*kind);
-  if (bytes.size() < at.after_bth) return other;
-  const uint16_t port = load_be<uint16_t>(&bytes[at.udp + 2]);
-  if (port != kMrcUdpPort && port != kMrcUdpPortAlternate) return other;
-  const uint8_t* const bth = &bytes[at.bth];
-  return name_of_frame(static_cast<Opcode>(bth[0]), Qpn{load_be24(bth + 5)},
-                       Psn{load_be24(bth + 9)}, entropy_of(bytes, *kind), peers_of(bytes, *kind));
+  if (!kind || !has_mrc_port(bytes, *kind)) {
+    if (is_mac_control(bytes) || is_lldp(bytes)) return kLinkLocalFrame;
+    return is_from_speaker(false, traffic_class_of(bytes)) ? kLinkLocalFrame : 0;
+  }
+  const uint64_t hash = content_hash(frame);
+  return hash == 0 || hash == kLinkLocalFrame ? 1 : hash;
 }
 
 }  // namespace mrclab::analysis

@@ -20,9 +20,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
+#include "analysis/history/name_table.h"
 #include "fabric/node/effect.h"
 #include "fabric/node/node.h"
 #include "fabric/packet/headers.h"
@@ -44,7 +44,8 @@ struct Balance {
 
 /// A hash of what a frame keeps on its way through a switch; one value for
 /// all frames that are not MRC. `peers` separates pairs of hosts, because
-/// all endpoint probes and their answers share a QPN.
+/// all endpoint probes and their answers share a QPN. Names of frames and names of their records are not the same, and
+/// are never counted together.
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
 uint64_t name_of_frame(const Frame& frame);
 
@@ -106,7 +107,7 @@ class Conservation {
     bool mrc = false, roce = false;  // data of either kind was in a queue of it
     bool may_copy = false;
     bool renames = false;  // it damages frames at some time: then they can only be counted
-    std::unordered_map<uint64_t, Inside> inside = {};  // by name; lookup only, and a sum
+    NameTable<Inside> inside = {};
     FabricTime longest_residence() const { return residence[mrc && roce ? 1 : 0]; }
   };
   /// `may_be_copy`: the frame leaves through a port that sends frames twice at some time.

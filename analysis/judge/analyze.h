@@ -64,6 +64,9 @@ struct RunInputs {
   /// What jobs came to, but for faults and losses of their steps, which the judge adds.
   std::vector<JobResult> jobs = {};
   AloneRun alone = {};
+  /// Is the verdict wanted for its result, its checks and the history alone? Then faults, blame, notes and most metrics
+  /// stay empty.
+  bool checks_alone = false;
   SideBySide side_by_side = {};  ///< to use several cores; empty: one. What is found is the same
 };
 

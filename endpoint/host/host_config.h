@@ -6,6 +6,7 @@
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/nic/path_mapper.h"
 #include "endpoint/plan/connection_plan.h"
+#include "endpoint/workload/stream_contents.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/base/units.h"
 
@@ -27,6 +28,10 @@ struct HostConfig {
   /// simulator may set this, because its hosts keep their memory as long as there are frames, and so may a driver
   /// that sends each frame in the tick in which the host made it.
   bool payload_lent = false;
+  /// Where streams note what they send instead of writing it (endpoint/workload/stream_contents.h), for a caller that
+  /// makes all hosts, has `payload_lent` set, and shows nobody the bytes of a payload. Outlives the hosts and their frames;
+  /// null: they write it.
+  StreamContents* contents = nullptr;
   /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
   /// has it; used by the constructor only. Null: the host works it out.
   const std::vector<ConnectionPlan>* connections = nullptr;

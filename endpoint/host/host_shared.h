@@ -19,7 +19,7 @@ namespace mrclab::endpoint {
 struct HostShared {
   /// `paths`: null for the paths of the topology; it outlives the host.
   HostShared(const NodeEnvironment& node_environment, const TransportProfile& transport,
-             const PathMapper* mapper, bool elided, bool lent)
+             const PathMapper* mapper, bool elided, bool lent, bool stays = false)
       : environment(node_environment),
         topology(environment.topology),
         self(topology.node(environment.self).index),
@@ -29,6 +29,7 @@ struct HostShared {
         maker(environment.frames, paths, self,
               {.icrc = profile.icrc, .lends = lent, .dscps = profile.dscps}),
         payload_elided(elided),
+        payload_stays(stays),
         all_ports(topology.planes >= 32 ? ~0u : (1u << topology.planes) - 1),
         events(topology.planes, topology.host_latency) {
     stats.planes.resize(topology.planes);
@@ -48,6 +49,7 @@ struct HostShared {
   const PathMapper& paths;
   PacketMaker maker;
   const bool payload_elided;
+  const bool payload_stays;  ///< a lent one, as long as there are frames
   const uint32_t all_ports;  ///< bits
   FabricTime now;            ///< of the event in hand
   HostStats stats;

@@ -23,7 +23,7 @@ NicPorts::NicPorts(HostShared& host)
       idle_(host.all_ports) {
   ports_.reserve(host.topology.planes);
   for (uint32_t p = 0; p < host.topology.planes; ++p) {
-    ports_.emplace_back(host.environment, PortId{p});
+    ports_.emplace_back(host.environment, PortId{p}, host.payload_stays);
   }
 }
 

@@ -71,7 +71,8 @@ class NicPorts {
 
  private:
   struct Port {
-    Port(const NodeEnvironment& environment, PortId id) : nic(environment, id) {}
+    Port(const NodeEnvironment& environment, PortId id, bool payload_stays)
+        : nic(environment, id, payload_stays) {}
     NicPort nic;
     uint32_t notice_generation = 0;
   };

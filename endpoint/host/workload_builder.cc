@@ -23,6 +23,7 @@ struct WorkloadBuilder::Context {
   FabricTime start;
   FabricTime end;
   const std::vector<ConnectionPlan>& plan;
+  StreamContents* contents = nullptr;  ///< HostConfig::contents
 
   WorkReport report(uint32_t from, uint32_t to, uint32_t queue, Bytes unit) const {
     WorkReport report;
@@ -39,7 +40,8 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
                                        const std::vector<ConnectionPlan>& plan) {
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
-    const Context context{w, start_of(spec), config.end, plan};
+    const Context context{w, start_of(spec), config.end, plan,
+                          config.payload_elided ? nullptr : config.contents};
     const auto paced = [&](Bytes message, Probability load) {
       return message_interval(message, host_.profile.pmtu, host_.topology.host_rate,
                               host_.topology.planes, load);
@@ -63,6 +65,13 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
       add_job(context, *job);
     }
   }
+}
+
+StreamSource* WorkloadBuilder::source_of(const Context& context, const ConnectionPlan& connection,
+                                         const StreamLayout& layout) const {
+  const TransportKind transport = connection.transport.value_or(host_.profile.transport);
+  const bool noted = context.contents != nullptr && transport != TransportKind::kRoce;
+  return noted ? &context.contents->source(connection.number, layout) : nullptr;
 }
 
 Memory WorkloadBuilder::send_buffer(uint64_t size) {
@@ -171,7 +180,8 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       StreamSender::Config c(layout);
       c.seed = seed;
       c.qp = handle_of(connection.initiator);
-      c.memory = send_buffer(layout.region_size().value);
+      c.source = source_of(context, connection, layout);
+      c.memory = c.source != nullptr ? c.source->memory() : send_buffer(layout.region_size().value);
       c.remote_va = connection.region.va;
       c.remote_rkey = connection.region.rkey;
       c.count = count;
@@ -191,7 +201,15 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
       StreamReceiver::Config c(layout);
       c.seed = seed;
       c.qp = handle_of(connection.acceptor);
-      c.memory = region(connection.region);
+      if (const StreamSource* source = source_of(context, connection, layout)) {
+        memory_.inboxes.push_back(
+            std::make_unique<StreamInbox>(layout, host_.profile.pmtu, *source));
+        c.inbox = memory_.inboxes.back().get();
+        memory_.regions.add_external(connection.region, *memory_.inboxes.back(), AccessFlags::all(),
+                                     0);
+      } else {
+        c.memory = region(connection.region);
+      }
       c.count = count;
       add_application(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
     }

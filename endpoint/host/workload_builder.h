@@ -11,6 +11,7 @@
 #include "endpoint/host/host_config.h"
 #include "endpoint/host/host_shared.h"
 #include "endpoint/queue_pair/queue_pair_table.h"
+#include "endpoint/workload/stream_contents.h"
 
 namespace mrclab::endpoint {
 
@@ -20,6 +21,7 @@ class JobWork;
 struct HostMemory {
   MemoryRegistry regions;
   std::vector<std::unique_ptr<uint8_t[]>> send_buffers;
+  std::vector<std::unique_ptr<StreamInbox>> inboxes;  ///< in place of a region's bytes
 };
 
 class WorkloadBuilder {
@@ -54,6 +56,9 @@ class WorkloadBuilder {
   JobWork* add_attempt(const Context& context, const JobWorkload& job, JobPart part);
   void add_agent(const Context& context, const JobWorkload& job, std::vector<JobWork*> attempts);
   QpHandle handle_of(const EndPlan& end) const;
+  /// Where contents of this connection's stream are noted instead of written; null: nowhere. RC copies what it sends.
+  StreamSource* source_of(const Context& context, const ConnectionPlan& connection,
+                          const StreamLayout& layout) const;
   Memory send_buffer(uint64_t size);
   Memory region(const RegionPlan& plan);
   void add_application(std::unique_ptr<Application> application,

@@ -17,12 +17,13 @@ EgressWire::Site site_of(const NodeEnvironment& environment, PortId id) {
 
 }  // namespace
 
-NicPort::NicPort(const NodeEnvironment& environment, PortId id)
+NicPort::NicPort(const NodeEnvironment& environment, PortId id, bool payload_stays)
     : in(environment.topology.wire(environment.topology.port({environment.self, id}).in),
          environment.topology.host_latency),
       out_wire(site_of(environment, id)),
       environment_(environment),
-      id_(id) {}
+      id_(id),
+      payload_stays_(payload_stays) {}
 
 bool NicPort::queue_control(Frame frame) { return control_.push(std::move(frame)); }
 
@@ -80,7 +81,8 @@ FabricTime NicPort::send(Frame frame, QueueClass queue, bool is_copy, FabricTime
   const WireFate fate = out_wire.start_frame(frame, end, is_copy);
   if (fate.again) {
     copy_ = frame.twin();
-    if (copy_) hold_payload(copy_);  // it leaves later, when the lent payload may be reused
+    if (copy_ && !payload_stays_)
+      hold_payload(copy_);  // it leaves later, when the lent payload may be reused
     copy_queue_ = queue;
   }
   out.transmit({id_, std::move(frame), now, end, fate.flight, fate.lost});

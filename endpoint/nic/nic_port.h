@@ -27,8 +27,9 @@ class NicPort {
  public:
   static constexpr size_t kControlQueueLimit = 4096;
 
-  /// `environment` outlives it.
-  NicPort(const NodeEnvironment& environment, PortId id);
+  /// `environment` outlives it. `payload_stays`: a lent payload lies still as long as there are frames (Frame::lent), and
+  /// not only until the next tick.
+  NicPort(const NodeEnvironment& environment, PortId id, bool payload_stays = false);
 
   bool avoided() const { return avoided_; }
   bool carrier() const { return carrier_; }
@@ -89,6 +90,7 @@ class NicPort {
 
   const NodeEnvironment& environment_;
   PortId id_;
+  bool payload_stays_;
   Fifo<Frame> control_{kControlQueueLimit};
   uint64_t control_lead_ =
       0;  ///< bytes that control was sent ahead of its part since the port was idle

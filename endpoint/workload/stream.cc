@@ -47,7 +47,12 @@ bool StreamSender::post_next(Verbs& verbs) {
   const uint64_t number = posted_;
   const Memory local =
       config_.memory.subspan(config_.layout.offset(number), config_.layout.message().value);
-  fill_ramp(local, 0, message_ramp(config_.seed, number));
+  const Ramp contents = message_ramp(config_.seed, number);
+  if (config_.source != nullptr) {
+    config_.source->put(number, contents);
+  } else {
+    fill_ramp(local, 0, contents);
+  }
   WriteRequest request;
   request.id = number;
   request.local = local;
@@ -80,11 +85,16 @@ void StreamReceiver::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t im
   const uint32_t fresh = immediate - static_cast<uint32_t>(verified_);
   // More messages than the ring holds cannot have arrived unread.
   for (uint32_t i = 0; i < std::min(fresh, config_.layout.slots()); ++i, ++verified_) {
-    const ConstMemory message =
-        config_.memory.subspan(config_.layout.offset(verified_), config_.layout.message().value);
-    verbs.report_verified(
-        message.size(), count_mismatched_bytes(message, 0, message_ramp(config_.seed, verified_)));
+    verbs.report_verified(config_.layout.message().value, count_mismatched_bytes());
   }
+}
+
+uint64_t StreamReceiver::count_mismatched_bytes() const {
+  const Ramp expected = message_ramp(config_.seed, verified_);
+  if (config_.inbox != nullptr) return config_.inbox->count_mismatched_bytes(verified_, expected);
+  const ConstMemory message =
+      config_.memory.subspan(config_.layout.offset(verified_), config_.layout.message().value);
+  return endpoint::count_mismatched_bytes(message, 0, expected);
 }
 
 }  // namespace mrclab::endpoint

@@ -17,6 +17,7 @@
 #include "endpoint/base/application.h"
 #include "endpoint/workload/arrival_times.h"
 #include "endpoint/workload/ramp.h"
+#include "endpoint/workload/stream_contents.h"
 #include "endpoint/workload/stream_layout.h"
 #include "endpoint/workload/stream_pacer.h"
 #include "fabric/topology/topology.h"
@@ -33,7 +34,8 @@ class StreamSender : public Application, private PacedSender {
     StreamLayout layout;
     uint64_t seed = 0;  ///< from the run's seed and this stream, the same at both ends
     QpHandle qp;
-    Memory memory;  ///< region_size() bytes to send from
+    Memory memory;                   ///< region_size() bytes to send from
+    StreamSource* source = nullptr;  ///< of `memory`, where contents are noted instead of written
     uint64_t remote_va = 0;
     uint32_t remote_rkey = 0;
     uint64_t count = 0;           ///< 0: until `end`
@@ -82,7 +84,8 @@ class StreamReceiver : public Application {
     uint64_t seed = 0;
     QpHandle qp;
     ConstMemory memory;
-    uint64_t count = 0;  ///< 0: unknown
+    const StreamInbox* inbox = nullptr;  ///< in place of `memory`
+    uint64_t count = 0;                  ///< 0: unknown
   };
   explicit StreamReceiver(const Config& config) : config_(config) {}
 
@@ -100,6 +103,9 @@ class StreamReceiver : public Application {
   }
 
  private:
+  /// Bytes of the next message that are not what was sent.
+  uint64_t count_mismatched_bytes() const;
+
   Config config_;
   uint64_t verified_ = 0;
   bool dead_ = false;

@@ -1,7 +1,5 @@
 #include "fabric/history/history.h"
 
-#include <openssl/sha.h>
-
 // Header alone: a call into the library would cost as much as the hash of so short a record.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -13,6 +11,8 @@
 #include <tuple>
 
 #include "fabric/base/byte_order.h"
+#include "fabric/base/sha256.h"
+#include "fabric/history/content_hash.h"
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 
@@ -196,11 +196,13 @@ uint64_t hash_of_content(const ContentBytes& content) {
   return hash;
 }
 
-inline uint64_t content_hash(const Frame& frame) {
+inline uint64_t known_content(const Frame& frame) {
   return frame && frame.content() != 0 ? frame.content() : find_content(frame);
 }
 
 }  // namespace
+
+uint64_t content_hash(const Frame& frame) { return known_content(frame); }
 
 HistoryBytes history_record(const PacketRecord& record) {
   HistoryBytes out;
@@ -220,7 +222,7 @@ void HistoryDigest::packet(const PacketRecord& record) {
   if (record.t > end_) return;
   ChainedRecord chained;
   put_hop(record, chained.data() + kHashBytes);
-  store_be<uint64_t>(chained.data() + kHashBytes + kHopBytes, content_hash(record.frame));
+  store_be<uint64_t>(chained.data() + kHashBytes + kHopBytes, known_content(record.frame));
   append(record, chained);
 }
 
@@ -289,9 +291,7 @@ std::string history_sha256(std::vector<HistoryStream> streams) {
     bytes.insert(bytes.end(), count.begin(), count.end());
     bytes.insert(bytes.end(), stream.hash.begin(), stream.hash.end());
   }
-  std::array<uint8_t, SHA256_DIGEST_LENGTH> hash;
-  ::SHA256(bytes.data(), bytes.size(), hash.data());
-  return to_hex(hash);
+  return hex_of(sha256_of(bytes));
 }
 
 std::string history_to_text(std::span<const HistoryStream> streams) {

@@ -252,7 +252,7 @@ SeedResult seed_result(const ChaosScenario& drawn, const analysis::Verdict& verd
 
 SeedResult run_chaos_seed(const ChaosBase& base, uint64_t seed) {
   const ChaosScenario drawn = chaos_scenario(base, seed);
-  return seed_result(drawn, run_watched(drawn.scenario));
+  return seed_result(drawn, run_checked(drawn.scenario));
 }
 
 ChaosBase with_traffic(ChaosBase base) {

@@ -1,13 +1,13 @@
 #include "lab/chaos/chaos_result.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
 
+#include "fabric/base/sha256.h"
 #include "fabric/text/json_text.h"
 #include "fabric/text/schema_id.h"
 #include "fabric/text/visible_text.h"
@@ -90,11 +90,7 @@ SeedResult seed_result_from_json(const std::string& text) {
 }
 
 std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> hash{};
-  ::SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), hash.data());
-  std::string hex;
-  for (const unsigned char byte : hash) hex += fmt::format("{:02x}", byte);
-  return hex;
+  return hex_of(sha256_of({reinterpret_cast<const uint8_t*>(text.data()), text.size()}));
 }
 
 std::string digest_of_results(const ChaosReport& report) {

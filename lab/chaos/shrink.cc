@@ -33,7 +33,7 @@ std::string failing_checks(
     const std::function<void()>& waiting = [] {}) {
   TaskPool pool(1, [&](uint64_t) {
     std::string names;
-    for (const analysis::CheckResult& check : run_watched(scenario).checks) {
+    for (const analysis::CheckResult& check : run_checked(scenario).checks) {
       if (check.result == analysis::Result::kFail) names += check.name + "\n";
     }
     return names;

@@ -8,7 +8,10 @@ namespace {
 
 constexpr const char* kTunables = "GLIBC_TUNABLES";
 /// hugetlb=1: madvise(MADV_HUGEPAGE); the heap grows by 64 MiB, since in small steps no page of 2 MiB fits.
-constexpr const char* kHugePages = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864";
+/// What is freed stays for what is allocated next, up to 256 MiB: the kernel clears each page that it gives again.
+constexpr const char* kHugePages =
+    "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=67108864:glibc.malloc.mmap_threshold=33554432:"
+    "glibc.malloc.trim_threshold=268435456";
 /// It says that the setting is ours, also where the system took kTunables away.
 constexpr const char* kAsked = "MRCLAB_HUGE_PAGES";
 

@@ -183,6 +183,15 @@ void set_last_words(const Scenario& scenario, const RunOptions& options,
                                    exact(*interrupted_at), to_string(scenario.stop()));
 }
 
+/// May judging take as long as a task that shows how far it is? It simulates the run again without its faults, and
+/// takes less than 100 ns for a byte of evidence. A thread for it would cost a small run more than the judge's checks.
+bool may_take_long(const RunOptions& options, const RunResult& result) {
+  constexpr double kShortSeconds = 0.2;
+  constexpr uint64_t kLittleEvidence = uint64_t{8} << 20;
+  return options.world == World::kLive || result.run_seconds > kShortSeconds ||
+         folder_bytes(result.folder) > kLittleEvidence;
+}
+
 /// Makes the verdict from the world's outcome. `happened`: the scenario with the faults that were
 /// added while it ran.
 void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcome&& outcome,
@@ -196,7 +205,9 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   }
   const auto start = SteadyClock::now();
   std::optional<Ticking> ticking;
-  if (options.progress) ticking.emplace("judging", evidence_text(result.folder.path));
+  if (options.progress && may_take_long(options, result)) {
+    ticking.emplace("judging", evidence_text(result.folder.path));
+  }
   std::optional<EndsAtOnce> at_once;
   set_last_words(scenario, options, outcome.interrupted_at, result, at_once);
   Scenario judged = happened.value_or(scenario);

@@ -50,6 +50,17 @@ analysis::Evidence evidence_of(const Scenario& scenario) {
                             watched_at_switches(scenario));
 }
 
+analysis::Verdict judged(const Scenario& scenario, bool checks_alone) {
+  analysis::Evidence evidence = evidence_of(scenario);
+  WorldOutcome outcome = watch(scenario, evidence);
+  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
+  analysis::RunInputs inputs = run_inputs(scenario, "sim", std::move(outcome));
+  inputs.checks_alone = checks_alone;
+  analysis::Verdict verdict = analysis::judge(inputs, evidence).verdict;
+  for (const analysis::CheckResult& check : programs) add_check(verdict, check);
+  return verdict;
+}
+
 }  // namespace
 
 std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario& scenario) {
@@ -62,14 +73,7 @@ std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario&
   return std::pair(first->t, last->t);
 }
 
-analysis::Verdict run_watched(const Scenario& scenario) {
-  analysis::Evidence evidence = evidence_of(scenario);
-  WorldOutcome outcome = watch(scenario, evidence);
-  const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
-  analysis::Verdict verdict =
-      analysis::judge(run_inputs(scenario, "sim", std::move(outcome)), evidence).verdict;
-  for (const analysis::CheckResult& check : programs) add_check(verdict, check);
-  return verdict;
-}
+analysis::Verdict run_watched(const Scenario& scenario) { return judged(scenario, false); }
+analysis::Verdict run_checked(const Scenario& scenario) { return judged(scenario, true); }
 
 }  // namespace mrclab::lab

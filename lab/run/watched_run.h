@@ -12,6 +12,8 @@ namespace mrclab::lab {
 
 /// The verdict that run_scenario would come to, metrics about files apart.
 analysis::Verdict run_watched(const Scenario& scenario);
+/// The same, but for what RunInputs::checks_alone leaves out.
+analysis::Verdict run_checked(const Scenario& scenario);
 
 /// When the first and when the last packet arrived in a run of it; nothing arrived: empty. A function of the scenario.
 std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario& scenario);

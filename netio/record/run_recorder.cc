@@ -96,11 +96,11 @@ void RunRecorder::packet(const PacketRecord& record) {
   if (watch_ != nullptr) watch_->packet(node_, record);
   if (record.t > end_) return;
   last_ = std::max(last_, record.t);
-  const HistoryBytes bytes = history_record(record);
-  history_.packet(record, bytes);
+  history_.packet(
+      record);  // which finds the hash of the content with the frame, behind its first port
   if (records_ != nullptr) {
     const uint32_t egress = record.direction == Direction::kEgress ? 1 : 0;
-    records_->write_record(bytes, first_stream_ + 2 * record.port.value + egress);
+    records_->write_record(history_record(record), first_stream_ + 2 * record.port.value + egress);
   }
   if (capture_ != nullptr && record.frame) capture(record);
 }

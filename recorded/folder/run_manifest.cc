@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "fabric/base/sha256.h"
 #include "fabric/text/yaml.h"
 #include "netio/system/file_descriptor.h"
 #include "recorded/folder/run_folder.h"
@@ -32,30 +32,6 @@ constexpr size_t kNamed = 4;  // in an error; the others are counted
 constexpr std::string_view kAbout =
     "# What the run left. To check it: sha256sum -c SHA256SUMS\n# not hashed: ";
 
-class Sha256Sum {
- public:
-  Sha256Sum() : context_(::EVP_MD_CTX_new()) {
-    check(context_ ? ::EVP_DigestInit_ex(context_.get(), ::EVP_sha256(), nullptr) : 0);
-  }
-  void update(const uint8_t* data, size_t size) {
-    check(::EVP_DigestUpdate(context_.get(), data, size));
-  }
-  std::string hex() {
-    std::array<uint8_t, kHexDigits / 2> hash{};
-    check(::EVP_DigestFinal_ex(context_.get(), hash.data(), nullptr));
-    return fmt::format("{:02x}", fmt::join(hash, ""));
-  }
-
- private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { ::EVP_MD_CTX_free(context); }
-  };
-  static void check(int result) {
-    if (result != 1) throw std::runtime_error("SHA-256 of a run's file: libcrypto refused");
-  }
-  std::unique_ptr<EVP_MD_CTX, Free> context_;
-};
-
 /// The hash of a file; empty for what is not hashed: a link, a pipe, a
 /// device, a file beyond the bound.
 std::optional<std::string> hash_of(const fs::path& path) {
@@ -66,14 +42,14 @@ std::optional<std::string> hash_of(const fs::path& path) {
   check_system_call("stat " + path.string(), ::fstat(file.get(), &status));
   if (!S_ISREG(status.st_mode)) return std::nullopt;
   if (static_cast<uint64_t>(status.st_size) > RunManifest::kHashedBytesMax) return std::nullopt;
-  Sha256Sum sum;
+  Sha256 sum;
   std::vector<uint8_t> chunk(kChunkBytes);
   for (uint64_t bytes = 0; bytes <= RunManifest::kHashedBytesMax;) {
     const ssize_t n = ::read(file.get(), chunk.data(), chunk.size());
     if (n < 0 && errno == EINTR) continue;
     check_system_call("read " + path.string(), n);
-    if (n == 0) return sum.hex();
-    sum.update(chunk.data(), static_cast<size_t>(n));
+    if (n == 0) return hex_of(sum.finish());
+    sum.update(std::span(chunk).first(static_cast<size_t>(n)));
     bytes += static_cast<uint64_t>(n);
   }
   return std::nullopt;  // it has grown beyond the bound while it was read

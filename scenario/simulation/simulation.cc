@@ -15,13 +15,14 @@ namespace {
 
 endpoint::HostConfig host_config(const Scenario& scenario,
                                  const std::vector<endpoint::ConnectionPlan>& connections,
-                                 bool payload_lent) {
+                                 bool payload_lent, endpoint::StreamContents* contents) {
   endpoint::HostConfig config;
   config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
   config.workloads = scenario.workload;
   config.end = scenario.end;
   config.payload_elided = scenario.payload_elided;
   config.payload_lent = payload_lent;
+  config.contents = contents;
   config.connections = &connections;
   return config;
 }
@@ -32,7 +33,9 @@ Simulation::Simulation(const Scenario& scenario, uint32_t threads,
                        const SimWorld::ObserverOf& observer_of, RankLink* ranks, Observed observed)
     : scenario_(scenario),
       connections_(connections_of(scenario)),
-      host_config_(host_config(scenario, connections_, observed == Observed::kHeaders)),
+      host_config_(
+          host_config(scenario, connections_, observed == Observed::kHeaders,
+                      observed == Observed::kHeaders && ranks == nullptr ? &contents_ : nullptr)),
       world_(
           scenario.topology,
           {.seed = scenario.seed,

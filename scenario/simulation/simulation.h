@@ -20,7 +20,8 @@ namespace mrclab::lab {
 class Simulation {
  public:
   /// Which bytes of a frame the observers read: headers alone, or payload and ICRC as well. If they read headers
-  /// alone, hosts copy no payload into frames; the receiver copies it from the sender's memory.
+  /// alone, hosts copy no payload into frames; the receiver copies it from the sender's memory, and of a stream it takes
+  /// note of it (endpoint/workload/stream_contents.h), unless ranks have to send it to one another.
   enum class Observed : uint8_t { kHeaders, kWholeFrames };
   /// `scenario` outlives it, and so do the observers (SimWorld: what several threads require of
   /// them) and the ranks that it is shared with, null for none.
@@ -56,6 +57,7 @@ class Simulation {
 
   const Scenario& scenario_;
   std::vector<endpoint::ConnectionPlan> connections_;
+  endpoint::StreamContents contents_;
   endpoint::HostConfig host_config_;
   SimWorld world_;
 };

@@ -180,7 +180,9 @@ nlohmann::ordered_json measure(const Case& c) {
   config.workloads = {permutation};
   config.end = c.end;
   config.payload_elided = c.elided;
-  config.payload_lent = true;  // as in a run without captures
+  config.payload_lent = true;  // as in a run without captures, here and below
+  endpoint::StreamContents contents;
+  config.contents = &contents;
   const auto connections = endpoint::plan_connections(topology, config.workloads, 1);
   config.connections = &connections;
   std::vector<std::unique_ptr<Digest>> digests;

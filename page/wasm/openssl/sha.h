@@ -1,5 +1,5 @@
 #pragma once
-// OpenSSL's SHA-256 of a whole text, which fabric/history/history.cc calls, over libmd's.
+// OpenSSL's SHA-256, which fabric/base/sha256.h calls, over libmd's.
 
 #include <sha2.h>
 
@@ -8,10 +8,17 @@
 
 #define SHA256_DIGEST_LENGTH 32
 
-inline unsigned char* SHA256(const unsigned char* data, std::size_t size, unsigned char* hash) {
-  SHA2_CTX context;
-  ::SHA256Init(&context);
-  ::SHA256Update(&context, data, size);
-  ::SHA256Final(hash, &context);
-  return hash;
+using SHA256_CTX = SHA2_CTX;
+
+inline int SHA256_Init(SHA256_CTX* context) {
+  ::SHA256Init(context);
+  return 1;
+}
+inline int SHA256_Update(SHA256_CTX* context, const void* data, std::size_t size) {
+  ::SHA256Update(context, static_cast<const std::uint8_t*>(data), size);
+  return 1;
+}
+inline int SHA256_Final(unsigned char* hash, SHA256_CTX* context) {
+  ::SHA256Final(hash, context);
+  return 1;
 }

@@ -1,0 +1,73 @@
+#pragma once
+// A table by the names of frames, which are hashes already: what is in a switch comes and goes within microseconds, so
+// entries lie side by side, and neither a new one nor one that goes asks the allocator. Lookup, and sums over all: the
+// order of entries means nothing.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace mrclab::analysis {
+
+template <class Value>
+class NameTable {
+ public:
+  /// The value of this name, made if it is not there. Valid until the next call.
+  Value& operator[](uint64_t name) {
+    if ((size_ + 1) * 2 > slots_.size()) grow();
+    Slot& slot = slots_[place_of(name)];
+    if (!slot.used) {
+      slot = {name, true, Value{}};
+      ++size_;
+    }
+    return slot.value;
+  }
+  /// The name must be there.
+  void erase(uint64_t name) {
+    size_t hole = place_of(name);
+    // Whoever was put behind it for want of room moves up (Knuth, algorithm 6.4R).
+    for (size_t at = next(hole); slots_[at].used; at = next(at)) {
+      const size_t wanted = slots_[at].name & (slots_.size() - 1);
+      if (((at - wanted) & (slots_.size() - 1)) < ((at - hole) & (slots_.size() - 1))) continue;
+      slots_[hole] = std::move(slots_[at]);
+      hole = at;
+    }
+    slots_[hole].used = false;
+    --size_;
+  }
+  size_t size() const { return size_; }
+  template <class Use>
+  void for_each(Use&& use) const {
+    for (const Slot& slot : slots_) {
+      if (slot.used) use(slot.value);
+    }
+  }
+
+ private:
+  struct Slot {
+    uint64_t name = 0;
+    bool used = false;
+    Value value = {};
+  };
+  size_t next(size_t at) const { return (at + 1) & (slots_.size() - 1); }
+  /// Where the name is, or where it would be put.
+  size_t place_of(uint64_t name) const {
+    size_t at = name & (slots_.size() - 1);
+    while (slots_[at].used && slots_[at].name != name) at = next(at);
+    return at;
+  }
+  void grow() {
+    constexpr size_t kFirst = 16;
+    std::vector<Slot> before(slots_.empty() ? kFirst : slots_.size() * 2);
+    before.swap(slots_);
+    for (Slot& slot : before) {
+      if (slot.used) slots_[place_of(slot.name)] = std::move(slot);
+    }
+  }
+
+  std::vector<Slot> slots_;  ///< a power of two, of which at most half are in use
+  size_t size_ = 0;
+};
+
+}  // namespace mrclab::analysis
