@@ -5,7 +5,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/nic/path_mapper.h"
-#include "endpoint/plan/connection_plan.h"
+#include "endpoint/plan/own_connections.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/base/units.h"
 
@@ -27,9 +27,9 @@ struct HostConfig {
   /// simulator may set this, because its hosts keep their memory as long as there are frames, and so may a driver
   /// that sends each frame in the tick in which the host made it.
   bool payload_lent = false;
-  /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
+  /// plan_connections() of these workloads, topology and seed by host, if the caller makes many hosts and
   /// has it; used by the constructor only. Null: the host works it out.
-  const std::vector<ConnectionPlan>* connections = nullptr;
+  const OwnConnections* connections = nullptr;
 };
 
 }  // namespace mrclab::endpoint

@@ -20,7 +20,8 @@ struct WorkloadBuilder::Context {
   uint32_t workload = 0;
   FabricTime start;
   FabricTime end;
-  const std::vector<ConnectionPlan>& plan;
+  std::vector<const ConnectionPlan*> own;  ///< those of this workload that begin or end here
+  uint32_t first = 0;                      ///< number of its first connection, wherever that is
 
   WorkReport report(uint32_t from, uint32_t to, uint32_t queue, Bytes unit) const {
     WorkReport report;
@@ -34,10 +35,19 @@ struct WorkloadBuilder::Context {
 };
 
 void WorkloadBuilder::add_applications(const HostConfig& config,
-                                       const std::vector<ConnectionPlan>& plan) {
+                                       const OwnConnections& connections) {
+  const std::vector<ConnectionPlan>& plan = connections.plan();
+  const std::span<const uint32_t> places = connections.of(host_.self);
+  size_t next = 0;  // both are in the order of workloads
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
-    const Context context{w, start_of(spec), config.end, plan};
+    Context context{w, start_of(spec), config.end, {}};
+    while (next < places.size() && plan[places[next]].workload == w) {
+      context.own.push_back(&plan[places[next++]]);
+    }
+    const auto before = [w](const ConnectionPlan& c) { return c.workload < w; };
+    context.first = static_cast<uint32_t>(std::partition_point(plan.begin(), plan.end(), before) -
+                                          plan.begin());
     const auto paced = [&](Bytes message, Probability load) {
       return message_interval(message, host_.profile.pmtu, host_.topology.host_rate,
                               host_.topology.planes, load);
@@ -91,8 +101,8 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
                                spec.hosts.begin());
   };
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     if (connection.initiator.host == host_.self) {
       const size_t to = rank_of(connection.acceptor.host);
       Collective::Link& link = c.links[c.schedule.link_between(c.rank, to)];
@@ -127,8 +137,8 @@ void WorkloadBuilder::add_slotted(const Context& context, const CollectiveSpec& 
     link.outgoing = send_buffer(c.program.inbox_size().value);
   }
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     const size_t number = c.program.link_between(rank_of(connection.initiator.host),
                                                  rank_of(connection.acceptor.host));
     SlottedCollective::Link& link = c.links[number];
@@ -157,12 +167,11 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
   // A load is that of all of them together (endpoint/workload/stream_pacer.h).
   const uint64_t qps = streams.qps;
   std::map<uint32_t, std::shared_ptr<StreamPacer>> pacers;  // by destination
-  for (uint32_t i = 0; i < context.plan.size(); ++i) {
-    const ConnectionPlan& connection = context.plan[i];
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     const StreamLayout layout(streams.message, connection.in_flight);
     const uint64_t seed =
-        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | i));
+        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | connection.number));
     const uint64_t count =
         streams.count == 0 ? 0 : (streams.count - connection.queue + qps - 1) / qps;
     if (connection.initiator.host == host_.self) {
@@ -197,8 +206,9 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
 }
 
 void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& spec) {
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload || !connection.way_back) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
+    if (!connection.way_back) continue;
     for (const bool pings : {true, false}) {
       const EndPlan& mine = pings ? connection.initiator : connection.acceptor;
       if (mine.host != host_.self) continue;
@@ -235,10 +245,10 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   c.report = context.report(host_.self, host_.self, 0, {});
   std::vector<JobInbox::Config> inboxes;
   std::vector<QpHandle> out;
-  size_t number = 0;  // connections stand in the order of pairs, `qps` for each
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
-    const JobPair& pair = job.plan->pairs.at(number++ / job.qps);
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
+    // Connections stand in the order of pairs, `qps` for each.
+    const JobPair& pair = job.plan->pairs.at((connection.number - context.first) / job.qps);
     const JobLayout layout(pair, connection.in_flight);
     if (connection.initiator.host == host_.self) {
       if (connection.queue == 0) {

@@ -40,9 +40,12 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
       options.ranks != nullptr ? 1 : default_threads(scenario, options.history_bytes);
   const uint32_t chosen = options.threads != 0 ? options.threads : by_size;
   const uint32_t threads = has_held_programs(scenario) ? 1 : chosen;
-  if (threads == 1 && options.ranks == nullptr && is_looked_at(scenario, options.history_bytes)) {
+  const bool watched =
+      options.ranks == nullptr && (threads == 1 || is_watched_by_threads(scenario));
+  if (watched && is_looked_at(scenario, options.history_bytes)) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
+    evidence->follow(followed_senders(scenario));
   }
   const auto start = SteadyClock::now();
   {
