@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/options/transport_choice.h"
-#include "endpoint/plan/connection_plan.h"
+#include "endpoint/plan/own_connections.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "netio/record/run_recorder.h"
@@ -22,11 +23,18 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint32_t kSampleRows[] = {4, 16};  ///< T0s of a plane in the two samples
+constexpr uint32_t kSampleRows[] = {8, 64};  ///< T0s of a plane in the two samples
 constexpr uint32_t kSampleHosts = 32;        ///< most hosts at a T0 of a sample
 constexpr double kLoad = 0.9;
-constexpr double kSampleSeconds = 1;  ///< CPU time to warm a sample up, and again to measure it
-constexpr int64_t kWarmRtts = 3, kSampleRtts = 40;
+constexpr double kWarmSeconds = 4;  ///< CPU time to warm a sample up, at most
+/// CPU time of one slice of a sample. What a packet cost is that of the median slice: of a machine that others use for
+/// a while some slices cost twice as much.
+constexpr double kSliceSeconds = 0.25;
+constexpr int kSlices = 8;
+constexpr int64_t kWarmRtts = 1, kSampleRtts = 40;
+/// The larger sample fits no cache; from there on a packet costs a little more with each doubling of the hosts, since
+/// the processor translates more addresses (measured: docs/measuring.md).
+constexpr double kGrowthOfDoubling = 1.03;
 constexpr uint32_t kRanks[] = {1, 2, 4, 8, 16, 64, 256, 1024};
 constexpr uint32_t kHostsPerRank = 16;  ///< at least
 
@@ -108,7 +116,8 @@ class SampleWorld {
     config_.end = topology.base_rtt * kSampleRtts;
     config_.payload_elided = true;
     connections_ = endpoint::plan_connections(topology, config_.workloads, 1);
-    config_.connections = &connections_;
+    by_host_.emplace(connections_, topology.host_count());
+    config_.connections = &*by_host_;
     for (const NodeSite& site : topology.nodes) {
       observers_.push_back(std::make_unique<Counted>(topology, site.id));
     }
@@ -152,10 +161,18 @@ class SampleWorld {
   const Topology& topology_;
   endpoint::HostConfig config_;
   std::vector<endpoint::ConnectionPlan> connections_;
+  std::optional<endpoint::OwnConnections> by_host_;
   std::vector<std::unique_ptr<Counted>> observers_;
   std::vector<const endpoint::HostNode*> hosts_;
   std::unique_ptr<SimWorld> world_;
 };
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
 SimulationSample simulate(const FabricShape& shape) {
   SimulationSample sample;
@@ -165,35 +182,35 @@ SimulationSample simulate(const FabricShape& shape) {
   const double built = bytes_in_use();
   sample.port_bytes = (built - before) / static_cast<double>(ports_of(shape));
   SampleWorld world(topology, shape.graph.empty() && shape.t0 > 1 ? shape.hosts_per_t0 : 1);
-  world.run_until(topology.base_rtt * kWarmRtts, kSampleSeconds);
+  world.run_until(topology.base_rtt * kWarmRtts, kWarmSeconds);
   const SampleWorld::Count warm = world.count();
   const FabricTime since = world.now();
-  const double begin = thread_cpu_seconds();
-  world.run_until(world.end(), kSampleSeconds);
-  const double took = thread_cpu_seconds() - begin;
-  const SampleWorld::Count done = world.count();
+  std::vector<double> costs;  // of a delivered packet, by slice
+  SampleWorld::Count done = warm;
+  for (int slice = 0; slice < kSlices && world.now() < world.end(); ++slice) {
+    const double delivered_before = done.delivered, begin = thread_cpu_seconds();
+    world.run_until(world.end(), kSliceSeconds);
+    done = world.count();
+    const double took = thread_cpu_seconds() - begin;
+    const double came = done.delivered - delivered_before;
+    if (came > 0) costs.push_back(took * 1e6 / came);
+  }
   const double delivered = std::max(done.delivered - warm.delivered, 1.0);
   sample.delivered = static_cast<uint64_t>(delivered);
   const double simulated_us = static_cast<double>((world.now() - since).ps()) * 1e-6;
   sample.host_packets = delivered / simulated_us / static_cast<double>(sample.hosts);
-  sample.core_us = took * 1e6 / delivered;
+  sample.core_us = median(std::move(costs));
   sample.host_frames = (done.frames - warm.frames) / delivered;
   sample.cross_shard_frame = (done.bytes - warm.bytes) / std::max(done.frames - warm.frames, 1.0);
   sample.host_bytes = (bytes_in_use() - built) / static_cast<double>(sample.hosts);
   return sample;
 }
 
-/// What a packet costs at that size: more where the nodes fit no cache. The cost is taken to grow on as it
-/// did from the smaller sample to the larger one, by the same amount for each doubling.
+/// What a packet costs at that size.
 double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) {
   const SimulationSample& large = samples.back();
-  if (samples.size() < 2 || hosts <= large.hosts) return large.core_us;
-  const SimulationSample& small = samples.front();
-  const double steps =
-      std::log2(static_cast<double>(large.hosts) / static_cast<double>(small.hosts));
-  const double growth = std::max(std::log2(large.core_us / small.core_us) / steps, 0.0);
-  return large.core_us *
-         std::pow(static_cast<double>(hosts) / static_cast<double>(large.hosts), growth);
+  const double doublings = std::log2(static_cast<double>(hosts) / static_cast<double>(large.hosts));
+  return large.core_us * std::pow(kGrowthOfDoubling, std::max(doublings, 0.0));
 }
 
 RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double windows_by_lookahead,

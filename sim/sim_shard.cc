@@ -9,7 +9,19 @@
 
 namespace mrclab::lab {
 
-void SimShard::plan(NodeId node) { plan_at(node, world_.nodes[node.value]->next_event()); }
+Node& SimShard::node(NodeId id) {
+  std::unique_ptr<Node>& node = world_.nodes[id.value];
+  if (!node) {
+    node = world_.make_node(id);
+    world_.arrivals[id.value] = node->arrivals();
+  }
+  return *node;
+}
+
+/// A node that waits has nothing to do.
+void SimShard::plan(NodeId node) {
+  if (world_.nodes[node.value]) plan_at(node, world_.nodes[node.value]->next_event());
+}
 
 void SimShard::plan_at(NodeId node, FabricTime at) {
   if (at >= world_.planned[node.value]) return;
@@ -61,7 +73,7 @@ void SimShard::transmit(Transmission&& transmission) {
   if (crossing.arrival.lost != DropCause::kNone) cut_to_void(crossing.arrival.frame);
   if (!waits) return deliver(crossing.node, crossing.port, std::move(crossing.arrival));
   // What goes to another rank is copied, and its buffer comes back.
-  const bool leaves = !stays && world_.nodes[hop.to.value] != nullptr;
+  const bool leaves = !stays && hop.shard >= world_.first_shard && hop.shard <= world_.last_shard;
   if (leaves && crossing.arrival.frame) frames_.let_go();
 }
 
@@ -69,7 +81,7 @@ void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {
   if (ArrivalQueue* const arrivals = world_.arrivals[node.value]) {
     return plan_at(node, arrivals->push(port, std::move(arrival)));
   }
-  world_.nodes[node.value]->receive(port, std::move(arrival));
+  SimShard::node(node).receive(port, std::move(arrival));
   plan(node);
 }
 

@@ -3,6 +3,7 @@
 // pool, the order in which nodes are due, and cross-shard frames, which hold what these nodes send until it is handed over.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -27,8 +28,10 @@ class SimShard : private FrameSink {
   /// What all shards share. A hop belongs to the shard of its sender, as everything else of a node does.
   struct World {
     const Topology& topology;
-    std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank
+    std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank, or waits to be made
     std::vector<ArrivalQueue*> arrivals;       ///< by node: what its Node::arrivals() returned
+    std::function<std::unique_ptr<Node>(NodeId)> make_node;
+    uint32_t first_shard = 0, last_shard = 0;  ///< of this rank
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
     std::vector<uint8_t> side_of;              ///< by node (bipartition.h)
     std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
@@ -44,6 +47,8 @@ class SimShard : private FrameSink {
         letters_(shards) {}
 
   FramePool& frames() { return frames_; }
+  /// The node, made now if it has waited for something to do.
+  Node& node(NodeId id);
   /// A node has, or may have, an earlier event than before.
   void plan(NodeId node);
   /// The earliest event of its nodes of one side.

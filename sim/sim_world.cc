@@ -32,7 +32,7 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shar
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}, {}, {}, {}},
+    : world_{topology, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
       sides_(bipartition(topology)),
       frames_at_once_(std::min(options.frames_at_once, kBytesAtOnce / options.room.frame) *
@@ -40,6 +40,8 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const uint32_t all_shards = ranks_ != nullptr ? threads * ranks_->count() : threads;
   if (ranks_ != nullptr) first_shard_ = threads * ranks_->rank();
+  world_.first_shard = first_shard_;
+  world_.last_shard = first_shard_ + threads - 1;
   const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
   for (uint32_t i = 0; i < threads; ++i) {
     shards_.push_back(std::make_unique<SimShard>(world_, first_shard_ + i, all_shards, frame_limit,
@@ -57,18 +59,22 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   world_.nodes.resize(topology.nodes.size());
   world_.arrivals.resize(topology.nodes.size());
+  std::vector<NodeObserver*> observers(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
-    const uint32_t shard = shard_of(topology, site.id, all_shards);
-    world_.shard_of.push_back(shard);
-    if (shard < first_shard_ || shard - first_shard_ >= threads) continue;
-    FramePool& frames = shards_[shard - first_shard_]->frames();
-    world_.nodes[site.id.value] =
-        make_node({topology, site.id, options.seed, frames, observer_of(site.id)});
-    world_.arrivals[site.id.value] = world_.nodes[site.id.value]->arrivals();
+    world_.shard_of.push_back(shard_of(topology, site.id, all_shards));
+    if (is_here(site.id)) observers[site.id.value] = &observer_of(site.id);
+  }
+  world_.make_node = [this, make_node, observers = std::move(observers),
+                      seed = options.seed](NodeId id) {
+    return make_node({world_.topology, id, seed, shard_here(id).frames(), *observers[id.value]});
+  };
+  for (const NodeSite& site : topology.nodes) {
+    const bool waits = options.waits && options.waits(site.id);
+    if (is_here(site.id) && !waits) shard_here(site.id).node(site.id);
   }
   for (const ScheduledEffect& effect : options.schedule) {
     for_each_concerned(topology, effect.effect, [&](NodeId node) {
-      if (is_here(node)) world_.nodes[node.value]->apply(effect);
+      if (is_here(node)) shard_here(node).node(node).apply(effect);
     });
   }
 }
@@ -77,7 +83,7 @@ SimWorld::~SimWorld() {
   world_.nodes.clear();  // before the pools that their frames go back to
 }
 
-SimShard& SimWorld::shard_here(NodeId node) {
+SimShard& SimWorld::shard_here(NodeId node) const {
   return *shards_[world_.shard_of[node.value] - first_shard_];
 }
 

@@ -34,6 +34,9 @@ class SimWorld {
     std::vector<ScheduledEffect> schedule = {};
     FrameRoom room = {};   ///< kHeaderRoom if no host sends payload
     uint32_t threads = 1;  ///< 1 to kMaxThreads; hosts are split evenly, switches by plane
+    /// Nodes that have nothing to do until a frame or an effect comes: they are made then, so that they take no memory
+    /// before. Null: all are made at once. Called by the constructor.
+    std::function<bool(NodeId)> waits = {};
     /// The processes that have a part of the nodes each, with so many threads each; null: this one has
     /// all. It outlives the world, which then holds the nodes of this rank only (is_here).
     RankLink* ranks = nullptr;
@@ -45,7 +48,8 @@ class SimWorld {
   using ObserverOf = std::function<NodeObserver&(NodeId)>;
 
   /// `topology` and the observers outlive the world. With several threads, nodes of different
-  /// shards (shard_of) run at once, so their observers share nothing.
+  /// shards (shard_of) run at once, so their observers share nothing. `make_node` is called later as well, for nodes
+  /// that wait, by the thread of their shard.
   SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
            const ObserverOf& observer_of);
   ~SimWorld();
@@ -58,16 +62,22 @@ class SimWorld {
   /// OtherRankFailed where another one threw.
   bool run_until(FabricTime until, const GoOn& go_on = {});
   FabricTime now() const { return now_; }
-  const Node& node(NodeId id) const { return *world_.nodes[id.value]; }
+  /// Null: it waits for something to do, or is of another rank.
+  const Node* made_node(NodeId id) const { return world_.nodes[id.value].get(); }
+  /// A node of this rank. One that waits is made.
+  const Node& node(NodeId id) const { return shard_here(id).node(id); }
   /// For what lives on a node, between its events or in them.
-  Node& node(NodeId id) { return *world_.nodes[id.value]; }
+  Node& node(NodeId id) { return shard_here(id).node(id); }
   /// A node got an event from another node past the wires, at least one window ahead (longest_window). From a world of
   /// one thread and one rank alone.
   void plan(NodeId id) { shard_here(id).plan(id); }
   /// The most that one node can be ahead of another.
   FabricTime longest_window() const { return sides_.longest_window(); }
   /// Has this rank the node?
-  bool is_here(NodeId id) const { return world_.nodes[id.value] != nullptr; }
+  bool is_here(NodeId id) const {
+    const uint32_t shard = world_.shard_of[id.value];
+    return shard >= world_.first_shard && shard <= world_.last_shard;
+  }
   /// The shard, from 0, that a node belongs to: one for each thread of each rank.
   static uint32_t shard_of(const Topology& topology, NodeId node, uint32_t shards);
   /// How evenly the threads of this process were busy; nothing for a single one.
@@ -79,7 +89,7 @@ class SimWorld {
   const Balance& balance() const { return balance_; }
 
  private:
-  SimShard& shard_here(NodeId node);
+  SimShard& shard_here(NodeId node) const;
   bool next_window(FabricTime until);
   void take_turn(uint8_t side, FabricTime until, const WindowVote& vote);
   bool catch_up();

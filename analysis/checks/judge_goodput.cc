@@ -34,12 +34,17 @@ GoodputMeter meter_of(const JudgedRun& run, const FlowSelection& selection) {
 }
 
 BitRate line_rate_of(const JudgedRun& run, const FlowSelection& selection) {
-  if (selection.all()) return run.measurements.line_rate;
+  const FollowedSenders& followed = run.evidence.followed();
+  if (selection.all() && followed.all()) return run.measurements.line_rate;
   const BitRate per_host{run.topology.host_rate.bps * (selection.plane ? 1 : run.topology.planes)};
   if (!selection.host.empty()) {
     return {2 * per_host.bps * count_of(hosts_of(run.topology, selection.host))};
   }
-  const uint64_t senders = count_of(hosts_of(run.topology, selection.source));
+  std::vector<bool> sources = hosts_of(run.topology, selection.source);
+  for (uint32_t host = 0; host < sources.size(); ++host) {
+    sources[host] = sources[host] && followed.follows(host);
+  }
+  const uint64_t senders = count_of(sources);
   const uint64_t receivers = count_of(hosts_of(run.topology, selection.destination));
   return {per_host.bps * std::min(senders, receivers)};
 }

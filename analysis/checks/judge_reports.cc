@@ -61,9 +61,11 @@ CheckResult judge(const ExpectMemoryIntact&, const JudgedRun& run) {
     return unjudged(check, std::to_string(verified) +
                                " bytes verified, but there is no capture to hold against that");
   }
+  const std::vector<uint64_t> delivered_by_host = run.delivered_by_host();
   for (const HostReport& host : run.hosts.hosts) {
-    const uint64_t delivered = host.bytes_verified == 0 ? 0 : run.delivered_to(host.host);
-    if (host.bytes_verified > delivered) {
+    const auto number = run.host_number(host.host);
+    const uint64_t delivered = number ? delivered_by_host[*number] : 0;
+    if (host.bytes_verified > delivered && run.evidence.followed().all()) {
       check.where = run.whole_run(host.host);
       return failed(check, host.host + " reports " + std::to_string(host.bytes_verified) +
                                " bytes verified, but the captures show only " +

@@ -112,9 +112,11 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
   }
   check.measured = static_cast<double>(wrong);
   if (wrong > 0) return failed(check, first);
+  const std::vector<uint64_t> delivered_by_host = run.delivered_by_host();
   for (const HostReport& host : run.hosts.hosts) {
-    const uint64_t delivered = host.bytes_placed == 0 ? 0 : run.delivered_to(host.host);
-    if (host.bytes_placed <= delivered) continue;
+    const auto number = run.host_number(host.host);
+    const uint64_t delivered = number ? delivered_by_host[*number] : 0;
+    if (host.bytes_placed <= delivered || !run.evidence.followed().all()) continue;
     check.where = run.whole_run(host.host);
     return failed(check, host.host + " placed " + std::to_string(host.bytes_placed) +
                              " bytes, but only " + std::to_string(delivered) + " reached it");

@@ -122,22 +122,26 @@ Looked JudgedRun::roce_sent(FabricTime from, FabricTime until) const {
           Source::kPackets};
 }
 
+std::optional<uint32_t> JudgedRun::host_number(const std::string& name) const {
+  const std::optional<NodeId> node = topology.find_node(name);
+  if (!node || topology.node(*node).role != NodeRole::kHost) return std::nullopt;
+  return topology.node(*node).index;
+}
+
 Looked JudgedRun::used_queue_pairs() const {
+  std::vector<uint64_t> flows_of(topology.host_count());
+  for (const Flow& flow : history.flows()) {
+    ++flows_of[flow.source];
+    if (flow.destination != flow.source) ++flows_of[flow.destination];
+  }
   uint64_t used = 0;
   for (const HostReport& host : hosts.hosts) {
     const auto posted = static_cast<uint64_t>(
         std::count_if(host.queues.begin(), host.queues.end(),
                       [](const QueueReport& queue) { return queue.posted > 0; }));
     // One that only receives has posted nothing: its packets show that it had work.
-    uint64_t seen = 0;
-    if (const auto node = topology.find_node(host.host)) {
-      const uint32_t number = topology.node(*node).index;
-      const auto flows = history.flows();
-      seen = static_cast<uint64_t>(
-          std::count_if(flows.begin(), flows.end(), [number](const Flow& flow) {
-            return flow.source == number || flow.destination == number;
-          }));
-    }
+    const auto number = host_number(host.host);
+    const uint64_t seen = number ? flows_of[*number] : 0;
     used += std::max(posted, std::min<uint64_t>(host.qps, seen));
   }
   return of_whole_run(used, "queue pair with work", Source::kReports);
@@ -168,17 +172,14 @@ std::optional<FabricTime> JudgedRun::last_heal() const {
   return last;
 }
 
-uint64_t JudgedRun::delivered_to(const std::string& host) const {
-  const std::optional<NodeId> node = topology.find_node(host);
-  uint64_t bytes = 0;
+std::vector<uint64_t> JudgedRun::delivered_by_host() const {
+  std::vector<uint64_t> bytes(topology.host_count());
   for (const Delivery& d : history.deliveries()) {
-    const Flow& flow = history.flows()[history.packets()[d.packet].flow];
-    if (node && topology.host(flow.destination) == *node) bytes += d.bytes;
+    bytes[history.flows()[history.packets()[d.packet].flow].destination] += d.bytes;
   }
   // What a host READs comes in the answers to its own requests.
   for (size_t flow = 0; flow < history.rc_answers().size(); ++flow) {
-    if (node && topology.host(history.flows()[flow].source) == *node)
-      bytes += history.rc_answers()[flow].read_bytes;
+    bytes[history.flows()[flow].source] += history.rc_answers()[flow].read_bytes;
   }
   return bytes;
 }

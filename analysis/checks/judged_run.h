@@ -36,6 +36,8 @@ struct JudgedRun : CheckInputs {
   // Names.
   std::string fault_name(size_t index) const { return faults[index].description; }
   std::string host_name(uint32_t host) const { return topology.node(topology.host(host)).name; }
+  /// Empty: no host of the fabric has this name.
+  std::optional<uint32_t> host_number(const std::string& name) const;
   std::string flow_name(uint32_t flow) const;
   std::string packet_name(const Attempt& attempt) const;
 
@@ -89,8 +91,8 @@ struct JudgedRun : CheckInputs {
   }
 
   // What several families ask.
-  /// Payload bytes that arrived at the host: of its peers' requests, and of answers to its own READs.
-  uint64_t delivered_to(const std::string& host) const;
+  /// Payload bytes that arrived, by host: of its peers' requests, and of answers to its own READs.
+  std::vector<uint64_t> delivered_by_host() const;
   /// The job of that name; every job where it is empty.
   std::vector<const JobResult*> jobs_named(const std::string& name) const;
   /// When the last of its work can have been done: the run's end, or what ended the job.

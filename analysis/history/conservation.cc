@@ -1,6 +1,7 @@
 #include "analysis/history/conservation.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "fabric/base/byte_order.h"
 #include "fabric/base/random.h"
@@ -83,15 +84,17 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
                            FabricTime end)
     : topology_(topology), end_(end) {
   const WireWorst worst = worst_of(topology, schedule);
+  std::vector<bool> renames(topology.nodes.size());
+  for (const ScheduledEffect& scheduled : schedule) {
+    const auto* errors = std::get_if<SwitchErrors>(&scheduled.effect);
+    if (errors != nullptr) renames[errors->node.value] = true;
+  }
   FabricTime longest_wire, longest_delay;
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;
     node.is_switch = site.role != NodeRole::kHost;
-    node.renames = std::any_of(schedule.begin(), schedule.end(), [&](const ScheduledEffect& s) {
-      const auto* errors = std::get_if<SwitchErrors>(&s.effect);
-      return errors != nullptr && errors->node == site.id;
-    });
+    node.renames = renames[site.id.value];
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
       const BitRate rate = worst.rate[port.out.value];
@@ -137,9 +140,9 @@ void Conservation::count_record(NodeId node_id, PortId port_id, Direction direct
                                 PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
                                 uint64_t frame_name) {
   if (t > end_) return;
-  ++records_;
   NodeCount& node = nodes_[node_id.value];
   PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
+  ++node.records;
   node.roce = node.roce || queue == QueueClass::kLossless;
   node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;
   if (event == PacketEvent::kDropped) {
@@ -182,6 +185,11 @@ void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy
     ++node.invented;
   }
   if (frames.frames == 0 && frames.may_copy == 0) node.inside.erase(frame_name);
+}
+
+uint64_t Conservation::records() const {
+  return std::accumulate(nodes_.begin(), nodes_.end(), uint64_t{0},
+                         [](uint64_t sum, const NodeCount& node) { return sum + node.records; });
 }
 
 Balance Conservation::wire(WireId id) const {

@@ -61,7 +61,8 @@ constexpr bool is_from_speaker(bool mrc, uint8_t traffic_class) {
 
 class Conservation {
  public:
-  /// `schedule` holds the reduced rates of wires. Records later than `end` are not counted.
+  /// `schedule` holds the reduced rates of wires. Records later than `end` are not counted. Threads may count records of
+  /// different nodes at once.
   Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule, FabricTime end);
 
   void count_record(NodeId node, PortId port, Direction direction, PacketEvent event,
@@ -74,7 +75,7 @@ class Conservation {
   Balance wire(WireId id) const;
   /// `node` is a switch.
   Balance inside(NodeId node) const;
-  uint64_t records() const { return records_; }
+  uint64_t records() const;
 
   /// The longest that a frame stays in a switch before it is sent on or dropped: the pipeline, its own
   /// queue full, and what the weights of the scheduler (fabric/topology/scheduler_weights.h) give to the other
@@ -101,6 +102,7 @@ class Conservation {
     uint32_t copies = 0;    // frames among those that must be copies, because none was inside
   };
   struct NodeCount {
+    uint64_t records = 0;
     uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
     std::array<FabricTime, 2> residence;  // [1]: RoCE and MRC share its links
     bool is_switch = false;
@@ -120,7 +122,6 @@ class Conservation {
   std::vector<PortCount> ports_;
   std::vector<NodeCount> nodes_;
   FabricTime longest_on_wires_;
-  uint64_t records_ = 0;
   bool complete_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "fabric/history/event_text.h"
@@ -131,6 +132,27 @@ void EventHistory::add(NodeId node, const WindowRecord& record) {
     return;
   }
   windows_.push_back({topology_.node(node).index, record});
+}
+
+void EventHistory::add(EventHistory&& more) {
+  const auto join = [](auto& all, auto& others) {
+    if (all.empty()) return all.swap(others);
+    all.insert(all.end(), std::make_move_iterator(others.begin()),
+               std::make_move_iterator(others.end()));
+  };
+  join(failures_, more.failures_);
+  join(paths_, more.paths_);
+  join(collectives_, more.collectives_);
+  join(routing_, more.routing_);
+  join(mapper_, more.mapper_);
+  join(links_, more.links_);
+  join(services_, more.services_);
+  join(denylist_, more.denylist_);
+  join(windows_, more.windows_);
+  windows_until_ = std::min(windows_until_, more.windows_until_);
+  malformed_ += more.malformed_;
+  complete_ = std::min(complete_, more.complete_);
+  heard_ = heard_ || more.heard_;
 }
 
 std::optional<EvidenceSeal> EventHistory::add_file(const std::filesystem::path& path) {

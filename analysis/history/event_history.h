@@ -121,6 +121,8 @@ class EventHistory {
   explicit EventHistory(const Topology& topology) : topology_(topology) {}
   void add(NodeId node, const EventRecord& record);
   void add(NodeId node, const WindowRecord& record);
+  /// Appends the events of other nodes. It may take twice the bounds of one.
+  void add(EventHistory&& more);
   /// Reads an events.jsonl; a line that cannot be read is counted. Returns its seal, if it has one
   /// that fits. Throws InputError when the file cannot be opened, or a line is too long.
   std::optional<EvidenceSeal> add_file(const std::filesystem::path& path);

@@ -18,39 +18,43 @@ Evidence::Evidence(const Topology& topology, std::span<const ScheduledEffect> sc
       events_(topology),
       conservation_(topology, schedule, end) {}
 
-NodeObserver& Evidence::observer(NodeId node) {
+NodeObserver& Evidence::observer(NodeId node, uint32_t part) {
   if (watchers_.empty()) {
     for (const NodeSite& site : topology_.nodes) watchers_.emplace_back(*this, site.id);
     conservation_.complete();
     events_.listen();
   }
+  while (parts_.size() <= part) parts_.emplace_back(topology_);
+  watchers_[node.value].set_part(parts_[part]);
   return watchers_[node.value];
 }
 
 void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
-  evidence_.count(node_, record.port, record.direction, record.event, record.cause, record.queue,
-                  record.t, name_of_frame(record.frame));
+  evidence_.count(part_->senders, node_, record.port, record.direction, record.event, record.cause,
+                  record.queue, record.t, name_of_frame(record.frame));
   const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
                                  evidence_.topology_.node(node_).role != NodeRole::kHost;
   if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
-  evidence_.frames_.add(node_, record);
+  if (!evidence_.followed_.follows(evidence_.topology_, record.frame)) return;
+  part_->frames.add(node_, record);
 }
 
 void Evidence::Watcher::event(const EventRecord& record) {
-  if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+  if (record.t <= evidence_.end_) part_->events.add(node_, record);
 }
 
 void Evidence::Watcher::window(const WindowRecord& record) {
-  if (record.t <= evidence_.end_) evidence_.events_.add(node_, record);
+  if (record.t <= evidence_.end_) part_->events.add(node_, record);
 }
 
-void Evidence::count(NodeId node, PortId port, Direction direction, PacketEvent event,
-                     DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name) {
+void Evidence::count(SenderTally& senders, NodeId node, PortId port, Direction direction,
+                     PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
+                     uint64_t frame_name) {
   conservation_.count_record(node, port, direction, event, cause, queue, t, frame_name);
   if (frame_name == 0 && direction == Direction::kEgress && event == PacketEvent::kPassed) {
-    ++senders_.crossings;
-    if (topology_.node(node).role == NodeRole::kHost) ++senders_.counted;
+    ++senders.crossings;
+    if (topology_.node(node).role == NodeRole::kHost) ++senders.counted;
   }
   if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
     turns_.count_record(node, port, direction, event, queue, frame_name);
@@ -126,7 +130,7 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
         if (pause && !out && record->event == PacketEvent::kPassed) {
           frames_.add_pause({record->t, {node, port}, static_cast<uint16_t>(record->ev.value)});
         }
-        count(node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
+        count(senders_, node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
               record->cause, record->queue, record->t,
               pause || is_from_speaker(record->opcode != 0, record->traffic_class) ? kLinkLocalFrame
               : record->opcode == 0
@@ -176,7 +180,18 @@ void Evidence::end_early(FabricTime end, const std::string& why) {
   absent(Witness::kRecords, why);
 }
 
+/// In the order of their numbers, so that the result does not depend on which ended first.
+void Evidence::join_parts() {
+  for (Part& part : parts_) {
+    frames_.add(part.frames.take());
+    events_.add(std::move(part.events));
+    senders_.add(part.senders);
+  }
+  parts_.clear();
+}
+
 void Evidence::finish(const SideBySide& side_by_side) {
+  join_parts();
   Sightings seen = frames_.take();
   senders_.add(seen.senders);
   packets_ = join_sightings(topology_, std::move(seen), side_by_side);

@@ -15,12 +15,14 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/capture/side_by_side.h"
 #include "analysis/history/conservation.h"
 #include "analysis/history/coverage.h"
 #include "analysis/history/event_history.h"
+#include "analysis/history/followed_senders.h"
 #include "analysis/history/lossless_turns.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/history/sighting_reader.h"
@@ -44,9 +46,15 @@ class Evidence {
   Evidence(const Evidence&) = delete;
   Evidence& operator=(const Evidence&) = delete;
 
+  /// Of these hosts alone packets are followed one by one; frames of all others are counted. Before the first observer.
+  void follow(FollowedSenders followed) { followed_ = std::move(followed); }
+  const FollowedSenders& followed() const { return followed_; }
+
   /// Records what this node does. The packets add up only if every node of the topology is observed.
-  /// Not thread-safe. Lives as long as the Evidence.
-  NodeObserver& observer(NodeId node);
+  /// Nodes of different parts, numbered from 0, may be observed by threads at once, nodes of one part by one thread.
+  /// Several parts are for fabrics that pause nothing and have no RoCE, because those are matched across nodes while
+  /// they are observed. Lives as long as the Evidence.
+  NodeObserver& observer(NodeId node, uint32_t part = 0);
 
   // A file that cannot be read, or is not complete, shortens the coverage.
   /// It is read `side_by_side` with what is kept of it.
@@ -79,10 +87,18 @@ class Evidence {
   bool watched() const { return !watchers_.empty(); }
 
  private:
+  /// What the nodes of one part leave.
+  struct Part {
+    explicit Part(const Topology& topology) : frames(topology), events(topology) {}
+    SightingReader frames;
+    EventHistory events;
+    SenderTally senders;
+  };
   /// One node's.
   class Watcher : public NodeObserver {
    public:
     Watcher(Evidence& evidence, NodeId node) : evidence_(evidence), node_(node) {}
+    void set_part(Part& part) { part_ = &part; }
     void packet(const PacketRecord& record) override;
     void event(const EventRecord& record) override;
     void window(const WindowRecord& record) override;
@@ -90,10 +106,12 @@ class Evidence {
    private:
     Evidence& evidence_;
     NodeId node_;
+    Part* part_ = nullptr;  // set before anything is observed
   };
 
-  void count(NodeId node, PortId port, Direction direction, PacketEvent event, DropCause cause,
-             QueueClass queue, FabricTime t, uint64_t frame_name);
+  void count(SenderTally& senders, NodeId node, PortId port, Direction direction, PacketEvent event,
+             DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name);
+  void join_parts();
   void take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
             const std::filesystem::path& path, Witness witness);
   void check_spans(const SealedSpans& spans, Witness witness);
@@ -107,6 +125,8 @@ class Evidence {
   EventHistory events_;
   Conservation conservation_;
   LosslessTurns turns_;
+  FollowedSenders followed_;
+  std::deque<Part> parts_;
   std::deque<Watcher> watchers_;  // by node
   SealedSpans captures_, records_, event_logs_;
   Coverage coverage_;

@@ -227,6 +227,12 @@ void SightingReader::note_no_room(FabricTime t) {
 }
 
 void SightingReader::add(Sightings&& more) {
+  const bool nothing_read = seen_.counters.records == 0 && seen_.counters.capture_skipped == 0 &&
+                            seen_.frames.empty() && seen_.pauses.empty() && seen_.notes.empty();
+  if (nothing_read) {  // gigabytes need not be copied
+    seen_ = std::move(more);
+    return;
+  }
   const auto answers = static_cast<uint32_t>(seen_.answers.size());
   const auto placements = static_cast<uint32_t>(seen_.placements.size());
   // Each list up to its bound: evidence is complete only up to the first entry without room.

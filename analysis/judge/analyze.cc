@@ -21,6 +21,7 @@
 #include "analysis/report/picture.h"
 #include "analysis/report/report.h"
 #include "analysis/verdict/verdict.h"
+#include "fabric/text/counted_noun.h"
 
 namespace mrclab::analysis {
 namespace {
@@ -294,6 +295,12 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     verdict.notes.emplace_back("there are no captures, so no evidence of packets");
   }
   note_anomalies(history.counters(), verdict.notes);
+  if (const FollowedSenders& followed = evidence.followed(); !followed.all()) {
+    verdict.notes.push_back("packets are those that " +
+                            std::to_string(followed.count(in.topology)) + " of " +
+                            counted_noun(in.topology.host_count(), "host") +
+                            " sent (follow); frames of all others were counted only");
+  }
 
   const FabricTime last =
       history.deliveries().empty() ? FabricTime::zero() : history.deliveries().back().t;

@@ -5,7 +5,7 @@
 
 #include "endpoint/base/transport_profile.h"
 #include "endpoint/nic/path_mapper.h"
-#include "endpoint/plan/connection_plan.h"
+#include "endpoint/plan/own_connections.h"
 #include "endpoint/workload/stream_contents.h"
 #include "endpoint/workload/workload_spec.h"
 #include "fabric/base/units.h"
@@ -32,9 +32,9 @@ struct HostConfig {
   /// makes all hosts, has `payload_lent` set, and shows nobody the bytes of a payload. Outlives the hosts and their frames;
   /// null: they write it.
   StreamContents* contents = nullptr;
-  /// plan_connections() of these workloads, topology and seed, if the caller makes many hosts and
+  /// plan_connections() of these workloads, topology and seed by host, if the caller makes many hosts and
   /// has it; used by the constructor only. Null: the host works it out.
-  const std::vector<ConnectionPlan>* connections = nullptr;
+  const OwnConnections* connections = nullptr;
 };
 
 }  // namespace mrclab::endpoint

@@ -120,7 +120,7 @@ class HostImpl : public QueuePairEvents {
   bool take_message_of(uint32_t source, MapperMessage& message);
 
   // Queue pairs (host_queue_pairs.cc).
-  void add_queue_pairs(const std::vector<ConnectionPlan>& plan);
+  void add_queue_pairs(const OwnConnections& connections);
   QueuePair& add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
                             const ConnectionLimits& limits,
                             const std::vector<EntropyValue>& profile = {});

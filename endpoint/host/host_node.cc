@@ -44,19 +44,22 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
       roce_(host_, ports_, receiving_, pauses_, memory_.regions, applications_, rc_queue_pairs_),
       sender_(host_, ports_, queue_pairs_, roce_),
       denials_(host_.topology, host_.self) {
-  std::vector<ConnectionPlan> own_plan;
+  std::vector<ConnectionPlan> worked_out;
+  std::optional<OwnConnections> worked_out_by_host;
   if (config.connections == nullptr) {
-    own_plan = plan_connections(host_.topology, config.workloads, host_.environment.seed,
-                                host_.profile.max_psn_range);
+    worked_out = plan_connections(host_.topology, config.workloads, host_.environment.seed,
+                                  host_.profile.max_psn_range);
+    worked_out_by_host.emplace(worked_out, host_.topology.host_count());
   }
-  const std::vector<ConnectionPlan>& plan =
-      config.connections != nullptr ? *config.connections : own_plan;
-  for (const ConnectionPlan& connection : plan) {
-    if (connection.initiator.host == host_.self) partners_.push_back(connection.acceptor.host);
-    if (connection.acceptor.host == host_.self) partners_.push_back(connection.initiator.host);
+  const OwnConnections& connections =
+      config.connections != nullptr ? *config.connections : *worked_out_by_host;
+  for (const uint32_t place : connections.of(host_.self)) {
+    const ConnectionPlan& connection = connections.plan()[place];
+    const bool begins_here = connection.initiator.host == host_.self;
+    partners_.push_back(begins_here ? connection.acceptor.host : connection.initiator.host);
   }
-  add_queue_pairs(plan);
-  WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, plan);
+  add_queue_pairs(connections);
+  WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, connections);
   auto device = std::make_unique<HostDevice>(*this);
   device_ = device.get();
   device_->set_index(applications_.add_application(std::move(device), {}));
@@ -256,7 +259,7 @@ std::optional<NodePauses> HostImpl::pauses() const {
 HostStats HostImpl::stats() const {
   HostStats stats = host_.stats;
   for (const QueuePair& qp : queue_pairs_) {
-    stats.evs_bad += qp.requester.evs().unusable();
+    stats.evs_bad += qp.requester.unusable_evs();
     const SchedulerState state = qp.requester.scheduler_state(host_.now);
     stats.qps_pending += state == SchedulerState::kPending;
     stats.qps_active += state == SchedulerState::kActive;

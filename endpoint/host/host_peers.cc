@@ -14,11 +14,7 @@
 namespace mrclab::endpoint {
 
 HostPeers::HostPeers(HostShared& host, NicPorts& ports, QueuePairTable& queue_pairs, bool by_routes)
-    : host_(host),
-      ports_(ports),
-      queue_pairs_(queue_pairs),
-      peers_(host.topology.host_count()),
-      by_routes_(by_routes) {}
+    : host_(host), ports_(ports), queue_pairs_(queue_pairs), by_routes_(by_routes) {}
 
 void HostPeers::greet_peer(Peer& peer) {
   const bool heard_of_us = std::exchange(peer.met, true) || host_.events.lost_power_before();

@@ -6,7 +6,7 @@
 
 #include "endpoint/host/host_device.h"
 #include "endpoint/paths/ev_profile_values.h"
-#include "endpoint/paths/ev_set.h"
+#include "endpoint/paths/lazy_ev_set.h"
 #include "fabric/node/event_kind.h"
 #include "fabric/paths/ecmp.h"
 
@@ -27,9 +27,10 @@ std::vector<EntropyValue> HostImpl::evs_of_queue_pair(const QueuePair::Identity&
   return {values[below(random, values.size())]};
 }
 
-void HostImpl::add_queue_pairs(const std::vector<ConnectionPlan>& plan) {
+void HostImpl::add_queue_pairs(const OwnConnections& connections) {
   const ConnectionLimits limits = limits_of(host_.profile);
-  for (const ConnectionPlan& connection : plan) {
+  for (const uint32_t place : connections.of(host_.self)) {
+    const ConnectionPlan& connection = connections.plan()[place];
     for (const bool initiator : {true, false}) {
       const EndPlan& mine = initiator ? connection.initiator : connection.acceptor;
       const EndPlan& theirs = initiator ? connection.acceptor : connection.initiator;
@@ -56,26 +57,30 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
                                     const std::vector<EntropyValue>& profile) {
   const uint32_t place = queue_pairs_.next_place();
   id.handle = {place};
-  std::vector<EntropyValue> values = evs_of_queue_pair(id, peer_host);
-  if (!profile.empty()) {
-    std::erase_if(values, [&](EntropyValue ev) {
-      return std::find(profile.begin(), profile.end(), ev) == profile.end();
-    });
-    if (values.empty()) reject_call("no value of the EV profile is a path to this peer");
-  }
-  EvSet evs(values, host_.topology.planes, host_.profile.ev_limits(),
-            {host_.environment.seed, host_.environment.self, place},
-            peers_.peer_port_toward(peer_host));
-  EvProber prober(host_.profile, evs.size(), host_.environment.seed, host_.environment.self, place);
+  const auto make_evs = [this, id, peer_host, profile] {
+    std::vector<EntropyValue> values = evs_of_queue_pair(id, peer_host);
+    if (!profile.empty()) {
+      std::erase_if(values, [&](EntropyValue ev) {
+        return std::find(profile.begin(), profile.end(), ev) == profile.end();
+      });
+      if (values.empty()) reject_call("no value of the EV profile is a path to this peer");
+    }
+    return EvSet(values, host_.topology.planes, host_.profile.ev_limits(),
+                 {host_.environment.seed, host_.environment.self, id.handle.value},
+                 peers_.peer_port_toward(peer_host));
+  };
+  LazyEvSet evs = profile.empty() ? LazyEvSet(LazyEvSet::Make(make_evs)) : LazyEvSet(make_evs());
+  EvProber prober(host_.profile, host_.environment.seed, host_.environment.self, place);
   QueuePair& qp = queue_pairs_.emplace(place, id, peers_.peer_for(peer_host, id.chosen),
                                        host_.profile, limits, std::move(evs), std::move(prober),
                                        memory_.regions, receiving_.resources(), *this, host_.stats);
   ++host_.stats.qps;
   if (qp.peer.queue_pairs++ == 0) peers_.greet_peer(qp.peer);
   qp.peer.window->share_among(qp.peer.queue_pairs);
-  // Ports that are down at either end, and paths that the controller denied.
-  qp.requester.set_live_ports(peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName),
-                              host_.now);
+  // Ports that are down at either end, and paths that the controller denied. Values begin with all ports up.
+  const LivePorts live = peers_.ports_toward(qp.peer, id.chosen != Chosen::kByName);
+  const uint32_t all = host_.all_ports;
+  if ((live.own & live.peer & all) != all) qp.requester.set_live_ports(live, host_.now);
   // Of those of the plan the first event does it: nobody is there yet to be told of it.
   if (!denials_.empty() && device_ != nullptr) {
     apply_denials(qp);

@@ -9,7 +9,7 @@ namespace mrclab::endpoint {
 ReceiveSide::ReceiveSide(HostShared& host)
     : host_(host),
       shares_(host.topology.base_rtt, host.topology.host_rate,
-              Bytes{host.topology.pmtu} + kPacketOverhead, host.topology.host_count()),
+              Bytes{host.topology.pmtu} + kPacketOverhead),
       resources_(host.profile),
       drain_{.host = host.environment.self} {
   apply_drain();

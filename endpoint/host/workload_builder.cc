@@ -22,8 +22,9 @@ struct WorkloadBuilder::Context {
   uint32_t workload = 0;
   FabricTime start;
   FabricTime end;
-  const std::vector<ConnectionPlan>& plan;
-  StreamContents* contents = nullptr;  ///< HostConfig::contents
+  StreamContents* contents = nullptr;       ///< HostConfig::contents
+  std::vector<const ConnectionPlan*> own;  ///< those of this workload that begin or end here
+  uint32_t first = 0;                      ///< number of its first connection, wherever that is
 
   WorkReport report(uint32_t from, uint32_t to, uint32_t queue, Bytes unit) const {
     WorkReport report;
@@ -37,11 +38,20 @@ struct WorkloadBuilder::Context {
 };
 
 void WorkloadBuilder::add_applications(const HostConfig& config,
-                                       const std::vector<ConnectionPlan>& plan) {
+                                       const OwnConnections& connections) {
+  const std::vector<ConnectionPlan>& plan = connections.plan();
+  const std::span<const uint32_t> places = connections.of(host_.self);
+  size_t next = 0;  // both are in the order of workloads
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
-    const Context context{w, start_of(spec), config.end, plan,
-                          config.payload_elided ? nullptr : config.contents};
+    Context context{w, start_of(spec), config.end,
+                    config.payload_elided ? nullptr : config.contents, {}};
+    while (next < places.size() && plan[places[next]].workload == w) {
+      context.own.push_back(&plan[places[next++]]);
+    }
+    const auto before = [w](const ConnectionPlan& c) { return c.workload < w; };
+    context.first = static_cast<uint32_t>(std::partition_point(plan.begin(), plan.end(), before) -
+                                          plan.begin());
     const auto paced = [&](Bytes message, Probability load) {
       return message_interval(message, host_.profile.pmtu, host_.topology.host_rate,
                               host_.topology.planes, load);
@@ -102,8 +112,8 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
                                spec.hosts.begin());
   };
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     if (connection.initiator.host == host_.self) {
       const size_t to = rank_of(connection.acceptor.host);
       Collective::Link& link = c.links[c.schedule.link_between(c.rank, to)];
@@ -138,8 +148,8 @@ void WorkloadBuilder::add_slotted(const Context& context, const CollectiveSpec& 
     link.outgoing = send_buffer(c.program.inbox_size().value);
   }
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     const size_t number = c.program.link_between(rank_of(connection.initiator.host),
                                                  rank_of(connection.acceptor.host));
     SlottedCollective::Link& link = c.links[number];
@@ -168,12 +178,11 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
   // A load is that of all of them together (endpoint/workload/stream_pacer.h).
   const uint64_t qps = streams.qps;
   std::map<uint32_t, std::shared_ptr<StreamPacer>> pacers;  // by destination
-  for (uint32_t i = 0; i < context.plan.size(); ++i) {
-    const ConnectionPlan& connection = context.plan[i];
-    if (connection.workload != context.workload) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
     const StreamLayout layout(streams.message, connection.in_flight);
     const uint64_t seed =
-        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | i));
+        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | connection.number));
     const uint64_t count =
         streams.count == 0 ? 0 : (streams.count - connection.queue + qps - 1) / qps;
     if (connection.initiator.host == host_.self) {
@@ -217,8 +226,9 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
 }
 
 void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& spec) {
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload || !connection.way_back) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
+    if (!connection.way_back) continue;
     for (const bool pings : {true, false}) {
       const EndPlan& mine = pings ? connection.initiator : connection.acceptor;
       if (mine.host != host_.self) continue;
@@ -242,6 +252,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 
 struct WorkloadBuilder::JobPart {
   uint32_t attempt = 0;
+  uint32_t first = 0;  ///< number of its first connection
   uint32_t rank = 0;  ///< of the first attempt
   std::shared_ptr<const JobPlan> plan;
   const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
@@ -253,15 +264,17 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   std::vector<JobWork*> attempts{nullptr};
   if (me != hosts.end()) {
     const auto rank = static_cast<uint32_t>(me - hosts.begin());
-    attempts[0] = add_attempt(context, job, {0, rank, job.plan, job.plan->pairs});
+    attempts[0] = add_attempt(context, job, {0, context.first, rank, job.plan, job.plan->pairs});
   }
   if (!job.recovery) return;
   const JobRecovery& recovery = *job.recovery;
   const auto here = std::find(recovery.hosts.begin(), recovery.hosts.end(), host_.self);
   if (here == recovery.hosts.end()) return;
+  auto first = context.first + static_cast<uint32_t>(job.plan->pairs.size()) * job.qps;
   for (const JobAttempt& later : recovery.later) {
     const auto number = static_cast<uint32_t>(attempts.size());
-    attempts.push_back(add_attempt(context, job, {number, 0, later.plan, later.pairs}));
+    attempts.push_back(add_attempt(context, job, {number, first, 0, later.plan, later.pairs}));
+    first += static_cast<uint32_t>(later.pairs.size()) * job.qps;
   }
   add_agent(context, job, std::move(attempts));
 }
@@ -285,11 +298,11 @@ JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload&
   if (job.spec.checkpoint) c.checkpoint_every = job.spec.checkpoint->every;
   std::vector<JobInbox::Config> inboxes;
   std::vector<QpHandle> out;
-  size_t number = 0;  // connections stand in the order of pairs, `qps` for each
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload || connection.control) continue;
-    if (connection.attempt != part.attempt) continue;
-    const JobPair& pair = part.pairs[number++ / job.qps];
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
+    if (connection.control || connection.attempt != part.attempt) continue;
+    // Connections of an attempt stand in the order of its pairs, `qps` for each.
+    const JobPair& pair = part.pairs[(connection.number - part.first) / job.qps];
     const JobLayout layout(pair, connection.in_flight);
     if (connection.initiator.host == host_.self) {
       if (connection.queue == 0) {
@@ -337,8 +350,9 @@ void WorkloadBuilder::add_agent(const Context& context, const JobWorkload& job,
   c.later = static_cast<uint32_t>(job.recovery->later.size());
   c.attempts = std::move(attempts);
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan& connection : context.plan) {
-    if (connection.workload != context.workload || !connection.control) continue;
+  for (const ConnectionPlan* const own : context.own) {
+    const ConnectionPlan& connection = *own;
+    if (!connection.control) continue;
     if (connection.initiator.host == host_.self) {
       JobAgent::Line& line = c.out.emplace_back();
       line.host = connection.acceptor.host;

@@ -34,7 +34,7 @@ class WorkloadBuilder {
       : host_(host), queues_(queues), memory_(memory), runner_(runner) {}
 
   /// All applications of this host, scheduled to start. Its queue pairs are there already.
-  void add_applications(const HostConfig& config, const std::vector<ConnectionPlan>& plan);
+  void add_applications(const HostConfig& config, const OwnConnections& connections);
 
  private:
   /// What the streams of a workload have in common.

@@ -1,16 +1,16 @@
 #include "endpoint/paths/ev_prober.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace mrclab::endpoint {
 
-EvProber::EvProber(const TransportProfile& profile, size_t ev_count, uint64_t seed, NodeId node,
-                   uint32_t qp)
-    : profile_(profile), seed_(seed), node_(node), qp_(qp), ev_count_(ev_count) {}
+EvProber::EvProber(const TransportProfile& profile, uint64_t seed, NodeId node, uint32_t qp)
+    : profile_(profile), seed_(seed), node_(node), qp_(qp) {}
 
 /// Most queue pairs never assume one of their values bad, and need no place for it.
 EvProber::History& EvProber::history_of(uint32_t ev) {
-  if (history_.empty()) history_.resize(ev_count_);
+  if (ev >= history_.size()) history_.resize(std::bit_ceil(size_t{ev} + 1));
   return history_[ev];
 }
 
@@ -56,7 +56,7 @@ bool EvProber::watches(uint32_t ev) const {
 }
 
 bool EvProber::was_falsely_accused(uint32_t ev, FabricTime now) const {
-  if (history_.empty()) return false;
+  if (ev >= history_.size()) return false;
   const FabricTime at = history_[ev].false_accusation;
   return at != FabricTime::never() && now - at <= profile_.damping_window;
 }

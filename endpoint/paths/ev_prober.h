@@ -20,8 +20,7 @@ namespace mrclab::endpoint {
 class EvProber {
  public:
   /// `profile` outlives it.
-  EvProber(const TransportProfile& profile, size_t ev_count, uint64_t seed, NodeId node,
-           uint32_t qp);
+  EvProber(const TransportProfile& profile, uint64_t seed, NodeId node, uint32_t qp);
 
   void assumed_bad(uint32_t ev, FabricTime now);
   void forget(uint32_t ev);
@@ -65,8 +64,7 @@ class EvProber {
   uint64_t qp_;
   uint64_t draws_ = 0;
   std::vector<Bad> bad_;
-  size_t ev_count_;
-  std::vector<History> history_;  // by number of the value; empty before one was assumed bad
+  std::vector<History> history_;  // by number of the value, up to the last that was assumed bad
 };
 
 }  // namespace mrclab::endpoint

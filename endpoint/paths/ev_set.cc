@@ -16,12 +16,12 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
                                          Chosen chosen, Qpn qp) {
   std::vector<EntropyValue> values;
   const bool named = chosen == Chosen::kByName;
-  const std::vector<Path> paths = paths_between(topology, source, destination);
+  std::vector<std::vector<uint32_t>> numbers_of(topology.planes);
+  for (const Path& path : paths_between(topology, source, destination)) {
+    numbers_of[path.plane].push_back(path.uplink);
+  }
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    std::vector<uint32_t> numbers;
-    for (const Path& path : paths) {
-      if (path.plane == plane) numbers.push_back(path.uplink);
-    }
+    std::vector<uint32_t>& numbers = numbers_of[plane];
     if (!named) {
       const bool local = numbers == std::vector<uint32_t>{kT0LocalUplink};
       numbers.resize(local ? 1 : kHashNumbers);
@@ -199,7 +199,7 @@ uint32_t EvSet::scan(Plane& plane, uint32_t number, Scan& state) {
     const uint32_t index = plane.rotation[plane.cursor++];
     Entry& entry = entries_[index];
     if (!arrives(entry)) continue;
-    if (entry.state == EvState::kSkip && state.now - entry.skip_since > limits_.skip_age_out) {
+    if (entry.state == EvState::kSkip && state.now - skip_since_[index] > limits_.skip_age_out) {
       entry.state = after_scan(entry.state);
     }
     if (entry.state == EvState::kSkip && state.restored == kNoIndex) {

@@ -135,7 +135,7 @@ class EvSet {
   const std::vector<Index>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
-  /// 24 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
+  /// 12 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
   /// byte, since sets of them are masks of 32 bits.
   struct Entry {
     EntropyValue value;
@@ -145,9 +145,8 @@ class EvSet {
     bool active = true;
     bool slowed = false;  ///< takes less than all of its turns
     uint16_t marked = 0;  ///< marks by uses of late, in 1 / kWhole
-    FabricTime skip_since;
   };
-  static_assert(sizeof(Entry) == 24);
+  static_assert(sizeof(Entry) == 12);
   /// Which turns a value takes that is marked more often than others.
   struct Turns {
     uint32_t share = kWhole;
@@ -205,6 +204,7 @@ class EvSet {
   std::vector<Entry> entries_;
   std::vector<Turns> turns_;            // by index; empty until the first cut
   std::vector<FabricTime> good_since_;  // by index; empty while all were usable from the start
+  std::vector<FabricTime> skip_since_;  // by index; empty until the first is SKIP
   std::vector<Index> by_value_;  // for find(); empty if the entries themselves are in that order
   std::vector<Plane> planes_;
   std::vector<RecycledValues> recycled_;  // by plane; empty but for PathChoice::kReps

@@ -12,7 +12,10 @@ namespace mrclab::endpoint {
 void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
   Entry& entry = entries_[index];
   const EvState before = std::exchange(entry.state, state);
-  if (state == EvState::kSkip && before != EvState::kSkip) entry.skip_since = now;
+  if (state == EvState::kSkip && before != EvState::kSkip) {
+    if (skip_since_.empty()) skip_since_.resize(entries_.size());
+    skip_since_[index] = now;
+  }
   if (is_usable(state) == is_usable(before)) return;
   if (is_usable(state)) begin_good(index, now);
   fill_places(entry.plane);

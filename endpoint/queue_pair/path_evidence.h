@@ -3,6 +3,7 @@
 // arrived on it since, and whether most packets to the destination are trimmed just now.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -15,27 +16,25 @@ class PathEvidence {
   /// Losses in a row, with no arrival of later packets, that make a path dead.
   static constexpr uint32_t kSilentPath = 4;
 
-  explicit PathEvidence(size_t values) : values_(values) {}
-
   /// A packet that was sent at `sent` on value `ev` is lost. True if the path is dead.
   bool is_dead_after_loss(uint32_t ev, FabricTime sent) {
     Losses& losses = losses_of(ev);
     losses.newest = std::max(losses.newest, sent);
-    losses.silent = !heard_.empty() && heard_[ev] > sent ? 0 : losses.silent + 1;
+    losses.silent = ev < heard_.size() && heard_[ev] > sent ? 0 : losses.silent + 1;
     return losses.silent >= kSilentPath;
   }
   /// Whatever arrives on it, the value stays bad.
   void condemn(uint32_t ev) { losses_of(ev).newest = FabricTime::never(); }
   void forget_losses(uint32_t ev) {
-    if (!losses_.empty()) losses_[ev].newest = {};
+    if (ev < losses_.size()) losses_[ev].newest = {};
   }
   /// Is a loss held against the value that was sent after `sent`?
   bool is_newer_loss_known(uint32_t ev, FabricTime sent) const {
-    return !losses_.empty() && sent < losses_[ev].newest;
+    return ev < losses_.size() && sent < losses_[ev].newest;
   }
   /// A packet that was sent at `sent` on the value has arrived, whole or trimmed.
   void note_delivery(uint32_t ev, FabricTime sent) {
-    if (heard_.empty()) heard_.resize(values_, FabricTime::from_ps(-1));
+    if (ev >= heard_.size()) heard_.resize(room_for(ev), FabricTime::from_ps(-1));
     heard_[ev] = std::max(heard_[ev], sent);
   }
 
@@ -59,12 +58,14 @@ class PathEvidence {
   static constexpr uint32_t kWhole = 1 << 16;
 
   Losses& losses_of(uint32_t ev) {
-    if (losses_.empty()) losses_.resize(values_);
+    if (ev >= losses_.size()) losses_.resize(room_for(ev));
     return losses_[ev];
   }
 
-  size_t values_;
-  // By value: when the newest that arrived was sent, and losses. Empty until there is something: a queue pair that
+  /// A set has a power of two of values mostly.
+  static size_t room_for(uint32_t ev) { return std::bit_ceil(size_t{ev} + 1); }
+
+  // By value: when the newest that arrived was sent, and losses. Up to the last value with something: a queue pair that
   // only receives gets no answers, and in a sound fabric nothing is lost.
   std::vector<FabricTime> heard_;
   std::vector<Losses> losses_;

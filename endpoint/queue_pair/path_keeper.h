@@ -24,7 +24,7 @@
 
 #include "endpoint/base/host_stats.h"
 #include "endpoint/paths/ev_prober.h"
-#include "endpoint/paths/ev_set.h"
+#include "endpoint/paths/lazy_ev_set.h"
 #include "endpoint/queue_pair/path_evidence.h"
 #include "endpoint/queue_pair/requester_events.h"
 
@@ -33,18 +33,19 @@ namespace mrclab::endpoint {
 class PathKeeper {
  public:
   /// `probes`: values that are assumed bad are probed. `guards`: the three cases above. `events` and `stats` outlive it.
-  PathKeeper(EvSet evs, EvProber prober, bool probes, bool guards, RequesterEvents& events,
+  PathKeeper(LazyEvSet evs, EvProber prober, bool probes, bool guards, RequesterEvents& events,
              HostStats& stats)
       : evs_(std::move(evs)),
         prober_(std::move(prober)),
         probes_(probes),
         guards_(guards),
         events_(events),
-        stats_(stats),
-        evidence_(evs_.size()) {}
+        stats_(stats) {}
 
-  EvSet& evs() { return evs_; }
-  const EvSet& evs() const { return evs_; }
+  EvSet& evs() { return evs_.get(); }
+  const EvSet& evs() const { return evs_.get(); }
+  /// As EvSet::unusable: none of a set that was not made yet.
+  uint32_t unusable() const { return evs_.is_made() ? evs().unusable() : 0; }
 
   /// A packet that was sent at `sent` on the connected value `ev` is lost. `recent`: how long ago a trim may
   /// have been for the destination to count as trimming.
@@ -75,7 +76,7 @@ class PathKeeper {
   void tell_ev_change(uint32_t ev, EvState to);
   void tell_swaps();
 
-  EvSet evs_;
+  LazyEvSet evs_;
   EvProber prober_;
   bool probes_, guards_;
   RequesterEvents& events_;

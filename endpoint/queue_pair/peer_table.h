@@ -13,8 +13,6 @@ namespace mrclab::endpoint {
 
 class PeerTable {
  public:
-  explicit PeerTable(uint32_t hosts) : index_of_host_(hosts) {}
-
   /// Null if there never was a queue pair to this host.
   Peer* find(uint32_t host) {
     const uint32_t index = index_of_host_.find(host);

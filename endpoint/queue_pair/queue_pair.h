@@ -6,7 +6,7 @@
 #include "endpoint/base/application_queue.h"
 #include "endpoint/base/queue_pair_slots.h"
 #include "endpoint/base/work_ledger.h"
-#include "endpoint/paths/ev_set.h"
+#include "endpoint/paths/lazy_ev_set.h"
 #include "endpoint/queue_pair/peer.h"
 #include "endpoint/queue_pair/requester.h"
 #include "endpoint/queue_pair/responder.h"
@@ -42,7 +42,7 @@ class QueuePair : public ApplicationQueue, private RequesterEvents, private Resp
     bool fleeting = false;
   };
   QueuePair(const Identity& identity, Peer& peer_of_it, const TransportProfile& profile,
-            const ConnectionLimits& limits, EvSet evs, EvProber prober,
+            const ConnectionLimits& limits, LazyEvSet evs, EvProber prober,
             const MemoryRegistry& memory, ReceiveResources& resources, QueuePairEvents& events,
             HostStats& stats)
       : id(identity),

@@ -27,12 +27,9 @@ namespace mrclab::endpoint {
 
 class ReceiveShares {
  public:
-  /// `period`: base RTT. `packet`: wire length of a full one. `hosts`: how many may send.
-  ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet, uint32_t hosts)
-      : period_(period),
-        per_port_(bytes_in(port_rate, period)),
-        packet_(packet),
-        index_of_host_(hosts) {}
+  /// `period`: base RTT. `packet`: wire length of a full one.
+  ReceiveShares(FabricTime period, BitRate port_rate, Bytes packet)
+      : period_(period), per_port_(bytes_in(port_rate, period)), packet_(packet) {}
 
   /// A frame of any kind came in. 64 senders whose ways back are probed once per round trip take a
   /// twelfth of a port of 100 Gb/s, so data alone would never fill it.

@@ -8,8 +8,8 @@
 namespace mrclab::endpoint {
 
 Requester::Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
-                     EvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
-                     HostStats& stats)
+                     LazyEvSet evs, EvProber prober, CongestionControl& window,
+                     RequesterEvents& events, HostStats& stats)
     : profile_(profile),
       limits_(limits.sending),
       psns_(first_psn),

@@ -60,7 +60,7 @@ class Requester {
  public:
   /// `profile`, `window`, `events` and `stats` outlive it.
   Requester(const TransportProfile& profile, const ConnectionLimits& limits, Psn first_psn,
-            EvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
+            LazyEvSet evs, EvProber prober, CongestionControl& window, RequesterEvents& events,
             HostStats& stats);
 
   /// RTR to RTS: what was agreed for sending. Only before the first post().
@@ -102,6 +102,7 @@ class Requester {
 
   EvSet& evs() { return paths_.evs(); }
   const EvSet& evs() const { return paths_.evs(); }
+  uint32_t unusable_evs() const { return paths_.unusable(); }
   const OutstandingTable& outstanding() const { return sent_; }
 
  private:

@@ -43,9 +43,21 @@ uint32_t read_host(const YamlValue& value, NameResolver& names) {
   return hosts.front();
 }
 
+/// Lists above so many hosts have their runs as patterns, or a scenario of 131,072 hosts would be a megabyte (our choice).
+constexpr size_t kMostNames = 1024;
+
 std::string hosts_text(const std::vector<uint32_t>& hosts) {
   std::string text;
-  for (const uint32_t host : hosts) text += (text.empty() ? "[" : ", ") + host_text(host);
+  for (size_t i = 0, next = 0; i < hosts.size(); i = next) {
+    next = i + 1;
+    while (hosts.size() > kMostNames && next < hosts.size() && hosts[next] == hosts[next - 1] + 1) {
+      ++next;
+    }
+    const std::string name = next - i < 2 ? host_text(hosts[i])
+                                          : "\"h[" + std::to_string(hosts[i]) + "-" +
+                                                std::to_string(hosts[next - 1]) + "]\"";
+    text += (text.empty() ? "[" : ", ") + name;
+  }
   return text + "]";
 }
 

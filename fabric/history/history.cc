@@ -216,7 +216,7 @@ HistoryBytes history_record(const PacketRecord& record) {
 }
 
 HistoryDigest::HistoryDigest(const Topology& topology, NodeId self, FabricTime end)
-    : topology_(topology), self_(self), end_(end), streams_(2 * topology.node(self).ports.size()) {}
+    : topology_(topology), self_(self), end_(end) {}
 
 void HistoryDigest::packet(const PacketRecord& record) {
   if (record.t > end_) return;
@@ -239,6 +239,7 @@ void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes
 
 void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
+  if (streams_.empty()) streams_.resize(stream_count());
   assert(index < streams_.size());
   Stream& stream = streams_[index];
   static_assert(kHashBytes + kHopBytes + kContentHashBytes == sizeof(ChainedRecord));
@@ -252,10 +253,10 @@ void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
 
 std::vector<HistoryStream> HistoryDigest::streams() const {
   std::vector<HistoryStream> result;
-  result.reserve(streams_.size());
-  for (uint32_t i = 0; i < streams_.size(); ++i) {
+  result.reserve(stream_count());
+  for (uint32_t i = 0; i < stream_count(); ++i) {
     const std::string port = topology_.port_name({self_, PortId{i / 2}});
-    const Stream& stream = streams_[i];
+    const Stream stream = streams_.empty() ? Stream{} : streams_[i];
     result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), stream.count, {kHistoryVersion}});
     std::vector<uint8_t>& hash = result.back().hash;
     hash.insert(hash.end(), stream.hash.begin(), stream.hash.end());
@@ -263,12 +264,29 @@ std::vector<HistoryStream> HistoryDigest::streams() const {
   return result;
 }
 
+std::vector<HistoryStream> HistoryDigest::reported() const {
+  if (2 * topology_.wires_list.size() <= kMostStreams) return streams();
+  HistoryStream all{topology_.node(self_).name, 0, {kHistoryVersion}};
+  std::vector<uint8_t> bytes(stream_count() * (8 + kHashBytes));
+  for (size_t i = 0; i < streams_.size(); ++i) {  // those of a node without a record are zero
+    uint8_t* const at = &bytes[i * (8 + kHashBytes)];
+    store_be<uint64_t>(at, streams_[i].count);
+    std::copy(streams_[i].hash.begin(), streams_[i].hash.end(), at + 8);
+    all.count += streams_[i].count;
+  }
+  XXH128_canonical_t hash;
+  ::XXH128_canonicalFromHash(&hash, ::XXH3_128bits(bytes.data(), bytes.size()));
+  all.hash.insert(all.hash.end(), hash.digest, hash.digest + kHashBytes);
+  return {std::move(all)};
+}
+
 std::string HistoryDigest::saved() const { return history_to_text(streams()); }
 
 bool HistoryDigest::restore(std::string_view saved) {
   const auto streams = history_from_text(saved);
-  if (!streams || streams->size() != streams_.size()) return false;
+  if (!streams || streams->size() != stream_count()) return false;
   if (history_version(*streams) != kHistoryVersion) return false;
+  streams_.resize(stream_count());
   for (size_t i = 0; i < streams_.size(); ++i) {
     streams_[i].count = (*streams)[i].count;
     std::copy_n((*streams)[i].hash.begin() + 1, kHashBytes, streams_[i].hash.begin());

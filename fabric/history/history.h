@@ -52,8 +52,12 @@ struct HistoryStream {
   bool operator==(const HistoryStream&) const = default;
 };
 
+/// The streams of a run, one by one, take some 200 bytes each, and twice that while their digest is computed. A fabric
+/// with more is reported by node (our choice: 1,024 hosts on eight planes have 65,536 streams, 131,072 have 8,388,608).
+inline constexpr uint64_t kMostStreams = 1u << 20;
+
 /// Digests the packet records of one node. Called for every packet at every hop: it reads fields at
-/// fixed offsets, parses nothing and allocates nothing after construction.
+/// fixed offsets, parses nothing and allocates nothing after the node's first record.
 class HistoryDigest {
  public:
   /// Records later than `end` are ignored, so that runs which stop at different instants compare.
@@ -65,6 +69,9 @@ class HistoryDigest {
 
   /// All streams of the node, also the empty ones, in port order. May be called in between.
   std::vector<HistoryStream> streams() const;
+  /// What a run of this fabric reports of the node: its streams; where the fabric has more than kMostStreams, one for
+  /// all of them, which has the node's name, their records, and XXH3's 128-bit hash over each one's count u64 and hash.
+  std::vector<HistoryStream> reported() const;
 
   /// The state of the digests as text; another process can go on with it.
   std::string saved() const;
@@ -80,11 +87,13 @@ class HistoryDigest {
   /// A stream's hash, and what of a record it is to be hashed with.
   using ChainedRecord = std::array<uint8_t, kHashBytes + 32 + 8>;
   void append(const PacketRecord& record, ChainedRecord& chained);
+  size_t stream_count() const { return 2 * topology_.node(self_).ports.size(); }
 
   const Topology& topology_;
   NodeId self_;
   FabricTime end_;
-  std::vector<Stream> streams_;  // port 0 in, port 0 out, port 1 in, ...
+  std::vector<Stream>
+      streams_;  // port 0 in, port 0 out, port 1 in, ...; empty before the first record
 };
 
 /// SHA-256 in lower-case hex over the streams of all nodes, sorted by name: for each the length of

@@ -94,7 +94,7 @@ std::vector<HistoryStream> SimRecords::streams() const {
   std::vector<HistoryStream> all;
   for (const auto& recorder : recorders_) {
     if (!recorder) continue;
-    const auto streams = recorder->history().streams();
+    const auto streams = recorder->history().reported();
     all.insert(all.end(), streams.begin(), streams.end());
   }
   return all;

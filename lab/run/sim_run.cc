@@ -41,9 +41,12 @@ WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const 
   const uint32_t chosen = options.threads != 0 ? options.threads : by_size;
   const uint32_t threads = has_held_programs(scenario) ? 1 : chosen;
   const bool looked_at = options.watch != nullptr || is_looked_at(scenario, options.history_bytes);
-  if (threads == 1 && options.ranks == nullptr && looked_at) {
+  // Who watches beside the judge is called by one thread.
+  const bool side_by_side = options.watch == nullptr && is_watched_by_threads(scenario);
+  if (looked_at && options.ranks == nullptr && (threads == 1 || side_by_side)) {
     evidence.emplace(scenario.topology, scenario.schedule, scenario.stop(),
                      watched_at_switches(scenario));
+    evidence->follow(followed_senders(scenario));
   }
   const auto start = SteadyClock::now();
   {

@@ -11,8 +11,7 @@
 
 namespace mrclab::lab {
 
-/// `evidence` is empty where several threads or ranks run: their nodes are not watched, and the
-/// judge reads files.
+/// `evidence` is empty where ranks run, or threads that may not watch (is_watched_by_threads): the judge reads files.
 WorldOutcome run_sim(const Scenario& scenario, const RunOptions& options, const RunFolder& folder,
                      RunResult& result, std::optional<analysis::Evidence>& evidence);
 

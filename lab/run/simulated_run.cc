@@ -10,6 +10,7 @@
 #include "lab/run/sim_records.h"
 #include "lab/run/watched_node.h"
 #include "scenario/simulation/simulation.h"
+#include "scenario/spec/transport_fit.h"
 
 namespace mrclab::lab {
 namespace {
@@ -38,18 +39,23 @@ bool is_looked_at(const Scenario& scenario, uint64_t history_bytes) {
   return scenario.captures != CaptureScope::kNone || history_bytes > 0 || !scenario.expect.empty();
 }
 
+bool is_watched_by_threads(const Scenario& scenario) {
+  return scenario.captures == CaptureScope::kNone && !scenario.topology.lossless.pfc &&
+         !uses_roce(scenario);
+}
+
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes) {
   const bool large = scenario.topology.nodes.size() >= kLargeFabric;
-  return large && !is_looked_at(scenario, history_bytes) && std::thread::hardware_concurrency() > 1
-             ? 2
-             : 1;
+  const bool apart = !is_looked_at(scenario, history_bytes) ||
+                     (is_watched_by_threads(scenario) && history_bytes == 0);
+  return large && apart && std::thread::hardware_concurrency() > 1 ? 2 : 1;
 }
 
 WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                            const SimOptions& options,
                            const std::function<bool(FabricTime)>& go_on) {
-  if (options.evidence && (options.threads > 1 || options.ranks)) {
-    throw std::logic_error("nodes are watched by one thread");
+  if (options.evidence && options.ranks) {
+    throw std::logic_error("nodes are watched by one process");
   }
   std::optional<SimRecords> records;
   std::deque<WatchedNode> watched, also_watched;
@@ -61,8 +67,9 @@ WorldOutcome run_simulated(const Scenario& scenario, const RunFolder& folder,
                                         options.history_bytes});
     const auto observer_of = [&](NodeId node) -> NodeObserver& {
       if (options.evidence == nullptr) return records->recorder(node);
+      const uint32_t part = SimWorld::shard_of(scenario.topology, node, options.threads);
       NodeObserver& kept =
-          watched.emplace_back(records->recorder(node), options.evidence->observer(node));
+          watched.emplace_back(records->recorder(node), options.evidence->observer(node, part));
       return options.observer ? also_watched.emplace_back(kept, options.observer(node)) : kept;
     };
     // A program's memory is none of the simulator's, which could lend it to frames.

@@ -18,8 +18,7 @@ class Simulation;
 struct SimOptions {
   uint64_t capture_bytes = netio::kCaptureBytesDefault;  ///< bound on each capture file
   uint64_t history_bytes = 0;                            ///< bound on the packet records; 0: none
-  /// More than one only without evidence.
-  uint32_t threads = 1;
+  uint32_t threads = 1;                                  ///< each a part of the evidence
   /// The other processes that have a part of the nodes each; null: none. All of them call
   /// run_simulated with the same scenario and folder, without evidence; each has an outcome of its part.
   RankLink* ranks = nullptr;
@@ -35,8 +34,11 @@ struct SimOptions {
 
 /// Does anybody look at its packets? Else none are kept, and a run of any length stays small.
 bool is_looked_at(const Scenario& scenario, uint64_t history_bytes);
-/// The threads of the simulated world if the user gives no number: one, or two for a large fabric
-/// whose packets neither files nor checks ask for, on a machine that has two.
+/// May nodes be watched by several threads? Then no capture needs writing for the judge. Not where what they do is
+/// matched across nodes while they are watched (analysis/history/evidence.h).
+bool is_watched_by_threads(const Scenario& scenario);
+/// The threads of the simulated world if the user gives no number: one, or two on a machine that has two for a large
+/// fabric whose packets neither files nor checks ask for, or that threads may watch.
 uint32_t default_threads(const Scenario& scenario, uint64_t history_bytes);
 
 /// Runs the scenario in the simulated world, which is exact by construction. `go_on` is asked every

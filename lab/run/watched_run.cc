@@ -39,7 +39,7 @@ WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
   }
   evidence.finish();
   for (const netio::RunRecorder& recorder : recorders) {
-    const auto streams = recorder.history().streams();
+    const auto streams = recorder.history().reported();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }
   return outcome;

@@ -77,7 +77,7 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
       capture_passed_(capture_passed),
       events_(events),
       records_(records),
-      first_stream_(first_stream(topology, node)),
+      first_stream_(records != nullptr ? first_stream(topology, node) : 0),
       history_(topology, node, end) {
   if (capture_ == nullptr) return;
   const NodeSite& site = topology.node(node);

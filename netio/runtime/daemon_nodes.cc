@@ -111,7 +111,7 @@ const Node* DaemonNodes::find(std::string_view name) const {
 std::string DaemonNodes::history_text() const {
   std::string text;
   for (const Hosted& hosted : nodes_) {
-    text += history_to_text(hosted.recorder->history().streams());
+    text += history_to_text(hosted.recorder->history().reported());
   }
   return text;
 }

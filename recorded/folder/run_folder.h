@@ -54,7 +54,8 @@ void merge_events(const RunFolder& folder);
 /// Under sudo gives the folder, if this process made it, to the user who typed the command.
 void give_to_invoking_user(const RunFolder& folder);
 
-/// history.txt: name, count and hash of every stream of all nodes, sorted by name.
+/// history.txt: name, count and hash of every stream of all nodes, or of every node (HistoryDigest::reported), sorted
+/// by name.
 void write_history(std::vector<HistoryStream> streams, const RunFolder& folder);
 
 }  // namespace mrclab::lab

@@ -7,6 +7,7 @@
 #include "endpoint/base/connection_attributes.h"
 #include "endpoint/plan/connection_plan.h"
 #include "endpoint/roce/rc_timers.h"
+#include "fabric/topology/pattern.h"
 #include "faults/fault.h"
 #include "scenario/judging/alone_run.h"
 #include "scenario/judging/dependences.h"
@@ -92,6 +93,15 @@ std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario) {
 analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario) {
   using enum analysis::Evidence::AtSwitches;
   return scenario.captures == CaptureScope::kAll ? kDropsAndTrims : kDrops;
+}
+
+analysis::FollowedSenders followed_senders(const Scenario& scenario) {
+  if (scenario.follow.empty()) return {};
+  std::vector<bool> hosts(scenario.topology.host_count());
+  for (const NodeId node : NameResolver(scenario.topology, scenario.seed).hosts(scenario.follow)) {
+    hosts[scenario.topology.node(node).index] = true;
+  }
+  return analysis::FollowedSenders(std::move(hosts));
 }
 
 analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome,

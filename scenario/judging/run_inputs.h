@@ -15,6 +15,8 @@ std::vector<analysis::FaultSpan> fault_spans_of(const Scenario& scenario);
 
 /// What the judge may watch at switches: as much as the scenario's captures would show.
 analysis::Evidence::AtSwitches watched_at_switches(const Scenario& scenario);
+/// The hosts that `follow` names.
+analysis::FollowedSenders followed_senders(const Scenario& scenario);
 
 /// Everything but the files. `scenario` outlives it. `world` is "live" or "sim".
 analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, WorldOutcome&& outcome,

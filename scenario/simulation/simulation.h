@@ -7,7 +7,7 @@
 
 #include "analysis/history/reports.h"
 #include "endpoint/host/host_node.h"
-#include "endpoint/plan/connection_plan.h"
+#include "endpoint/plan/own_connections.h"
 #include "scenario/spec/scenario.h"
 #include "sim/sim_world.h"
 
@@ -36,6 +36,8 @@ class Simulation {
   FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
   /// Has this rank the node? Only of such nodes there is something to ask.
   bool is_here(NodeId node) const { return world_.is_here(node); }
+  /// Has this rank the node, and had the node something to do already?
+  bool is_made(NodeId node) const { return world_.made_node(node) != nullptr; }
   /// The account that the host with this number gives of itself.
   endpoint::HostAccount account(uint32_t host) const;
   /// The reports of the hosts that this rank simulates.
@@ -54,9 +56,11 @@ class Simulation {
 
  private:
   std::unique_ptr<Node> make_node(const NodeEnvironment& environment) const;
+  std::function<bool(NodeId)> waiting_nodes() const;
 
   const Scenario& scenario_;
   std::vector<endpoint::ConnectionPlan> connections_;
+  endpoint::OwnConnections by_host_;
   endpoint::StreamContents contents_;
   endpoint::HostConfig host_config_;
   SimWorld world_;

@@ -154,6 +154,12 @@ void read_faults(const YamlValue& list, S& out, Reading& reading) {
   out.schedule = faults::compile(out.faults, out.topology);
 }
 
+/// The pattern is kept as it is written, since 4,096 names are no better to read.
+void read_follow(const YamlValue& value, S& out, Reading& reading) {
+  if (reading.names->hosts(value).empty()) value.fail_expecting("a pattern of hosts");
+  out.follow = value.as_string();
+}
+
 void read_expect(const YamlValue& list, S& out, Reading& reading) {
   out.expect = read_expectations(list, out, !reading.is_doubtful);
   out.check_programs = read_check_programs(list, reading.base);
@@ -370,6 +376,12 @@ const ScenarioKeys& scenario_keys() {
             {.if_unusual = true, .read_pass = kEnd, .write_pass = 2}),
       R::of("payload", &S::payload_elided, word_kind<bool>({"real", "elided"}),
             "elided: headers alone, nothing to verify", kAtTheEnd),
+      {"follow",
+       kText,
+       "hosts whose packets the judge of a simulation follows, where there are more than it can keep; without it all",
+       read_follow,
+       [](const S& scenario) { return in_quotes(scenario.follow); },
+       {.if_unusual = true, .read_pass = kWhatHappens, .write_pass = 2}},
       {"expect", expectation_list_form(true, 0), "what must hold", read_expect,
        [](const S& scenario) { return list_text(scenario.expect, scenario.check_programs); },
        kLast},

@@ -63,6 +63,8 @@ struct Scenario {
   CaptureScope captures = CaptureScope::kHosts;
   CaptureScope taps = CaptureScope::kNone;  ///< beside those; live only
   bool payload_elided = false;              ///< frames are headers of the modelled length
+  /// A pattern of hosts: in a simulation the judge follows the packets of these alone; empty: of all.
+  std::string follow = {};
   std::vector<endpoint::WorkloadSpec> workload;
   std::vector<ExecSpec> programs;  ///< the workload's `exec:` entries; `wall` or `held`
   std::vector<faults::Fault> faults;

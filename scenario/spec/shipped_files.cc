@@ -54,9 +54,10 @@ std::filesystem::path find_fabric(std::string_view name, const std::filesystem::
 }
 
 std::filesystem::path find_incident(std::string_view name, const std::filesystem::path& base) {
-  const char* folder = name.ends_with("-production") ? "production"
-                       : name.starts_with("verbs-")  ? "programs"
-                                                     : "incidents";
+  const char* folder = name.ends_with("-production")   ? "production"
+                       : name.starts_with("verbs-")    ? "programs"
+                       : name.starts_with("stargate-") ? "stargate"
+                                                       : "incidents";
   return find_file(name, base, folder, "incident");
 }
 

@@ -22,7 +22,8 @@ std::filesystem::path find_incident(std::string_view name, const std::filesystem
 /// folder in which somebody once built it is trusted; otherwise the source tree it was built from.
 std::filesystem::path data_directory();
 
-/// The names that the files of topologies/<folder> go by ("fabrics", "incidents", "production", "programs"), sorted.
+/// The names that the files of topologies/<folder> go by ("fabrics", "incidents", "production", "programs",
+/// "stargate"), sorted.
 std::vector<std::string> shipped_names(std::string_view folder);
 
 }  // namespace mrclab::lab

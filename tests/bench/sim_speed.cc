@@ -184,7 +184,8 @@ nlohmann::ordered_json measure(const Case& c) {
   endpoint::StreamContents contents;
   config.contents = &contents;
   const auto connections = endpoint::plan_connections(topology, config.workloads, 1);
-  config.connections = &connections;
+  const endpoint::OwnConnections by_host(connections, topology.host_count());
+  config.connections = &by_host;
   std::vector<std::unique_ptr<Digest>> digests;
   std::vector<const endpoint::HostNode*> hosts;
   const auto owner_of = [&](NodeId node) {

@@ -101,8 +101,8 @@ TEST_CASE("a plan for a fabric is made of smaller ones, and grows with its size"
   CHECK(small.core_us == small.samples[0].core_us);
   const SimulationPlan large = plan_simulation(planes_of(512, 64, 64));
   REQUIRE(large.samples.size() == 2);
-  CHECK(large.samples[0].hosts == 128);
-  CHECK(large.samples[1].hosts == 512);
+  CHECK(large.samples[0].hosts == 256);
+  CHECK(large.samples[1].hosts == 2048);
   CHECK(large.hosts == 32'768);
   CHECK(large.ports == 4 * 512 * 2 * (64 + 64));
   CHECK(large.core_us >= large.samples[1].core_us);

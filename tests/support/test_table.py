@@ -198,6 +198,13 @@ class Table:
             when = (EVERYDAY, NIGHTLY) if path.stem in PRODUCTION_INCIDENTS else (NIGHTLY,)
             yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
                        "incidents", when, targets=RUN_TARGETS, cost=310)
+        for path in sorted((ROOT / "topologies/stargate").glob("*.yaml")):  # ten minutes of two cores each, 12 GiB
+            yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
+                       "incidents", (NIGHTLY,), targets=RUN_TARGETS, lane="alone", cost=950)
+        yield Test("incident stargate-t1-reboot, 32 hosts of it (sim)",
+                   [cli, "run", "stargate-t1-reboot", "--world", "sim", "--out", "{tmp}", "--set", "fabric.t0=2",
+                    "fabric.t1=16", "fabric.hosts_per_t0=16", "workload[0].permutation.shift=16", "follow=h[0-15]"],
+                   "incidents", (EVERYDAY, NIGHTLY), targets=RUN_TARGETS, cost=300)
         for path in sorted((ROOT / "topologies/programs").glob("*.yaml")):  # perftest and others, over the verbs
             if re.search(r"(?m)^timing: held$", path.read_text()):  # a second or two each; their programs need namespaces
                 yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],

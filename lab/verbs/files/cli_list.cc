@@ -42,7 +42,7 @@ std::string first_sentence(const std::string& text) {
 ListEntries fabric_entries() {
   ListEntries entries;
   for (const std::string& name : shipped_names("fabrics")) {
-    const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)));
+    const FabricShape shape = parse_fabric(read_yaml_file(find_fabric(name)), kMaxSimulatedNodes);
     const std::string planes = counted_noun(shape.planes, "plane");
     entries.push_back(
         {name, fmt::format("{}, {}, {}",
@@ -59,7 +59,7 @@ ListEntries fabric_entries() {
 ListEntries incident_entries() {
   ListEntries entries;
   std::vector<std::string> all = shipped_names("incidents");
-  for (const char* folder : {"production", "programs"}) {
+  for (const char* folder : {"production", "programs", "stargate"}) {
     for (std::string& name : shipped_names(folder)) all.push_back(std::move(name));
   }
   for (const std::string& name : all) {

@@ -137,7 +137,10 @@ RunResult run_one(const Scenario& scenario, const RunCommandOptions& options,
   run.against = against;
   run.view = &view;
   run.progress = true;
-  run.state_cost = !options.no_cost;
+  // What is too large to be followed whole is neither simulated twice nor recorded, unless a size is given.
+  const bool large = !scenario.follow.empty();
+  run.state_cost = !options.no_cost && !large;
+  if (large && options.history == "records") run.history_bytes = 0;
   end_on_interrupt(guard, run);
   std::optional<FabricTime> step;
   if (options.series) {

@@ -114,7 +114,8 @@ std::string words_of(const std::string& verb) {
   }
   if (verb == "compare") return shipped("incidents") + " " + shipped("production");
   if (verb == "run") {
-    return shipped("incidents") + " " + shipped("production") + " " + shipped("programs");
+    return shipped("incidents") + " " + shipped("production") + " " + shipped("programs") + " " +
+           shipped("stargate");
   }
   if (verb == "lesson") return lesson_names();
   if (verb == "list") {

@@ -29,7 +29,7 @@ const TransportProfile& profile() {
 }  // namespace
 
 TEST_CASE("probes back off by half each time without an answer, up to 32 RTT") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   prober.assumed_bad(2, us(0));
   std::vector<int64_t> gaps;
   FabricTime last = us(0);
@@ -45,7 +45,7 @@ TEST_CASE("probes back off by half each time without an answer, up to 32 RTT") {
 }
 
 TEST_CASE("three answered probes in a row resurrect, and a silent one starts the count again") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   prober.assumed_bad(1, us(0));
   uint32_t ev = 99;
   CHECK(prober.due(us(20), 1) == 1);
@@ -64,7 +64,7 @@ TEST_CASE("three answered probes in a row resurrect, and a silent one starts the
 }
 
 TEST_CASE("a value is falsely accused if its first probe was answered, and all others") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   uint32_t ev = 99;
   const auto revive = [&](uint32_t value, FabricTime begin, bool first_is_lost) {
     prober.assumed_bad(value, begin);
@@ -87,7 +87,7 @@ TEST_CASE("a value is falsely accused if its first probe was answered, and all o
 }
 
 TEST_CASE("an answer is good for one probe only") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   prober.assumed_bad(1, us(0));
   uint32_t ev = 0;
   REQUIRE(prober.due(us(20), 7) == 1);
@@ -97,7 +97,7 @@ TEST_CASE("an answer is good for one probe only") {
 }
 
 TEST_CASE("a value that fails again within the damping window needs twice the successes") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   const auto successes_needed = [&](FabricTime start) {
     prober.assumed_bad(0, start);
     uint16_t id = 1;
@@ -115,7 +115,7 @@ TEST_CASE("a value that fails again within the damping window needs twice the su
 }
 
 TEST_CASE("a forgotten value is not probed") {
-  EvProber prober(profile(), 4, 1, NodeId{0}, 0);
+  EvProber prober(profile(), 1, NodeId{0}, 0);
   prober.assumed_bad(0, us(0));
   prober.assumed_bad(3, us(0));
   prober.forget(0);

@@ -122,11 +122,10 @@ class QpPair {
     QueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;
     end.resources = std::make_unique<ReceiveResources>(profile_);
-    end.qp =
-        std::make_unique<QueuePair>(id, *end.peer, profile_, limits,
-                                    EvSet(values, 2, profile_.ev_limits(), {1, NodeId{number}, 0}),
-                                    EvProber(profile_, values.size(), 1, NodeId{number}, 0),
-                                    end.memory, *end.resources, end, end.stats);
+    end.qp = std::make_unique<QueuePair>(
+        id, *end.peer, profile_, limits,
+        EvSet(values, 2, profile_.ev_limits(), {1, NodeId{number}, 0}),
+        EvProber(profile_, 1, NodeId{number}, 0), end.memory, *end.resources, end, end.stats);
   }
 
   uint64_t chance(uint64_t bound) {

@@ -12,7 +12,7 @@ namespace {
 
 // A port of 80 Gb/s takes 100,000 bytes in a period of 10 us: 100 packets.
 struct Bench {
-  Bench() : shares(us(10), BitRate::from_gbps(80), {1'000}, 8) {}
+  Bench() : shares(us(10), BitRate::from_gbps(80), {1'000}) {}
   /// A period in which sender i sends packets[i], evenly.
   void period(const std::vector<int>& packets) {
     for (int step = 0; step < 100; ++step) {

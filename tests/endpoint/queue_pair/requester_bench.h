@@ -159,7 +159,7 @@ class RequesterBench : private RequesterEvents {
             l,
             first_psn,
             EvSet(values, 2, {}, {1, NodeId{0}, 0}),
-            EvProber(used_profile, 4, 1, NodeId{0}, 0),
+            EvProber(used_profile, 1, NodeId{0}, 0),
             window,
             *this,
             stats};

@@ -112,7 +112,7 @@ TEST_CASE("a value that was never bad starts its damping as if nothing had been"
   TransportProfile p = make_profile("lab", test::octet());
   p.revive_successes = 1;
   p.probe_jitter_percent = 0;
-  EvProber prober(p, 4, 1, NodeId{0}, 0);
+  EvProber prober(p, 1, NodeId{0}, 0);
   prober.assumed_bad(2, us(100));
   prober.exonerate(2);
   CHECK(!prober.watches(2));

@@ -70,7 +70,7 @@ TEST_CASE("refused packets go again together when the interval of their retry is
 }
 
 TEST_CASE("a path is dead after four losses in a row of which nothing later was heard") {
-  PathEvidence evidence(2);
+  PathEvidence evidence;
   for (int i = 1; i < 4; ++i) CHECK_FALSE(evidence.is_dead_after_loss(0, us(i)));
   evidence.note_delivery(0, us(10));  // sent after them
   CHECK_FALSE(evidence.is_dead_after_loss(0, us(5)));
@@ -80,7 +80,7 @@ TEST_CASE("a path is dead after four losses in a row of which nothing later was 
 }
 
 TEST_CASE("a loss is held against a value until it is forgotten; a condemned value stays so") {
-  PathEvidence evidence(1);
+  PathEvidence evidence;
   evidence.is_dead_after_loss(0, us(7));
   CHECK(evidence.is_newer_loss_known(0, us(6)));
   CHECK_FALSE(evidence.is_newer_loss_known(0, us(7)));
@@ -91,7 +91,7 @@ TEST_CASE("a loss is held against a value until it is forgotten; a condemned val
 }
 
 TEST_CASE("a destination is trimming while most of what comes there is trimmed, and lately") {
-  PathEvidence evidence(1);
+  PathEvidence evidence;
   for (int i = 0; i < 10; ++i) evidence.note_trim(us(i));
   CHECK_FALSE(evidence.is_trimming(us(9), us(5)));  // 48 % so far
   for (int i = 10; i < 12; ++i) evidence.note_trim(us(i));

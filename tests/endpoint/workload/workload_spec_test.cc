@@ -128,6 +128,17 @@ TEST_CASE("a workload written as text reads back as the same workload") {
   }
 }
 
+TEST_CASE("of more than a thousand hosts a written workload has runs, in their order") {
+  PermutationSpec spec;
+  for (uint32_t host = 0; host < 1200; ++host) spec.hosts.push_back(host == 600 ? 5000 : host);
+  spec.load = {500'000'000};
+  spec.message = {4096};
+  const std::string runs = "hosts: [\"h[0-599]\", h5000, \"h[601-1199]\"]";
+  CHECK(to_yaml(WorkloadSpec(spec)).find(runs) != std::string::npos);
+  spec.hosts.resize(3);
+  CHECK(to_yaml(WorkloadSpec(spec)).find("hosts: [h0, h1, h2]") != std::string::npos);
+}
+
 TEST_CASE("bad workloads get an exact error") {
   struct Row {
     const char* text;

@@ -57,6 +57,29 @@ std::string digest_with(std::vector<uint8_t> frame, size_t at) {
 
 }  // namespace
 
+TEST_CASE("a fabric with very many streams reports one for each node") {
+  Topology topology = test::octet();
+  HistoryDigest few(topology, topology.host(1), FabricTime::never());
+  CHECK(few.reported() == few.streams());
+  topology.wires_list.resize(kMostStreams / 2 + 1);
+  HistoryDigest many(topology, topology.host(1), FabricTime::never());
+  const std::vector<HistoryStream> before = many.reported();
+  REQUIRE(before.size() == 1);
+  CHECK(before[0].name == "h1");
+  CHECK(before[0].count == 0);
+  CHECK(before[0].hash.size() == kStreamHashBytes);
+  const Frame nothing;
+  PacketRecord record{.t = FabricTime::from_us(1), .port = PortId{3}, .frame = nothing};
+  many.packet(record);
+  const std::vector<HistoryStream> after = many.reported();
+  CHECK(after[0].count == 1);
+  CHECK(after[0].hash != before[0].hash);
+  HistoryDigest elsewhere(topology, topology.host(1), FabricTime::never());
+  record.port = PortId{2};
+  elsewhere.packet(record);
+  CHECK(elsewhere.reported()[0].hash != after[0].hash);
+}
+
 TEST_CASE("a record holds the fields of the packet at their places") {
   MrcFrameSpec spec = random_spec(Opcode::kWriteOnly, 1, 100);
   spec.ev = {0x0003C001};

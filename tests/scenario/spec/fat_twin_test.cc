@@ -68,7 +68,9 @@ TEST_CASE("a fat twin has one plane, and as much between its hosts") {
     CHECK(host_rate(fat) == host_rate(shape));
     CHECK(rack_rate(fat) == rack_rate(shape));
     CHECK(fat.t0 * fat.hosts_per_t0 == shape.t0 * shape.hosts_per_t0);
-    CHECK(build_topology(fat).hosts == build_topology(shape).hosts);
+    if (shape.host_count() <= kMaxNodes) {  // to build more takes seconds
+      CHECK(build_topology(fat).hosts == build_topology(shape).hosts);
+    }
     twins += shape.planes > 1 ? 1 : 0;
   }
   CHECK(twins >= 8);
