@@ -113,7 +113,7 @@ const KeyTable<OnError, NameResolver>& on_error_keys() {
        Row::of("answer", &S::answer, above_zero_kind(),
                "in which a host has to answer the launcher; else it is lost"),
        Row::of("restart", &S::restart, until_never_kind(),
-               "from the end of all ranks until they begin again"),
+               "from the end of all ranks until they begin again", kIfUnusual),
        Row::of("load", &S::load, "of a checkpoint", kIfUnusual),
        Row::of("attempts", &S::attempts, integer_kind(1, kMaxAttempts), "beside the first, at most",
                kIfUnusual),

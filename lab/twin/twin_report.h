@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lab/twin/attribution.h"
+#include "lab/twin/hidden.h"
 #include "lab/twin/twin_measure.h"
 #include "lab/twin/twin_set.h"
 #include "scenario/spec/scenario.h"
@@ -29,16 +30,6 @@ struct StepHit {
   FabricTime without;                     ///< its length without the fault
   FabricTime cost;                        ///< below zero: it was shorter with the fault
   uint64_t packets = 0, queue_pairs = 0;  ///< that the fault took meanwhile
-};
-
-/// What a fault held back most of what a job exchanges, though no step waited for it.
-struct Hidden {
-  size_t work = 0;    ///< as in WorkSteps
-  uint32_t rank = 0;  ///< of the job
-  std::string held;   ///< "grads"
-  FabricTime by;      ///< so much later it ended
-  std::string under;  ///< "backward": what the rank computed then
-  FabricTime until;   ///< when that ended
 };
 
 struct TwinFault {

@@ -119,10 +119,10 @@ FabricTime visit_records(const RecordedRun& run,
   return complete;
 }
 
-analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams) {
+KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams) {
   const std::vector<std::string> names = stream_names(run.scenario.topology);
   std::vector<std::vector<CompactRecord>*> wanted(names.size(), nullptr);
-  analysis::KeptRecords kept;
+  KeptRecords kept;
   for (size_t i = 0; i < names.size(); ++i) {
     if (streams.contains(names[i])) wanted[i] = &kept.streams[names[i]];
   }

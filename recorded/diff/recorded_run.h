@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/history/history_diff.h"
+#include "recorded/diff/history_diff.h"
 #include "scenario/spec/scenario.h"
 
 namespace mrclab::lab {
@@ -43,7 +43,7 @@ FabricTime visit_records(const RecordedRun& run,
                          const std::function<void(const CompactRecord&)>& visit);
 
 /// The records of these streams, from every file in history/. Throws InputError.
-analysis::KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams);
+KeptRecords read_records(const RecordedRun& run, const std::set<std::string>& streams);
 
 /// The scenario of a run folder with the effects as they were executed: also those that came by
 /// hand or from outside. Throws InputError.

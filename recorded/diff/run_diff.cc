@@ -7,9 +7,6 @@
 namespace mrclab::lab {
 namespace {
 
-using analysis::KeptRecords;
-using analysis::StreamDifference;
-
 /// "p0.t0-0:d1/in" and "p0.t0-0:d1/out" of "p0.t0-0:d1/in".
 std::string port_of(const std::string& stream) { return stream.substr(0, stream.rfind('/')); }
 
@@ -37,12 +34,11 @@ std::vector<ContextRecord> records_before(const RecordedRun& run, const StreamDi
 /// The packet that is at this place in one run alone, further on in the other.
 std::optional<CompactRecord> later_in_other(const StreamDifference& first, const KeptRecords& a,
                                             const KeptRecords& b) {
-  if (first.a && first.b && analysis::same_packet(*first.a, *first.b)) return std::nullopt;
+  if (first.a && first.b && same_packet(*first.a, *first.b)) return std::nullopt;
   const bool a_is_first = !first.b || (first.a && first.a->t <= first.b->t);
   const auto found = (a_is_first ? b : a).streams.find(first.name);
   if (found == (a_is_first ? b : a).streams.end()) return std::nullopt;
-  const auto place =
-      analysis::find_packet(found->second, *first.index, a_is_first ? *first.a : *first.b);
+  const auto place = find_packet(found->second, *first.index, a_is_first ? *first.a : *first.b);
   if (!place) return std::nullopt;
   return found->second[*place];
 }
@@ -65,14 +61,14 @@ RunDiff diff_runs(const std::filesystem::path& a, const std::filesystem::path& b
   diff.same = diff.a.history_sha256 == diff.b.history_sha256;
   diff.hints = differing_settings(diff.a, diff.b);
   if (diff.same) return diff;
-  const std::set<std::string> names = analysis::differing_streams(diff.a.streams, diff.b.streams);
+  const std::set<std::string> names = differing_streams(diff.a.streams, diff.b.streams);
   const KeptRecords kept_a = read_records(diff.a, names);
   const KeptRecords kept_b = read_records(diff.b, names);
   diff.complete_a = kept_a.complete;
   diff.complete_b = kept_b.complete;
   std::vector<std::string> order = stream_names(diff.a.scenario.topology);
   append(order, stream_names(diff.b.scenario.topology));
-  diff.streams = analysis::compare_histories(diff.a.streams, kept_a, diff.b.streams, kept_b, order);
+  diff.streams = compare_histories(diff.a.streams, kept_a, diff.b.streams, kept_b, order);
   const StreamDifference& first = diff.streams.front();
   diff.located = first.index && first.t < diff.complete();
   if (!diff.located) return diff;

@@ -24,7 +24,7 @@ struct RunDiff {
   FabricTime complete_a, complete_b;
   FabricTime complete() const { return std::min(complete_a, complete_b); }
   /// Ordered by the time of their first difference.
-  std::vector<analysis::StreamDifference> streams;
+  std::vector<StreamDifference> streams;
   /// The first difference is known, and nothing that was not kept can come before it.
   bool located = false;
   /// Where the packet that one run alone has at that place appears in the other run, later.

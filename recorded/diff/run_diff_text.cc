@@ -16,7 +16,6 @@
 namespace mrclab::lab {
 namespace {
 
-using analysis::StreamDifference;
 using nlohmann::ordered_json;
 
 constexpr size_t kStreamsShown = 10;
@@ -133,10 +132,10 @@ const char* later(bool a_is_first) { return a_is_first ? "B" : "A"; }
 /// What the first difference is, in words.
 std::string sentence(const RunDiff& diff) {
   const StreamDifference& first = diff.streams.front();
-  if (first.a && first.b && analysis::same_packet(*first.a, *first.b)) {
+  if (first.a && first.b && same_packet(*first.a, *first.b)) {
     CompactRecord but_for_headers = *first.a;
     but_for_headers.fingerprint = first.b->fingerprint;
-    return analysis::same_record(but_for_headers, *first.b)
+    return same_record(but_for_headers, *first.b)
                ? "Both runs see this packet there; its carrier, addresses or BTH bits differ:"
                : "Both runs see this packet there, but not alike:";
   }

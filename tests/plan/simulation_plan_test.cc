@@ -145,7 +145,7 @@ TEST_CASE("of three tiers the samples are fewer pods, and the ports are those th
   const SimulationPlan plan = plan_simulation(shape);
   REQUIRE(plan.samples.size() == 2);
   CHECK(plan.samples[0].hosts == 2 * 4 * 4);
-  CHECK(plan.samples[1].hosts == 4 * 4 * 4);
+  CHECK(plan.samples[1].hosts == 8 * 4 * 4);  // 8 pods have fewer T0s than the larger sample may
   CHECK(plan.hosts == 128);
   CHECK(plan.ports == 2 * build_topology(shape).links.size());
 }

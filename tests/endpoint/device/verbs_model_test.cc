@@ -16,6 +16,7 @@ using mrclab::test::VerbsLab;
 
 namespace {
 
+constexpr uint32_t kMtu = 4'096;      ///< bytes of a packet
 constexpr uint64_t kPlaces = 40'000;  ///< requests begin below, and end within the memory
 
 struct Asked {
@@ -94,6 +95,11 @@ struct Model {
       std::fill_n(unknown.begin() + static_cast<std::ptrdiff_t>(asked.offset), asked.length - 1,
                   true);
       received.push_back({id, WorkStatus::kLocalLength});
+    }
+    const bool refused = status == WorkStatus::kRemoteAccessError;
+    if (refused && asked.immediate &&
+        asked.length <= kMtu) {  // its only packet says that an immediate is there
+      received.push_back({id, WorkStatus::kLocalAccess});
     }
     if (over) return;
     if (asked.opcode == Opcode::kSend || asked.immediate) {

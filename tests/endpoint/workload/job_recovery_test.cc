@@ -24,11 +24,14 @@ JobWorkload saved_job(uint32_t ranks, const job::OnError& on_error) {
   for (uint32_t rank = 0; rank < ranks; ++rank) job.spec.hosts.push_back(rank);
   job.spec.groups = {{"dp", ranks}};
   job.spec.steps = 3;
-  job.spec.phases.push_back({"f", job::ComputeWork{us(5)}});
+  job.spec.phases.resize(2);
+  job.spec.phases[0].name = "f";
+  job.spec.phases[0].work = job::ComputeWork{us(5)};
   job::ExchangeWork grads;
   grads.group = "dp";
   grads.size = {64 * 1024};
-  job.spec.phases.push_back({"g", grads});
+  job.spec.phases[1].name = "g";
+  job.spec.phases[1].work = grads;
   job.spec.checkpoint = job::Checkpoints{1, us(1)};
   job.spec.on_error = on_error;
   job.plan = std::make_shared<const JobPlan>(job::plan_job(job.spec, 1));

@@ -45,7 +45,7 @@ IdealService run_ideally(const ServeSpec& spec, const IdealNetwork& network) {
   return service;
 }
 
-constexpr IdealNetwork kByteANanosecond{BitRate::from_gbps(8), FabricTime::from_ns(100)};
+constexpr IdealNetwork kServiceNetwork{BitRate::from_gbps(8), FabricTime::from_ns(100)};
 
 }  // namespace
 
@@ -112,7 +112,7 @@ TEST_CASE("a request's times are those of its prompt, its cache's way and its it
   // One layer of 32: a token of a prompt takes 1 us and leaves 4096 B, an iteration takes 10 us.
   ServeSpec spec =
       serve_entry(small_entry("requests: {rate: 1/s, count: 1, input: 10, output: 3}"));
-  const IdealService service = run_ideally(spec, kByteANanosecond);
+  const IdealService service = run_ideally(spec, kServiceNetwork);
   const PlannedRequest& planned = service.planned.plan.requests.at(0);
   const RequestMeasure& measure = service.measures.requests.at(0);
   CHECK(planned.cache_bytes == 40960);
@@ -184,7 +184,7 @@ TEST_CASE("ranks that share experts have their iterations together, with two exc
   const ServeSpec spec = serve_entry(
       "{model: {preset: mixtral-8x7b, blocks: 2}, prefill: {hosts: 1, token: 32us}, "
       "decode: {hosts: 4, step: 320us, ep: 2}, requests: {rate: 1000/s, count: 2, input: 10, output: 2}}");
-  const IdealService service = run_ideally(spec, kByteANanosecond);
+  const IdealService service = run_ideally(spec, kServiceNetwork);
   const ServePlan& plan = service.planned.plan;
   REQUIRE(plan.iterations.size() == 4);
   CHECK(plan.iterations[0].size() == plan.iterations[1].size());

@@ -18,7 +18,7 @@ using namespace mrclab::lab;
 namespace {
 
 /// Two steps: each rank computes 4 us, then they add 64 KiB.
-constexpr const char* kJob = R"(
+constexpr const char* kJobFile = R"(
 name: two-steps
 fabric: pair
 end: 200us
@@ -37,7 +37,7 @@ expect:
   - memory_intact
 )";
 
-Scenario job_scenario() { return parse_scenario(read_yaml_text(kJob, "job.yaml")); }
+Scenario job_scenario() { return parse_scenario(read_yaml_text(kJobFile, "job.yaml")); }
 
 const endpoint::JobWorkload& job_of(const Scenario& scenario) {
   return std::get<endpoint::JobWorkload>(scenario.workload.at(0));
@@ -123,7 +123,7 @@ TEST_CASE("a run folder keeps the file that a job was read from, and needs no ot
 }
 
 TEST_CASE("a job whose host loses all ports is reported dead, with rank, reason and instant") {
-  const std::string text = std::string(kJob).substr(0, std::string(kJob).find("expect:")) +
+  const std::string text = std::string(kJobFile).substr(0, std::string(kJobFile).find("expect:")) +
                            "faults:\n  - {at: 6us, link_down: {link: \"h1:p*\"}}\n";
   ScenarioOverrides longer;
   longer.end = FabricTime::from_ms(10);

@@ -443,7 +443,7 @@ expect:
     const RunDiff diff = diff_runs(live.folder.path, runs.run(scenario).folder.path, 8);
     CAPTURE(to_text(diff));
     REQUIRE(diff.located);
-    const analysis::StreamDifference& first = diff.streams.front();
+    const StreamDifference& first = diff.streams.front();
     CHECK(first.name == "p0.t0-1:d0/in");
     CHECK(first.t > FabricTime::from_us(5));
     CHECK(first.t < FabricTime::from_us(8));

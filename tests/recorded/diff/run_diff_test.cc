@@ -109,7 +109,7 @@ TEST_CASE("one fault more: the first frame that it takes is named, with the faul
   const fs::path b = runs.run(scenario_of(kPlanted)).folder.path;
   const RunDiff diff = diff_runs(a, b, 4);
   REQUIRE(diff.located);
-  const analysis::StreamDifference& first = diff.streams.front();
+  const StreamDifference& first = diff.streams.front();
   CHECK(first.name == "p0.t0-1:d0/in");
   CHECK(first.t >= FabricTime::from_us(33));
   REQUIRE(first.a);
@@ -117,7 +117,7 @@ TEST_CASE("one fault more: the first frame that it takes is named, with the faul
   CHECK(first.a->event == PacketEvent::kPassed);
   CHECK(first.b->event == PacketEvent::kDropped);
   CHECK(first.b->cause == DropCause::kWireLoss);
-  CHECK(analysis::same_packet(*first.a, *first.b));
+  CHECK(same_packet(*first.a, *first.b));
   CHECK(mentions(diff.hints, "in force, B only: wire_loss h1:p0->p0.t0-1:d0 at 33us"));
   REQUIRE(diff.before.size() == 4);
   CHECK(diff.before.back().record.t <= first.t);

@@ -29,6 +29,7 @@ workload:
 faults: [{at: 30us, link_down: {link: "h0:p0", for: 20us}}]
 end: 200us
 captures: all
+follow: "h*"
 taps: hosts
 payload: elided
 expect: [no_qp_error, program: {command: "./x.py", name: mine, cwd: /, timeout: 5s}]

@@ -1,9 +1,9 @@
-#include "analysis/history/history_diff.h"
+#include "recorded/diff/history_diff.h"
 
 #include <doctest/doctest.h>
 
 using namespace mrclab;
-using namespace mrclab::analysis;
+using namespace mrclab::lab;
 
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "fabric/history/history_record.h"
 
-namespace mrclab::analysis {
+namespace mrclab::lab {
 
 /// The records that a run kept, of the streams that were asked for.
 struct KeptRecords {
@@ -53,4 +53,4 @@ std::vector<StreamDifference> compare_histories(const std::vector<HistoryStream>
 std::optional<uint64_t> find_packet(const std::vector<CompactRecord>& records, uint64_t from,
                                     const CompactRecord& packet);
 
-}  // namespace mrclab::analysis
+}  // namespace mrclab::lab

@@ -1,9 +1,9 @@
-#include "analysis/history/history_diff.h"
+#include "recorded/diff/history_diff.h"
 
 #include <algorithm>
 #include <tuple>
 
-namespace mrclab::analysis {
+namespace mrclab::lab {
 namespace {
 
 using StreamsByName = std::map<std::string, HistoryStream>;
@@ -105,4 +105,4 @@ std::optional<uint64_t> find_packet(const std::vector<CompactRecord>& records, u
   return std::nullopt;
 }
 
-}  // namespace mrclab::analysis
+}  // namespace mrclab::lab
