@@ -203,7 +203,8 @@ class Table:
                        "incidents", (NIGHTLY,), targets=RUN_TARGETS, lane="alone", cost=950)
         yield Test("incident stargate-t1-reboot, 32 hosts of it (sim)",
                    [cli, "run", "stargate-t1-reboot", "--world", "sim", "--out", "{tmp}", "--set", "fabric.t0=2",
-                    "fabric.t1=16", "fabric.hosts_per_t0=16", "workload[0].permutation.shift=16", "follow=h[0-15]"],
+                    "--set", "fabric.t1=16", "--set", "fabric.hosts_per_t0=16", "--set",
+                    "workload[0].permutation.shift=16", "--set", "follow=h[0-15]"],
                    "incidents", (EVERYDAY, NIGHTLY), targets=RUN_TARGETS, cost=300)
         for path in sorted((ROOT / "topologies/programs").glob("*.yaml")):  # perftest and others, over the verbs
             if re.search(r"(?m)^timing: held$", path.read_text()):  # a second or two each; their programs need namespaces
