@@ -32,9 +32,9 @@ constexpr double kWarmSeconds = 4;  ///< CPU time to warm a sample up, at most
 constexpr double kSliceSeconds = 0.25;
 constexpr int kSlices = 8;
 constexpr int64_t kWarmRtts = 1, kSampleRtts = 40;
-/// The larger sample fits no cache; from there on a packet costs a little more with each doubling of the hosts, since
-/// the processor translates more addresses (measured: docs/measuring.md).
-constexpr double kGrowthOfDoubling = 1.03;
+/// A packet costs more with each doubling of the hosts, as from the smaller sample to the larger one; but no more than by
+/// this factor (our bound: a busy machine makes one sample much dearer than the other, and that must not go on growing).
+constexpr double kMaxGrowthOfDoubling = 1.1;
 constexpr uint32_t kRanks[] = {1, 2, 4, 8, 16, 64, 256, 1024};
 constexpr uint32_t kHostsPerRank = 16;  ///< at least
 
@@ -206,11 +206,17 @@ SimulationSample simulate(const FabricShape& shape) {
   return sample;
 }
 
-/// What a packet costs at that size.
+/// What a packet costs at that size: it grows on by the same factor for each doubling.
 double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) {
   const SimulationSample& large = samples.back();
+  if (samples.size() < 2 || hosts <= large.hosts) return large.core_us;
+  const SimulationSample& small = samples.front();
+  const double steps =
+      std::log2(static_cast<double>(large.hosts) / static_cast<double>(small.hosts));
+  const double growth =
+      std::clamp(std::pow(large.core_us / small.core_us, 1 / steps), 1.0, kMaxGrowthOfDoubling);
   const double doublings = std::log2(static_cast<double>(hosts) / static_cast<double>(large.hosts));
-  return large.core_us * std::pow(kGrowthOfDoubling, std::max(doublings, 0.0));
+  return large.core_us * std::pow(growth, doublings);
 }
 
 RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double windows_by_lookahead,

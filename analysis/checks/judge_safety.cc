@@ -177,7 +177,7 @@ void SilentLosses::look_at(const HostReport& host, uint32_t number, const QueueR
   const std::string name = host.host + " " + qp_name(queue.qp);
   const auto flow = flows_.find({number, queue.peer, queue.remote.value});
   const uint64_t whole = flow == flows_.end() ? 0 : whole_messages(run_.history, flow->second);
-  if (queue.completed > whole) {
+  if (run_.evidence.followed().follows(number) && queue.completed > whole) {
     report_loss(queue.completed - whole, run_.whole_run(name),
                 name + " got completions of " + counted_noun(queue.completed, "message") +
                     ", but only " + std::to_string(whole) + " arrived whole");

@@ -22,7 +22,7 @@ struct WorkloadBuilder::Context {
   uint32_t workload = 0;
   FabricTime start;
   FabricTime end;
-  StreamContents* contents = nullptr;       ///< HostConfig::contents
+  StreamContents* contents = nullptr;      ///< HostConfig::contents
   std::vector<const ConnectionPlan*> own;  ///< those of this workload that begin or end here
   uint32_t first = 0;                      ///< number of its first connection, wherever that is
 
@@ -44,8 +44,8 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
   size_t next = 0;  // both are in the order of workloads
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
-    Context context{w, start_of(spec), config.end,
-                    config.payload_elided ? nullptr : config.contents, {}};
+    Context context{
+        w, start_of(spec), config.end, config.payload_elided ? nullptr : config.contents, {}};
     while (next < places.size() && plan[places[next]].workload == w) {
       context.own.push_back(&plan[places[next++]]);
     }
@@ -253,7 +253,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 struct WorkloadBuilder::JobPart {
   uint32_t attempt = 0;
   uint32_t first = 0;  ///< number of its first connection
-  uint32_t rank = 0;  ///< of the first attempt
+  uint32_t rank = 0;   ///< of the first attempt
   std::shared_ptr<const JobPlan> plan;
   const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
 };

@@ -105,7 +105,8 @@ Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>
   if (wrong != Refusal::kNone && wrong != Refusal::kBadLength) {
     // The receive of a Write with Immediate to where the peer may not write (InfiniBand specification 11.6.2: Local
     // Access Error). Of a longer message than this packet nobody knows yet that an immediate follows.
-    if (wrong == Refusal::kBadRkey && !is_send(opcode) && has_immediate(opcode)) {
+    const bool no_access = wrong == Refusal::kBadRkey || wrong == Refusal::kOutOfBounds;
+    if (no_access && !is_send(opcode) && has_immediate(opcode)) {
       if (const auto taken = receives().take_receive()) {
         events_.receive_failed(taken->id, kNoAccess);
       }

@@ -1,9 +1,9 @@
 #include "fabric/topology/topology.h"
 
 #include <algorithm>
-#include <charconv>
 #include <array>
 #include <cassert>
+#include <charconv>
 #include <cstdio>
 
 namespace mrclab {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <ostream>
 
 #include "tests/support/nightly.h"
 #include "tests/support/property.h"
@@ -40,6 +41,16 @@ struct Expected {
   WorkStatus status = WorkStatus::kSuccess;
   bool operator==(const Expected&) const = default;
 };
+
+std::ostream& operator<<(std::ostream& out, const Expected& done) {  // of a counterexample
+  return out << done.id << " " << name_of(done.status);
+}
+
+std::ostream& operator<<(std::ostream& out, Asked::Wrong wrong) {
+  constexpr const char* kNames[] = {"nothing", "local key", "remote key", "bounds",
+                                    "short receive"};
+  return out << kNames[static_cast<size_t>(wrong)];
+}
 
 Asked any_request(bool rc) {
   using Opcode = WorkRequest::Opcode;

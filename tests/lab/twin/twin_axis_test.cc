@@ -63,12 +63,15 @@ TEST_CASE(
 }
 
 TEST_CASE("a transceiver of other links is that with the first link of the one that failed") {
-  const Scenario second = trained("  - {at: 20us, optic_dead: {optic: \"p0.t0-0:o0\", for: 10us}}\n");
+  const Scenario second =
+      trained("  - {at: 20us, optic_dead: {optic: \"p0.t0-0:o0\", for: 10us}}\n");
   const Scenario ones = with_links_per_optic(second, 1);
   CHECK(faults_of(ones).front() == "optic_dead p0.t0-0:o0 at 20us for 10us");
   CHECK(ones.topology.optic(ones.faults.front().targets.optics.front()).links.size() == 1);
   const Scenario twos = with_links_per_optic(
-      with_links_per_optic(trained("  - {at: 20us, optic_dead: {optic: \"p0.t0-0:o0\", for: 10us}}\n"), 1), 2);
+      with_links_per_optic(
+          trained("  - {at: 20us, optic_dead: {optic: \"p0.t0-0:o0\", for: 10us}}\n"), 1),
+      2);
   CHECK(twos.topology.optic(twos.faults.front().targets.optics.front()).links.size() == 2);
 }
 

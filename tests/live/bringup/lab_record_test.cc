@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -145,8 +147,14 @@ TEST_CASE("a process that the kernel is taking apart has died, and its unborn la
     REQUIRE(::pipe(ready) == 0);
     const pid_t child = ::fork();
     if (child == 0) {
-      const std::string much(size_t{128} << 20, 'x');
-      if (::write(ready[1], &much.back(), 1) != 1) ::_exit(1);
+      // In small pages: those of 2 MiB are freed too soon to be seen.
+      constexpr size_t kMuch = size_t{128} << 20;
+      void* const much =
+          ::mmap(nullptr, kMuch, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (much == MAP_FAILED) ::_exit(1);
+      ::madvise(much, kMuch, MADV_NOHUGEPAGE);
+      std::memset(much, 'x', kMuch);
+      if (::write(ready[1], "x", 1) != 1) ::_exit(1);
       for (;;) ::pause();
     }
     char byte = 0;
