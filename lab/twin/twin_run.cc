@@ -42,11 +42,21 @@ std::vector<FabricTime> ends_of(const std::vector<FabricTime>& cuts, FabricTime 
   return ends;
 }
 
-/// Every host has finished what it had to do; what fails ends sooner.
-std::optional<FabricTime> when_done(const Topology& topology, const Simulation& simulation,
+/// Every host has finished what it had to do; what fails ends sooner. Of services, where they are all that is run, each
+/// request is served: their ranks go on with iterations that serve nobody.
+std::optional<FabricTime> when_done(const Scenario& twin, const Simulation& simulation,
                                     const std::vector<endpoint::WorkReport>& reports,
-                                    const TwinMeasure& run) {
+                                    const std::vector<JobOutcome>& jobs, const TwinMeasure& run) {
   if (run.qps_failed > 0 || !run.died.empty()) return std::nullopt;
+  const bool services =
+      !jobs.empty() && jobs.size() == twin.workload.size() &&
+      std::ranges::all_of(jobs, [](const JobOutcome& job) { return job.plan->serve.has_value(); });
+  if (services) {
+    FabricTime last;
+    for (const JobOutcome& job : jobs) last = std::max(last, last_token(job));
+    return last == FabricTime::never() ? std::nullopt : std::optional(last);
+  }
+  const Topology& topology = twin.topology;
   for (uint32_t host = 0; host < topology.host_count(); ++host) {
     if (!simulation.host_at(topology.host(host)).finished()) return std::nullopt;
   }
@@ -96,7 +106,7 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
   }
   result.works = steps_of(twin.workload, reports, outcomes);
   result.jobs = spans_of(outcomes, result.works.size());
-  result.done = when_done(twin.topology, simulation, reports, result);
+  result.done = when_done(twin, simulation, reports, outcomes, result);
 }
 
 /// A run of the twin, in memory or with a folder, and what is measured of it.

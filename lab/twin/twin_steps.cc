@@ -84,4 +84,15 @@ std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workl
   return works;
 }
 
+FabricTime last_token(const JobOutcome& service) {
+  const endpoint::JobPlan& plan = *service.plan;
+  FabricTime last;
+  for (const job::RequestMeasure& request :
+       measure_serve(plan.planned, *plan.serve, plan.program, service.times).requests) {
+    if (request.last_token == FabricTime::never()) return request.last_token;
+    last = std::max(last, service.start + request.last_token);
+  }
+  return last;
+}
+
 }  // namespace mrclab::lab

@@ -41,4 +41,7 @@ std::vector<WorkSteps> steps_of(const std::vector<endpoint::WorkloadSpec>& workl
                                 const std::vector<endpoint::WorkReport>& reports,
                                 const std::vector<JobOutcome>& jobs);
 
+/// Of all requests of a service, which has a plan of one; never() where a request was not served.
+FabricTime last_token(const JobOutcome& service);
+
 }  // namespace mrclab::lab

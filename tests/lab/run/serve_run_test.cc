@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "lab/twin/twin_run.h"
 #include "netio/system/file_descriptor.h"
 #include "scenario/judging/job_outcome.h"
 #include "scenario/judging/job_results.h"
@@ -107,4 +108,18 @@ TEST_CASE("what cannot be asked of a scenario's services is refused") {
   CHECK(test::error_of([&] {
           parse_scenario(read_yaml_text(job, "x.yaml"));
         }).find("ttft, without a service") != std::string::npos);
+}
+
+TEST_CASE("twins of a service end with its last token, though its ranks go on without requests") {
+  const Scenario served = service_of(kDrawn, "  - job_alive\n");
+  const test::TemporaryRuns runs;
+  const analysis::ServeResult serve = *runs.run(served).verdict.jobs.at(0).serve;
+  FabricTime last;
+  for (const analysis::ServedRequest& request : serve.requests)
+    last = std::max(last, request.last_token);
+  CHECK(run_twin(served, kNoFaults, {}).done == last);
+  // Of a hundred tokens the last has not come at the run's end.
+  const Scenario open = service_of(
+      "      requests: {rate: 500/s, count: 3, input: 100, output: 100}\n", "  - job_alive\n");
+  CHECK_FALSE(run_twin(open, kNoFaults, {}).done);
 }
