@@ -121,23 +121,29 @@ const std::vector<WholeStory>& stories() {
   - steps_done: 8
   - job_alive
 )"},
-      {"goes_on", "fabric: trio\n",
-       "  - job: {name: a, hosts: all, steps: 4, checkpoint: {every: 1}, on_error: {then: restart, "
-       "watchdog: 100us, detect: 1us}, phases: [{f: {compute: 10us}}, {g: {all_reduce: {size: "
+      {"goes-on", "fabric: trio\n",
+       "  - job: {name: a, hosts: all, steps: 8, checkpoint: {every: 1}, on_error: {then: restart, "
+       "watchdog: 100us, detect: 1us}, phases: [{f: {compute: 80us}}, {g: {all_reduce: {size: "
        "64KiB}}}]}\n",
        "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n",
-       "  - {at: 30us, host_pause: {host: h1, for: 200us}}\n", "900us",
-       "  - job_goes_on: {within: 300us, steps_repeated: 0}\n"},
+       "  - {at: 560us, host_pause: {host: h1, for: 200us}}\n", "1500us",
+       "  - job_goes_on: {within: 400us, steps_repeated: 0}\n"},
       {"shares", "fabric: trio\n",
-       "  - job: {name: a, hosts: [h0, h2], steps: 4, phases: [{g: {all_reduce: {size: 64KiB}}}]}\n"
-       "  - job: {name: b, hosts: [h1, h3], steps: 4, phases: [{g: {all_reduce: {size: 64KiB}}}]}\n",
+       "  - job: {name: a, hosts: [h0, h5], steps: 8, phases: [{f: {compute: 80us}}, {g: {all_reduce: {size: 64KiB}}}]}\n"
+       "  - job: {name: b, hosts: [h1, h3], steps: 8, phases: [{f: {compute: 80us}}, {g: {all_reduce: {size: 64KiB}}}]}\n",
        "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "900us",
-       "  - interference: {at_most: 300%}\n"},
+       "  - interference: {at_most: 300%, job: a}\n"},
       {"dies", "fabric: pair\n",
        "  - job: {name: a, hosts: all, steps: 900, phases: [{grads: {all_reduce: {size: 64KiB}}}]}\n",
        "  - write: {from: h0, to: h1, size: 4KiB, count: 10}\n",
        "  - {at: 300us, link_down: {link: \"h1:p*\"}}\n", "3ms",
        "  - job_dies: {by: Retry Counter Exceeded, within: 2700us}\n"},
+      {"serves", "fabric: trio\n",
+       "  - serve: {name: a, model: {preset: llama3-8b, blocks: 1}, prefill: {hosts: h0, token: 3200ns}, "
+       "decode: {hosts: h5, step: 160us, spare: 8}, objective: {ttft: 30ms, tpot: 1ms}, "
+       "requests: {rate: 250/s, count: 8, input: 100, output: 4}}\n",
+       "  - write: {from: h0, to: h5, size: 64KiB, count: 20}\n", "", "2ms",
+       "  - ttft: {at_most: 900us}\n  - tpot: {at_most: 100us}\n  - slo: {at_least: 100%}\n"},
   };
   return kStories;
 }

@@ -81,7 +81,8 @@ TEST_CASE("every shipped incident is readable, tells its story and is short") {
     CHECK(s.name == incident);
     CHECK(s.about.find("ompressed") != std::string::npos);
     CHECK(s.about.find_first_of("0123456789") != std::string::npos);  // a figure, a section, a year
-    const bool begins_again = s.name.starts_with("job-");  // behind an error, and then does its steps
+    const bool begins_again =
+        s.name.starts_with("job-");  // behind an error, and then does its steps
     CHECK(s.end <= FabricTime::from_us(begins_again ? 6000 : 3000));
     CHECK_FALSE(s.expect.empty());
     for (const std::string& id : s.ids) CHECK(load_scenario(id).name == incident);
