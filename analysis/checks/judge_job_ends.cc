@@ -172,7 +172,7 @@ CheckResult judge(const ExpectJobGoesOn& e, const JudgedRun& run) {
 
 // --- interference ------------------------------------------------------------------------------------
 
-/// Of the steps that count; zero where one of them is not measured.
+/// Returns the mean length of the steps from `from` on; zero where the judge could not measure one of them.
 FabricTime mean_step(const JobResult& job, uint32_t from) {
   if (!job.missing.empty() || job.steps_done() < job.planned) return FabricTime::zero();
   return mean_of(step_times(job, from));

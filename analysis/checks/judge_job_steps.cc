@@ -57,7 +57,7 @@ struct Worst {
   uint64_t steps = 0;  ///< that were looked at
   std::string open;    ///< why something is not measured; empty: all is
   bool missed = false;
-  bool reached = false;  ///< of a floor
+  bool reached = false;  ///< the measured value meets the lower bound of the check
   /// What was measured of the worst so far, by its bound: a job with a larger one takes its place.
   double share = -1;
 };
@@ -72,7 +72,7 @@ CheckResult settled(CheckResult check, const Worst& worst, const JudgedRun& run,
   return passed(check, *check.looked);
 }
 
-/// Of a floor, which one of them has to reach: what is open may still do so.
+/// Ends a check with a lower bound, which one measured value has to meet: a step that has not ended may still meet it.
 CheckResult settled_floor(CheckResult check, const Worst& worst, const JudgedRun& run,
                           const std::string& why) {
   check.looked = steps_in(worst.steps, run);

@@ -18,7 +18,8 @@ struct TwinRun {
 /// Returns what the same scenario and seed does without faults. An empty function: the scenario cannot be simulated.
 using Twin = std::function<TwinRun()>;
 
-/// Returns what becomes of a job, by its place among the run's jobs, when nobody else has any work. An empty function: the scenario cannot be simulated.
+/// Simulates one job of the run, given by its place among the jobs, without all other workloads, and returns its result. An
+/// empty function: the scenario cannot be simulated.
 using AloneRun = std::function<JobResult(size_t job)>;
 
 }  // namespace mrclab::analysis

@@ -57,7 +57,7 @@ struct ExpectTpot {
 };
 const Rules<ExpectTpot>& rules_of(const ExpectTpot&);
 
-/// Of the requests, the share that is served within the service's objective, both of it (DistServe, OSDI 24).
+/// The share of requests that the service answers within both of its objectives, of ttft and of tpot (DistServe, OSDI 24).
 struct ExpectSlo {
   static constexpr ExpectationWord kWord{"slo", Measure::kShare, "\"slo: {at_least: 99%}\""};
   static constexpr bool kBounded = true;

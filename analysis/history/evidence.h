@@ -46,7 +46,8 @@ class Evidence {
   Evidence(const Evidence&) = delete;
   Evidence& operator=(const Evidence&) = delete;
 
-  /// Of these hosts alone packets are followed one by one; frames of all others are counted. Before the first observer.
+  /// The joiner keeps packets that these hosts send, and of all others counts frames only. To be called before the first
+  /// observer().
   void follow(FollowedSenders followed) { followed_ = std::move(followed); }
   const FollowedSenders& followed() const { return followed_; }
 

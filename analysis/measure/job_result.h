@@ -62,7 +62,7 @@ struct JobTurn {
   FabricTime all_ended = FabricTime::never();  ///< every host has answered the launcher, or is lost
   std::vector<std::string> lost;               ///< hosts
   FabricTime begun = FabricTime::never();      ///< the next attempt; never: there is none
-  uint32_t from_step = 0, ranks = 0;           ///< of it
+  uint32_t from_step = 0, ranks = 0;           ///< of the attempt that the launcher began
   std::string gave_up;                         ///< why there is none, where that is known
   // What it cost, where the job went on.
   uint32_t steps_repeated = 0;  ///< had ended, and were run once more

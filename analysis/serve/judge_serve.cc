@@ -142,7 +142,8 @@ CheckResult judge(const ExpectSlo& e, const JudgedRun& run) {
   return passed(check, *check.looked);
 }
 
-/// Requests that are open make such a check inconclusive by themselves; of those that would have arrived later it says nothing.
+/// judge() makes the check inconclusive where a request is open. After an early end it looks at no request that would have
+/// arrived later.
 template <class E>
 CheckResult requests_so_far(const E&, const EarlyResult& result) {
   return result.so_far();

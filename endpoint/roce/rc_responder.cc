@@ -104,7 +104,7 @@ Refusal RcResponder::on_expected(const MrcPacket& packet, std::optional<RcReply>
   const Refusal wrong = check_expected(packet, message);
   if (wrong != Refusal::kNone && wrong != Refusal::kBadLength) {
     // The receive of a Write with Immediate to where the peer may not write (InfiniBand specification 11.6.2: Local
-    // Access Error). Of a longer message than this packet nobody knows yet that an immediate follows.
+    // Access Error). The first packet of a longer message does not show that an immediate follows.
     const bool no_access = wrong == Refusal::kBadRkey || wrong == Refusal::kOutOfBounds;
     if (no_access && !is_send(opcode) && has_immediate(opcode)) {
       if (const auto taken = receives().take_receive()) {

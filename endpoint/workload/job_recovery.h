@@ -29,7 +29,7 @@ struct JobRecovery {
   std::vector<JobAttempt> later;
 };
 
-/// Null where an error ends one rank alone. Throws InputError for a job that cannot go on as it says.
+/// Null where an error ends one rank alone. Throws InputError for a job whose `on_error` cannot be carried out.
 std::shared_ptr<const JobRecovery> make_recovery(const job::JobSpec& spec, uint64_t seed,
                                                  const std::shared_ptr<const JobPlan>& first);
 

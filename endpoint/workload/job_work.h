@@ -24,7 +24,7 @@ namespace mrclab::endpoint {
 /// The contents of the message of operation `op`.
 Ramp job_ramp(uint64_t seed, uint32_t op);
 
-/// Gets to know of a rank's error.
+/// Whom a JobWork calls when its rank has an error.
 class RankWatch {
  public:
   virtual ~RankWatch() = default;

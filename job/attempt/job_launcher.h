@@ -2,7 +2,7 @@
 // The launcher of a job, as torchrun's agents with their store or a batch system are one: a host reports an error, the
 // launcher ends all ranks, waits for every host's answer and takes those without one as lost. Then it places the ranks
 // anew, has them prepared, and begins the next attempt when all are ready, behind the newest checkpoint that one of them
-// knows to be whole (restart), or behind the last step that all have ended (shrink).
+// has reported as saved by all (restart), or behind the last step that all have ended (shrink).
 //
 // Pure: it is given the time, and asks its host to send. A word goes on a line to a host, of which there are kLines:
 // one that has failed is not used again. What is not reached on any of them ends the job.
@@ -16,7 +16,7 @@ namespace mrclab::job {
 
 inline constexpr uint32_t kLines = 8;  ///< to each host, and as many back; our choice
 
-/// What a launcher and a host tell each other, in 32 bits.
+/// A word that a launcher writes to a host, or a host to the launcher, in 32 bits.
 struct LauncherWord {
   enum class Kind : uint8_t {
     kError,    ///< host: a rank of this attempt has an error

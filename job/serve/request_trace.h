@@ -1,5 +1,5 @@
 #pragma once
-// Traces of requests that others have published, for arrivals and lengths as services have them:
+// Traces of requests to services of others, with arrivals and lengths:
 //
 //   azure      TIMESTAMP,ContextTokens,GeneratedTokens      AzurePublicDataset, Azure LLM inference traces of 2023 and 2024:
 //              a date with up to 9 digits of a second, and in 2024 an offset of zero hours

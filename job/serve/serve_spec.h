@@ -31,7 +31,7 @@ inline constexpr uint32_t kMaxServeScale = 1'000'000;
 inline constexpr uint64_t kMaxMilliRate =
     1'000'000'000;  ///< requests in 1,000 s: a million a second
 
-/// Files of requests that others have published (request_trace.h).
+/// Files of requests to services of others (request_trace.h).
 enum class RequestFormat : uint8_t { kAzure, kMooncake, kBurstGpt, kVidur };
 
 /// Requests as a Poisson process has them, all alike or drawn.
