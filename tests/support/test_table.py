@@ -198,7 +198,7 @@ class Table:
             when = (EVERYDAY, NIGHTLY) if path.stem in PRODUCTION_INCIDENTS else (NIGHTLY,)
             yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
                        "incidents", when, targets=RUN_TARGETS, cost=310)
-        for path in sorted((ROOT / "topologies/stargate").glob("*.yaml")):  # ten minutes of two cores each, 12 GiB
+        for path in sorted((ROOT / "topologies/stargate").glob("*.yaml")):  # tens of minutes of two cores
             yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
                        "incidents", (NIGHTLY,), targets=RUN_TARGETS, lane="alone", cost=950)
         yield Test("incident stargate-t1-reboot, 32 hosts of it (sim)",
