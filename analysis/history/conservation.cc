@@ -175,16 +175,17 @@ void Conservation::count_record(NodeId node_id, PortId port_id, Direction direct
 
 void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
   if (!node.is_switch || node.renames) return;
-  Inside& frames = node.inside[frame_name];
-  frames.may_copy += may_be_copy ? 1 : 0;
-  if (frames.frames > 0) {
-    --frames.frames;
-  } else if (frames.copies < frames.may_copy / 2) {
-    ++frames.copies;
+  if (may_be_copy) ++node.copies[frame_name].left;
+  if (Inside* frames = node.inside.find(frame_name)) {
+    if (--frames->frames == 0) node.inside.erase(frame_name);
+    return;
+  }
+  Copies* copies = node.copies.find(frame_name);
+  if (copies != nullptr && copies->second < copies->left / 2) {
+    ++copies->second;
   } else {
     ++node.invented;
   }
-  if (frames.frames == 0 && frames.may_copy == 0) node.inside.erase(frame_name);
 }
 
 uint64_t Conservation::records() const {

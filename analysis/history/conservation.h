@@ -96,10 +96,12 @@ class Conservation {
     bool copies = false;         // likewise: it carries frames twice
   };
   struct Inside {
-    uint32_t frames = 0;
-    FabricTime since;       // when the newest of them came in
-    uint32_t may_copy = 0;  // frames of this name that left through ports which may send twice
-    uint32_t copies = 0;    // frames among those that must be copies, because none was inside
+    FabricTime since;     // when the newest of them came in
+    uint32_t frames = 0;  // of this name
+  };
+  struct Copies {
+    uint32_t left = 0;    // frames of this name that left through ports which may send twice
+    uint32_t second = 0;  // frames among those that must be copies, because none was inside
   };
   struct NodeCount {
     uint64_t records = 0;
@@ -109,7 +111,8 @@ class Conservation {
     bool mrc = false, roce = false;  // data of either kind was in a queue of it
     bool may_copy = false;
     bool renames = false;  // it damages frames at some time: then they can only be counted
-    NameTable<Inside> inside = {};
+    NameTable<Inside> inside = {};  // names of which frames are inside
+    NameTable<Copies> copies = {};  // names of which frames may have left twice
     FabricTime longest_residence() const { return residence[mrc && roce ? 1 : 0]; }
   };
   /// `may_be_copy`: the frame leaves through a port that sends frames twice at some time.

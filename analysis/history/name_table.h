@@ -13,48 +13,56 @@ namespace mrclab::analysis {
 template <class Value>
 class NameTable {
  public:
-  /// The value of this name, made if it is not there. Valid until the next call.
+  /// Is never put into a table: of the frames that have it nobody keeps any (conservation.h, kLinkLocalFrame).
+  static constexpr uint64_t kNoName = ~uint64_t{0};
+  /// The value of this name, which is not kNoName, made if it is not there. Valid until the next call.
   Value& operator[](uint64_t name) {
-    if ((size_ + 1) * 2 > slots_.size()) grow();
+    if ((size_ + 1) * 4 > slots_.size() * 3) grow();
     Slot& slot = slots_[place_of(name)];
-    if (!slot.used) {
-      slot = {name, true, Value{}};
+    if (!slot.used()) {
+      slot = {name, Value{}};
       ++size_;
     }
     return slot.value;
+  }
+  /// Null: the name is not there, as kNoName never is. Valid until the next call.
+  Value* find(uint64_t name) {
+    if (slots_.empty()) return nullptr;
+    Slot& slot = slots_[place_of(name)];
+    return name != kNoName && slot.used() ? &slot.value : nullptr;
   }
   /// The name must be there.
   void erase(uint64_t name) {
     size_t hole = place_of(name);
     // Whoever was put behind it for want of room moves up (Knuth, algorithm 6.4R).
-    for (size_t at = next(hole); slots_[at].used; at = next(at)) {
+    for (size_t at = next(hole); slots_[at].used(); at = next(at)) {
       const size_t wanted = slots_[at].name & (slots_.size() - 1);
       if (((at - wanted) & (slots_.size() - 1)) < ((at - hole) & (slots_.size() - 1))) continue;
       slots_[hole] = std::move(slots_[at]);
       hole = at;
     }
-    slots_[hole].used = false;
+    slots_[hole] = {};
     --size_;
   }
   size_t size() const { return size_; }
   template <class Use>
   void for_each(Use&& use) const {
     for (const Slot& slot : slots_) {
-      if (slot.used) use(slot.value);
+      if (slot.used()) use(slot.value);
     }
   }
 
  private:
   struct Slot {
-    uint64_t name = 0;
-    bool used = false;
+    uint64_t name = kNoName;
     Value value = {};
+    bool used() const { return name != kNoName; }
   };
   size_t next(size_t at) const { return (at + 1) & (slots_.size() - 1); }
   /// Where the name is, or where it would be put.
   size_t place_of(uint64_t name) const {
     size_t at = name & (slots_.size() - 1);
-    while (slots_[at].used && slots_[at].name != name) at = next(at);
+    while (slots_[at].used() && slots_[at].name != name) at = next(at);
     return at;
   }
   void grow() {
@@ -62,11 +70,11 @@ class NameTable {
     std::vector<Slot> before(slots_.empty() ? kFirst : slots_.size() * 2);
     before.swap(slots_);
     for (Slot& slot : before) {
-      if (slot.used) slots_[place_of(slot.name)] = std::move(slot);
+      if (slot.used()) slots_[place_of(slot.name)] = std::move(slot);
     }
   }
 
-  std::vector<Slot> slots_;  ///< a power of two, of which at most half are in use
+  std::vector<Slot> slots_;  ///< a power of two, of which at most three quarters are in use
   size_t size_ = 0;
 };
 

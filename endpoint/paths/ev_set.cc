@@ -16,12 +16,9 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
                                          Chosen chosen, Qpn qp) {
   std::vector<EntropyValue> values;
   const bool named = chosen == Chosen::kByName;
-  std::vector<std::vector<uint32_t>> numbers_of(topology.planes);
-  for (const Path& path : paths_between(topology, source, destination)) {
-    numbers_of[path.plane].push_back(path.uplink);
-  }
+  std::vector<uint32_t> numbers;
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    std::vector<uint32_t>& numbers = numbers_of[plane];
+    uplinks_between(topology, source, destination, plane, numbers);
     if (!named) {
       const bool local = numbers == std::vector<uint32_t>{kT0LocalUplink};
       numbers.resize(local ? 1 : kHashNumbers);
@@ -34,6 +31,7 @@ std::vector<EntropyValue> entropy_values(const Topology& topology, uint32_t sour
                uint64_t{destination} << 40 | uint64_t{qp.value} << 16 | i);
       std::swap(numbers[i], numbers[i + below(random, numbers.size() - i)]);
     }
+    if (values.empty()) values.reserve(take * topology.planes);
     std::sort(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(take));
     for (size_t i = 0; i < take; ++i) values.push_back(ev_of({plane, numbers[i], chosen}));
   }

@@ -34,16 +34,13 @@ FramePool::FramePool(size_t limit, FrameRoom room)
 
 Frame FramePool::make(size_t size) {
   if (size > room_.frame) return {};
-  if (free_.empty()) grow();
-  if (free_.empty()) {
+  if (free_buffers_ == 0) grow();
+  if (free_buffers_ == 0) {
     ++exhausted_;
     return {};
   }
-  void* const storage = free_.back();
-  free_.pop_back();
+  auto* const buffer = new (take_free()) FrameBuffer;
   ++in_use_;
-  if (!free_.empty()) fetch_lines(free_.back(), kHeaderBytes);
-  auto* const buffer = new (storage) FrameBuffer;
   buffer->pool = this;
   buffer->size = static_cast<uint16_t>(size);
   buffer->modelled_size = buffer->size;
@@ -59,21 +56,37 @@ Frame FramePool::copy(std::span<const uint8_t> bytes) {
 }
 
 void FramePool::share(FramePool& with, size_t count) {
-  assert(with.stride_ == stride_ && count <= free_.size());
-  for (size_t i = 0; i < count; ++i) {
-    with.free_.push_back(free_.back());
-    free_.pop_back();
+  assert(with.stride_ == stride_ && count <= free_buffers_);
+  for (size_t i = 0; i < count; ++i) with.put_free(take_free());
+}
+
+void* FramePool::take_free() {
+  --free_buffers_;
+  void* taken = free_;
+  if (taken != nullptr) {
+    free_ = free_->next;
+  } else {
+    taken = fresh_;
+    fresh_ += stride_;
+    --fresh_left_;
   }
+  // The next frame is made soon.
+  if (free_ != nullptr) {
+    fetch_lines(free_, kHeaderBytes);
+  } else if (fresh_left_ > 0) {
+    fetch_lines(fresh_, kHeaderBytes);
+  }
+  return taken;
 }
 
 void FramePool::grow() {
   if (slabs_.size() * kSlab >= limit_) return;
   // Not touched before a frame needs it: 64 buffers for frames of full size lie in as many pages, which the kernel clears
   // when they are touched, and a daemon of one switch may never need most of them.
-  auto* const slab =
-      static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
-  slabs_.emplace_back(slab);
-  for (size_t i = kSlab; i-- > 0;) free_.push_back(slab + i * stride_);
+  fresh_ = static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
+  slabs_.emplace_back(fresh_);
+  fresh_left_ = kSlab;
+  free_buffers_ += kSlab;
 }
 
 }  // namespace mrclab

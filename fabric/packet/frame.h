@@ -161,7 +161,7 @@ class FramePool {
   }
   /// Gives `count` free buffers to another pool of the same room.
   void share(FramePool& with, size_t count);
-  size_t free_buffers() const { return free_.size(); }
+  size_t free_buffers() const { return free_buffers_; }
 
   size_t in_use() const { return in_use_; }
   uint64_t exhausted() const { return exhausted_; }
@@ -170,10 +170,20 @@ class FramePool {
 
  private:
   friend class Frame;
+  /// A buffer that holds no frame, in whose place it lies.
+  struct Free {
+    Free* next;
+  };
   void give_back(FrameBuffer* buffer) {
-    free_.push_back(buffer);
+    put_free(buffer);
     --in_use_;
   }
+  void put_free(void* buffer) {
+    free_ = new (buffer) Free{free_};
+    ++free_buffers_;
+  }
+  /// There must be one.
+  void* take_free();
   void grow();
 
   static constexpr size_t kSlab = 64;  // buffers
@@ -183,7 +193,10 @@ class FramePool {
     }
   };
   std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs_;
-  std::vector<void*> free_;  // room for a FrameBuffer and its bytes, each
+  Free* free_ = nullptr;        // those that held a frame, the last one first
+  std::byte* fresh_ = nullptr;  // the first of those of the newest slab that never did
+  size_t fresh_left_ = 0;
+  size_t free_buffers_ = 0;  // of both kinds
   size_t limit_;
   FrameRoom room_;
   size_t stride_;  // bytes from one buffer to the next

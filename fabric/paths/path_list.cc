@@ -1,6 +1,7 @@
 #include "fabric/paths/path_list.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "fabric/paths/ecmp.h"
 #include "fabric/topology/graph_paths.h"
@@ -39,15 +40,27 @@ bool has_path(const Topology& topology, Path path) {
 std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint32_t destination) {
   if (!topology.regular()) return topology.graph->between(source, destination);
   std::vector<Path> paths;
-  const bool local = is_local(topology, source, destination);
+  std::vector<uint32_t> uplinks;
   for (uint32_t plane = 0; plane < topology.planes; ++plane) {
-    if (local) {
-      paths.push_back({plane, kT0LocalUplink});
-      continue;
-    }
-    for (uint32_t u = 0; u < topology.t1_per_plane; ++u) paths.push_back({plane, u});
+    uplinks_between(topology, source, destination, plane, uplinks);
+    for (const uint32_t uplink : uplinks) paths.push_back({plane, uplink});
   }
   return paths;
+}
+
+void uplinks_between(const Topology& topology, uint32_t source, uint32_t destination, uint32_t plane,
+                     std::vector<uint32_t>& uplinks) {
+  uplinks.clear();
+  if (!topology.regular()) {
+    for (const Path& path : topology.graph->between(source, destination)) {
+      if (path.plane == plane) uplinks.push_back(path.uplink);
+    }
+  } else if (is_local(topology, source, destination)) {
+    uplinks.push_back(kT0LocalUplink);
+  } else {
+    uplinks.resize(topology.t1_per_plane);
+    std::iota(uplinks.begin(), uplinks.end(), 0);
+  }
 }
 
 bool has_path(const Topology& topology, uint32_t source, uint32_t destination, Path path) {
