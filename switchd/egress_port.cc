@@ -78,6 +78,7 @@ void QueueRules::apply_limits() {
   most(QueueClass::kControl) = limits_.control_limit;
   most(QueueClass::kTrimmed) = limits_.trimmed_limit;
   most(QueueClass::kLossless) = most_lossless(limits_);
+  for (Bytes& each : most_waiting_) each = std::min(each, kDeepestQueue);
   const auto over = [this](Bytes threshold) {
     return limits_.trim ? std::min(threshold, limits_.tail_drop) : Bytes{UINT64_MAX};
   };
@@ -121,7 +122,7 @@ void EgressPort::push(QueueClass of, Frame& frame, Bytes length, bool trimmed, P
   static_cast<void>(pushed);
   ++waiting_[index_of(of)];
   ++waiting_frames_;
-  queue.depth += length;
+  queue.depth += static_cast<uint32_t>(length.value);
   queue.depth_max = std::max(queue.depth_max, queue.depth);
 }
 
@@ -130,7 +131,7 @@ EgressPort::Waiting EgressPort::pop(QueueClass of) {
   Waiting next = queue.waiting.pop();
   --waiting_[index_of(of)];
   --waiting_frames_;
-  queue.depth -= next.length();
+  queue.depth -= static_cast<uint32_t>(next.length().value);
   queue.fetch_front_frame();
   return next;
 }

@@ -64,6 +64,8 @@ QueueProfile spoilt(const QueueProfile& as_built, const QueueFaults& faults);
 /// in common, since nothing in them is a port's own.
 class QueueRules {
  public:
+  /// Of every queue, whatever limit it was given: a port keeps its depths in 32 bits.
+  static constexpr Bytes kDeepestQueue{UINT32_MAX};
   explicit QueueRules(const EgressSettings& settings);
   /// Are these the rules of such a port?
   bool fit(const EgressSettings& settings) const;
@@ -165,9 +167,9 @@ class EgressPort {
   void forget_copy() { copy_.reset(); }
 
   EgressWire& wire() { return wire_; }
-  Bytes depth(QueueClass queue) const { return in_use(queue) ? queue_of(queue).depth : Bytes{}; }
+  Bytes depth(QueueClass queue) const { return {in_use(queue) ? queue_of(queue).depth : 0u}; }
   Bytes depth_max(QueueClass queue) const {
-    return in_use(queue) ? queue_of(queue).depth_max : Bytes{};
+    return {in_use(queue) ? queue_of(queue).depth_max : 0u};
   }
   size_t queued_frames() const { return waiting_frames_; }
   // For a port whose turn comes: loads the first place of each queue that nearly all ports use, then the frame.
@@ -201,7 +203,8 @@ class EgressPort {
       if (!waiting.empty()) waiting.front().frame.fetch(kSwitchedBytes);
     }
     Fifo<Waiting> waiting;
-    Bytes depth, depth_max;
+    // Bytes. No queue is deeper than kDeepestQueue.
+    uint32_t depth = 0, depth_max = 0;
   };
   /// What only ports have that frames of RoCE went through.
   struct Lossless {

@@ -181,7 +181,7 @@ class HostImpl : public QueuePairEvents {
   std::optional<HostRoutes> routes_;                 ///< where NICs speak
   std::vector<uint32_t> partners_;                   ///< hosts that its connections lead to
   FabricTime routes_planned_ = FabricTime::never();  ///< the earliest event for them in the queue
-  std::optional<MapperAgent> mapper_;                ///< where the fabric has a mapper
+  std::unique_ptr<MapperAgent> mapper_;              ///< where the fabric has a mapper
   FabricTime mapper_planned_ = FabricTime::never();  ///< likewise
   FabricTime attack_planned_ = FabricTime::never();  ///< likewise
   std::optional<NeighbourAgent> neighbours_;         ///< where the fabric has an orchestrator
@@ -189,7 +189,7 @@ class HostImpl : public QueuePairEvents {
   std::vector<UplinkSet>
       unused_uplinks_;  ///< by port: as its T0 says; their entropy values are denied
   HostDenials denials_;
-  std::optional<DenylistCollector> collector_;  ///< where this host is the one that decides
+  std::unique_ptr<DenylistCollector> collector_;  ///< where this host is the one that decides
   uint32_t collector_host_ = 0;
   uint64_t messages_sent_ = 0;  ///< to the mapper's port; each goes by the next path
   bool list_announced_ = true;  ///< the list that the host began with is in force

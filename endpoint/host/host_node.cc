@@ -68,7 +68,7 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     start_routes();
   }
   if (host_.topology.mapper.on) {
-    mapper_.emplace(host_.topology, host_.self, environment.seed);
+    mapper_ = std::make_unique<MapperAgent>(host_.topology, host_.self, environment.seed);
     plan_mapper();
   }
   if (host_.topology.orchestrator.on) {

@@ -116,7 +116,8 @@ bool HostImpl::take_probe(uint32_t port, const Frame& frame) {
 void HostImpl::start_denylist() {
   if (!host_.topology.denylist.on) return;
   collector_host_ = collector_of(host_.topology);
-  if (collector_host_ == host_.self) collector_.emplace(host_.topology);
+  if (collector_host_ == host_.self)
+    collector_ = std::make_unique<DenylistCollector>(host_.topology);
   list_announced_ = false;
   mapper_planned_ = FabricTime::never();
   plan_mapper();

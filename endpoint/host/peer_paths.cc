@@ -31,10 +31,11 @@ Peer& HostPeers::peer_for(uint32_t host, Chosen chosen) {
   way_back.seed = host_.environment.seed;
   way_back.self = host_.environment.self;
   way_back.peer = host;
-  Peer& peer = peers_.emplace(
-      host, host_.all_ports,
-      ReversePath(evs_toward(host, chosen), topology.planes, way_back, peer_port_toward(host)),
-      make_congestion_control(profile, topology.host_rate, topology.planes), profile.base_rtt);
+  Peer& peer = peers_.emplace(host, host_.all_ports,
+                              ReversePath([this, host, chosen] { return evs_toward(host, chosen); },
+                                          topology.planes, way_back, peer_port_toward(host)),
+                              make_congestion_control(profile, topology.host_rate, topology.planes),
+                              profile.base_rtt);
   if (by_routes_) peer.routed = 0;
   peer.way_back_routed = chosen != Chosen::kByName;
   return peer;

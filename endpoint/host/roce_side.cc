@@ -105,6 +105,11 @@ void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
   }
 }
 
+HostStats& RoceSide::loop_stats() {
+  if (!loop_stats_) loop_stats_ = std::make_unique<HostStats>();
+  return *loop_stats_;
+}
+
 RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParameters& parameters) {
   const uint32_t place = queue_pairs_.next_place();
   id.handle = {place | QueueDirectory::kRcHandle};
@@ -112,7 +117,7 @@ RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParamete
   ++host_.stats.qps;
   return queue_pairs_.emplace(place, id, parameters, memory_,
                               static_cast<RcQueuePairEvents&>(*this),
-                              id.looped ? loop_stats_ : host_.stats);
+                              id.looped ? loop_stats() : host_.stats);
 }
 
 void RoceSide::remove_queue_pair(RcQueuePair& qp) {

@@ -5,6 +5,7 @@
 // peer any more, and back.
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -83,6 +84,8 @@ class RoceSide : private RcQueuePairEvents {
   void loss_detected(RcQueuePair& qp, Psn psn, std::string_view cause) override;
   void failed(RcQueuePair& qp, std::string_view reason) override;
 
+  HostStats& loop_stats();
+
   HostShared& host_;
   NicPorts& ports_;
   ReceiveSide& receiving_;
@@ -92,10 +95,10 @@ class RoceSide : private RcQueuePairEvents {
   RcQueuePairTable& queue_pairs_;
   LoopWire loop_;
   FabricTime loop_at_ = FabricTime::never();  ///< earliest event for it in the queue
-  HostStats loop_stats_;
-  std::vector<uint32_t> turn_of_port_;  // place that is looked at first
-  std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
-  std::vector<uint32_t> heedless_;      ///< hosts whose CNPs it takes no notice of
+  std::unique_ptr<HostStats> loop_stats_;     // of looped queue pairs; null while there was none
+  std::vector<uint32_t> turn_of_port_;        // place that is looked at first
+  std::vector<FabricTime> cnps_after_;        // by port or by host: when the next CNP may go
+  std::vector<uint32_t> heedless_;            ///< hosts whose CNPs it takes no notice of
 };
 
 }  // namespace mrclab::endpoint

@@ -49,8 +49,8 @@ EvSet::EvSet(const std::vector<EntropyValue>& values, uint32_t planes, EvSetLimi
     const auto index = static_cast<Index>(entries_.size());
     Entry entry;
     entry.value = value;
-    entry.plane = static_cast<uint8_t>(path->plane);
-    entry.peer_port = static_cast<uint8_t>(peer_port(*path));
+    entry.plane = static_cast<uint16_t>(path->plane & 31u);
+    entry.peer_port = static_cast<uint16_t>(peer_port(*path) & 31u);
     entries_.push_back(entry);
     planes_[path->plane].rotation.push_back(index);
     planes_[path->plane].peer_ports |= 1u << entry.peer_port;

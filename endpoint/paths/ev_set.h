@@ -135,18 +135,18 @@ class EvSet {
   const std::vector<Index>& rotation(uint32_t plane) const { return planes_[plane].rotation; }
 
  private:
-  /// 12 bytes, because a host has hundreds for each of its queue pairs. A plane and a port of the peer fit into a
-  /// byte, since sets of them are masks of 32 bits.
+  /// 8 bytes, because a host has hundreds for each of its queue pairs. Planes and ports of the peer are below 32, since
+  /// sets of them are masks of 32 bits.
   struct Entry {
     EntropyValue value;
-    uint8_t plane = 0;
-    uint8_t peer_port = 0;
-    EvState state = EvState::kGood;
-    bool active = true;
-    bool slowed = false;  ///< takes less than all of its turns
-    uint16_t marked = 0;  ///< marks by uses of late, in 1 / kWhole
+    uint16_t plane : 5 = 0;
+    uint16_t peer_port : 5 = 0;
+    EvState state : 2 = EvState::kGood;
+    bool active : 1 = true;
+    bool slowed : 1 = false;  ///< takes less than all of its turns
+    uint16_t marked = 0;      ///< marks by uses of late, in 1 / kWhole
   };
-  static_assert(sizeof(Entry) == 12);
+  static_assert(sizeof(Entry) == 8);
   /// Which turns a value takes that is marked more often than others.
   struct Turns {
     uint32_t share = kWhole;

@@ -11,7 +11,8 @@ namespace mrclab::endpoint {
 
 void EvSet::set_state(uint32_t index, EvState state, FabricTime now) {
   Entry& entry = entries_[index];
-  const EvState before = std::exchange(entry.state, state);
+  const EvState before = entry.state;
+  entry.state = state;
   if (state == EvState::kSkip && before != EvState::kSkip) {
     if (skip_since_.empty()) skip_since_.resize(entries_.size());
     skip_since_[index] = now;

@@ -5,13 +5,20 @@
 
 namespace mrclab::endpoint {
 
-ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+ReversePath::ReversePath(MakeValues make_values, uint32_t planes, Config config,
                          PeerPortOf peer_port)
-    : planes_(planes), config_(config), peer_port_(std::move(peer_port)) {
+    : planes_(planes),
+      make_values_(std::move(make_values)),
+      config_(config),
+      peer_port_(std::move(peer_port)) {}
+
+/// Planes that have a value in use keep it.
+void ReversePath::make_values() {
+  const std::vector<EntropyValue> values = std::exchange(make_values_, nullptr)();
   const auto for_each = [&](auto&& take_in) {
     for (const EntropyValue value : values) {
       const std::optional<Path> path = path_of(value);
-      if (path && path->plane < planes) take_in(planes_[path->plane], value, *path);
+      if (path && path->plane < planes_.size()) take_in(planes_[path->plane], value, *path);
     }
   };
   for_each([](Plane& plane, EntropyValue, Path) { ++plane.end; });
@@ -26,7 +33,9 @@ ReversePath::ReversePath(const std::vector<EntropyValue>& values, uint32_t plane
     values_[plane.end] = value;
     peer_ports_[plane.end++] = value_of(value, path).peer_port;
   });
-  for (Plane& plane : planes_) plane.own = first_of(plane, {});
+  for (Plane& plane : planes_) {
+    if (!plane.own) plane.own = first_of(plane, {});
+  }
 }
 
 /// The first value of the plane that is not denied and leads to a live port.
@@ -49,6 +58,7 @@ void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
 }
 
 void ReversePath::set_denied(EntropyValue ev, bool denied) {
+  if (make_values_) make_values();
   const std::optional<Path> path = path_of(ev);
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
@@ -79,7 +89,8 @@ std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) 
   return std::nullopt;
 }
 
-std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) const {
+std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) {
+  if (make_values_) make_values();
   if (number >= planes_.size() || (live.own & 1u << number) == 0) return std::nullopt;
   const Plane& plane = planes_[number];
   if (!plane.own) return std::nullopt;
@@ -122,6 +133,7 @@ void ReversePath::expire(LivePorts live, FabricTime now) {
 }
 
 std::optional<EntropyValue> ReversePath::any(LivePorts live) {
+  if (make_values_) make_values();
   std::vector<EntropyValue> candidates;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     if ((live.own & 1u << p) == 0) continue;

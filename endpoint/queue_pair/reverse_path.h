@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -39,8 +40,11 @@ class ReversePath {
     NodeId self;
     uint32_t peer = 0;  ///< host number
   };
-  /// `values` as for an EvSet; the first of each plane is used until data or an answer came.
-  ReversePath(const std::vector<EntropyValue>& values, uint32_t planes, Config config,
+  /// Gives the same values whenever it is called, as for an EvSet.
+  using MakeValues = std::function<std::vector<EntropyValue>()>;
+  /// The first value of each plane is used until data or an answer came. The values are made when they are needed first:
+  /// where we alone send data they are not, and hundreds of them would be for each peer.
+  ReversePath(MakeValues make_values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
   /// Loads the states of the planes into the cache.
@@ -71,7 +75,7 @@ class ReversePath {
   /// Any value that is not denied, at random, also a suspect one.
   std::optional<EntropyValue> any(LivePorts live);
   /// The value in use for the plane, or another of the plane that leads to a live port.
-  std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {}) const;
+  std::optional<EntropyValue> of_plane(uint32_t plane, LivePorts live = {});
   bool suspect(uint32_t plane) const { return planes_[plane].suspect; }
 
   struct Probe {
@@ -116,6 +120,7 @@ class ReversePath {
   bool is_denied(EntropyValue ev) const {
     return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
   }
+  [[gnu::noinline]] void make_values();
   std::optional<Value> first_of(const Plane& plane, LivePorts live) const;
   void take(Plane& plane, EntropyValue ev, Path path) {
     if (plane.own && plane.own->ev == ev) return;
@@ -124,6 +129,7 @@ class ReversePath {
   void expire(LivePorts live, FabricTime now);
 
   std::vector<Plane> planes_;
+  MakeValues make_values_;  // null when it was called
   // By plane. Ports apart, because a host has hundreds of values for each peer.
   std::vector<EntropyValue> values_;
   std::vector<uint8_t> peer_ports_;

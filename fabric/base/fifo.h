@@ -1,6 +1,6 @@
 #pragma once
 // A first-in first-out queue with a bound. It grows by half up to the bound and never shrinks, so a
-// warm queue allocates nothing. It is small and begins with room for one item, because a switch has
+// warm queue allocates nothing. It is small and begins with room for kFirst items: for one, because a switch has
 // hundreds, most of which are empty or hold what leaves at once.
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace mrclab {
 
-template <class T>
+template <class T, uint32_t kFirst = 1>
 class Fifo {
  public:
   explicit Fifo(size_t bound) : bound_(static_cast<uint32_t>(bound)) {
@@ -64,7 +64,7 @@ class Fifo {
 
  private:
   [[gnu::noinline]] void grow() {
-    const uint32_t room = std::min(room_ + room_ / 2 + 1, bound_);
+    const uint32_t room = std::min(std::max(kFirst, room_ + room_ / 2 + 1), bound_);
     auto larger = std::make_unique<T[]>(room);
     for (uint32_t i = 0; i < size_; ++i) {
       larger[i] = std::move(slots_[place(i)]);

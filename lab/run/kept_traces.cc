@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "fabric/text/input_error.h"
 #include "fabric/text/input_file.h"
 #include "job/import/chakra_file.h"
@@ -22,7 +24,12 @@ void copy_file_to(const fs::path& from, const fs::path& to) {
 
 }  // namespace
 
-Scenario with_kept_traces(const Scenario& scenario, const RunFolder& folder) {
+std::optional<Scenario> with_kept_traces(const Scenario& scenario, const RunFolder& folder) {
+  const auto reads_trace = [](const endpoint::WorkloadSpec& workload) {
+    const auto* const job = std::get_if<endpoint::JobWorkload>(&workload);
+    return job != nullptr && ((job->serve && job->serve->traced) || job->spec.trace);
+  };
+  if (std::none_of(scenario.workload.begin(), scenario.workload.end(), reads_trace)) return {};
   Scenario kept = scenario;
   for (size_t i = 0; i < kept.workload.size(); ++i) {
     auto* const job = std::get_if<endpoint::JobWorkload>(&kept.workload[i]);

@@ -35,7 +35,8 @@ constexpr std::chrono::milliseconds kJudgedWithin{700};
 
 void write_scenario(const Scenario& scenario, const RunFolder& folder) {
   write_command(origin_of(scenario), folder.path);
-  write_resolved_scenario(with_kept_traces(scenario, folder), folder.path / "scenario.yaml");
+  const std::optional<Scenario> with_traces = with_kept_traces(scenario, folder);
+  write_resolved_scenario(with_traces ? *with_traces : scenario, folder.path / "scenario.yaml");
   write_fault_schedule(scenario.schedule, scenario.topology, folder.path / "faults.jsonl");
   netio::write_schedule_file({scenario.schedule}, folder.path / "schedule.txt");
 }

@@ -117,7 +117,7 @@ class QpPair {
       for (uint32_t u = 0; u < 4; ++u) values.push_back(ev_of({p, u}));
     }
     end.peer = std::make_unique<Peer>(
-        0, 0b11, ReversePath(values, 2, {us(40), {}, {}, {}, 0, {}, 0}),
+        0, 0b11, ReversePath([values] { return values; }, 2, {us(40), {}, {}, {}, 0, {}, 0}),
         std::make_unique<FixedWindow>(BitRate{100'000'000'000}, us(100), 100, 2), us(100));
     QueuePair::Identity id;
     id.send_first = id.receive_first = options_.first_psn;

@@ -22,7 +22,7 @@ ReversePath make_path(uint32_t planes = 3) {
   for (uint32_t p = 0; p < planes; ++p) {
     for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
   }
-  return {values, planes, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4}};
+  return {[values] { return values; }, planes, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4}};
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ TEST_CASE("a denied value carries nothing back, whoever is heard on it or answer
 TEST_CASE("values may come in any order of planes, and a plane has its own alone") {
   const std::vector<EntropyValue> values{ev_of({2, 1}), ev_of({0, 3}), ev_of({2, 0}), ev_of({0, 1}),
                                          ev_of({7, 0})};  // there is no plane 7
-  ReversePath path(values, 3, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4});
+  ReversePath path([&] { return values; }, 3, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4});
   CHECK(path.of_plane(0) == ev_of({0, 3}));
   CHECK(!path.of_plane(1));
   CHECK(path.of_plane(2) == ev_of({2, 1}));
@@ -148,7 +148,7 @@ TEST_CASE("a way back that leads to a dead port of the peer gives way to another
   for (uint32_t p = 0; p < 2; ++p) {
     for (uint32_t u = 0; u < 2; ++u) values.push_back(ev_of({p, u}));
   }
-  ReversePath path(values, 2, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4},
+  ReversePath path([&] { return values; }, 2, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4},
                    [](Path to) { return to.uplink; });
   path.note_data(Path{0, 0}, 0, us(100));
   path.note_data(Path{1, 1}, 1, us(100));
@@ -181,7 +181,7 @@ TEST_CASE("a probe to a port of the peer that has died says nothing about its pl
     path.note_data(Path{0, 0}, 0, silent ? us(0) : path.probe_due());
     return path.next_probe(live, path.probe_due());
   };
-  ReversePath one({ev_of({0, 0})}, 1, config, uplink);
+  ReversePath one([] { return std::vector{ev_of({0, 0})}; }, 1, config, uplink);
   REQUIRE(tick(one, {}));
   for (int i = 0; i < 6; ++i) CHECK(!tick(one, second));
   CHECK(!one.suspect(0));
@@ -190,8 +190,28 @@ TEST_CASE("a probe to a port of the peer that has died says nothing about its pl
   CHECK(one.suspect(0));
 
   // Nor does an answered value that leads there speak for the one that is used instead.
-  ReversePath two({ev_of({0, 0}), ev_of({0, 1})}, 1, config, uplink);
+  ReversePath two([] { return std::vector{ev_of({0, 0}), ev_of({0, 1})}; }, 1, config, uplink);
   two.confirmed(ev_of({0, 0}), us(0));
   for (int i = 0; i < 6; ++i) REQUIRE(tick(two, second));
   CHECK(two.suspect(0));
+}
+
+TEST_CASE(
+    "the values of the way back are made once, when they are needed, and take nobody's place") {
+  int made = 0;
+  const auto make = [&made] {
+    ++made;
+    return std::vector{ev_of({0, 0}), ev_of({0, 1}), ev_of({1, 0}), ev_of({1, 1})};
+  };
+  ReversePath path(make, 2, {us(40), us(120), us(10), us(35), 1, NodeId{0}, 4});
+  path.data_sent(us(1));
+  path.confirmed(ev_of({1, 1}), us(2));
+  CHECK(made == 0);  // a host that only sends data to this peer needs none
+  CHECK(path.of_plane(1) == ev_of({1, 1}));
+  CHECK(path.of_plane(0) == ev_of({0, 0}));
+  CHECK(made == 1);
+  CHECK(path.any({0b01}));
+  path.set_denied(ev_of({0, 0}), true);
+  CHECK(path.of_plane(0) == ev_of({0, 1}));
+  CHECK(made == 1);
 }
