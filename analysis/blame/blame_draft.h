@@ -23,7 +23,8 @@ struct Draft {
 
 /// What the bad samples show by their clues.
 Symptom symptom_of(std::span<const BlameSample> samples, const std::vector<uint32_t>& bad);
-/// Optics, hosts, switches, line cards, planes, power zones: in the order in which they are named.
-std::vector<Component> parents(const Topology& topology);
+/// What several of the drafts may be parts of: optics, hosts, switches, line cards, planes, power zones, in the order in
+/// which they are named. Of a large fabric's optics, hosts and switches only those that two drafts touch.
+std::vector<Component> parents_of(const Topology& topology, const std::vector<Draft>& drafts);
 
 }  // namespace mrclab::analysis

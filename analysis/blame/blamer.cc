@@ -63,7 +63,7 @@ class Blamer {
     }
     join_in_time();
     if (options.question == Question::kWhoLoses) {  // nothing larger than a link copies
-      for (const Component& parent : parents(topology_)) join_upwards(parent);
+      for (const Component& parent : parents_of(topology_, drafts_)) join_upwards(parent);
     }
     for (Draft& draft : drafts_) {
       add_parts(draft);
@@ -107,8 +107,8 @@ class Blamer {
     drafts_ = std::move(joined);
   }
 
-  /// The link of `parent`, whose links these are, that a draft is about; of several that it may be, the first. Of a
-  /// power zone that may be all links of a switch or host.
+  /// The link of `parent`, whose links these are in ascending order, that a draft is about; of several that it may be,
+  /// the first. Of a power zone that may be all links of a switch or host.
   std::vector<LinkId> children_of(const Draft& draft, const Component& parent,
                                   const std::vector<LinkId>& links) const {
     std::vector<Component> any = draft.or_else;
@@ -121,7 +121,7 @@ class Blamer {
       if (!one && !(node && parent.kind == ComponentKind::kZone)) continue;
       std::vector<LinkId> own = links_of(topology_, component);
       const bool inside = std::all_of(own.begin(), own.end(), [&](LinkId link) {
-        return std::find(links.begin(), links.end(), link) != links.end();
+        return std::binary_search(links.begin(), links.end(), link);
       });
       if (inside) return own;
     }
@@ -223,7 +223,18 @@ class Blamer {
 
   /// Links that went together, and nothing else of their parent is in use: it was the parent.
   void join_upwards(const Component& parent) {
-    const std::vector<LinkId> links = links_of(topology_, parent);
+    std::vector<LinkId> links = links_of(topology_, parent);
+    std::sort(links.begin(), links.end());
+    /// What a draft has in common with the parent, which is asked for each pair of them.
+    struct Share {
+      std::vector<LinkId> children;
+      bool covers_all = false;
+      bool is_none() const { return children.empty() && !covers_all; }
+    };
+    std::vector<Share> shares;
+    for (const Draft& draft : drafts_) {
+      shares.push_back({children_of(draft, parent, links), may_be(draft, parent)});
+    }
     const auto used = static_cast<size_t>(std::count_if(
         links.begin(), links.end(), [&](LinkId link) { return used_links_.contains(link); }));
     const bool optic = parent.kind == ComponentKind::kOptic;
@@ -235,15 +246,14 @@ class Blamer {
       FabricTime last = drafts_[first].from;  // that of the first, but for an optic
       for (size_t i = first; i < drafts_.size(); ++i) {
         const Draft& draft = drafts_[i];
+        const Share& share = shares[i];
         if (draft.from > last + apart) break;
-        if (!optic && !at_once(draft, drafts_[first])) continue;
-        const std::vector<LinkId> children = children_of(draft, parent, links);
-        const bool covers_all = may_be(draft, parent);
-        if ((children.empty() && !covers_all) || !fits(draft, drafts_[first], parent)) continue;
+        if (share.is_none() || (!optic && !at_once(draft, drafts_[first]))) continue;
+        if (!fits(draft, drafts_[first], parent)) continue;
         if (optic) last = draft.from;
         members.push_back(i);
-        gone.insert(children.begin(), children.end());
-        if (covers_all) gone.insert(links.begin(), links.end());
+        gone.insert(share.children.begin(), share.children.end());
+        if (share.covers_all) gone.insert(links.begin(), links.end());
       }
       const size_t gone_used = static_cast<size_t>(std::count_if(
           gone.begin(), gone.end(), [&](LinkId l) { return used_links_.contains(l); }));
@@ -259,8 +269,10 @@ class Blamer {
       joined.or_else.clear();
       joined.both.clear();
       drafts_[members.front()] = std::move(joined);
+      shares[members.front()] = {{}, true};
       for (size_t m = members.size(); m-- > 1;) {
         drafts_.erase(drafts_.begin() + static_cast<ptrdiff_t>(members[m]));
+        shares.erase(shares.begin() + static_cast<ptrdiff_t>(members[m]));
       }
     }
   }

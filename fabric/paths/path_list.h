@@ -20,8 +20,8 @@ bool has_path(const Topology& topology, Path path);
 std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint32_t destination);
 /// The uplinks of those of one plane, in their order, in place of what `uplinks` held. Its memory is used again: who asks
 /// for each plane and queue pair of a large fabric leaves no holes in the heap.
-void uplinks_between(const Topology& topology, uint32_t source, uint32_t destination, uint32_t plane,
-                     std::vector<uint32_t>& uplinks);
+void uplinks_between(const Topology& topology, uint32_t source, uint32_t destination,
+                     uint32_t plane, std::vector<uint32_t>& uplinks);
 /// Is `path` in paths_between()? False for a hashed path, which names no uplink (fabric/paths/ecmp.h:
 /// path_between).
 bool has_path(const Topology& topology, uint32_t source, uint32_t destination, Path path);

@@ -201,6 +201,10 @@ class Table:
         for path in sorted((ROOT / "topologies/stargate").glob("*.yaml")):  # tens of minutes of two cores
             yield Test(f"incident {path.stem} (sim)", [cli, "run", path.stem, "--world", "sim", "--out", "{tmp}"],
                        "incidents", (NIGHTLY,), targets=RUN_TARGETS, lane="alone", cost=950)
+        stargate = [str(path) for path in sorted((ROOT / "topologies/stargate").glob("*.yaml"))]
+        yield Test("incidents of 131,072 hosts are readable",
+                   [cli, "validate", *stargate, str(ROOT / "topologies/fabrics/stargate.yaml")],
+                   "incidents", (EVERYDAY, NIGHTLY), targets=RUN_TARGETS, cost=100)
         yield Test("incident stargate-t1-reboot, 32 hosts of it (sim)",
                    [cli, "run", "stargate-t1-reboot", "--world", "sim", "--out", "{tmp}", "--set", "fabric.t0=2",
                     "--set", "fabric.t1=16", "--set", "fabric.hosts_per_t0=16", "--set",

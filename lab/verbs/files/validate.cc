@@ -25,6 +25,12 @@ std::string check_lesson(const std::filesystem::path& file) {
                      counted_noun(lesson.tasks.size(), "task"), scenario.topology.name);
 }
 
+/// What is to be said of a fabric that is too large to be built.
+std::string worlds_of(const Topology& topology) {
+  if (topology.nodes.size() <= kMaxNodes) return "";
+  return fmt::format("; for --world sim: a live lab has at most {} nodes", kMaxNodes);
+}
+
 /// Recognizes a fabric or a scenario by its keys. The file is read only once,
 /// because it may be a pipe of the shell's.
 std::string check_file(const std::filesystem::path& file) {
@@ -32,18 +38,22 @@ std::string check_file(const std::filesystem::path& file) {
   const YamlValue document = read_yaml_file(file);
   if (document.is_map() && !document.get("fabric") &&
       (document.get("planes") || document.get("switches"))) {
-    const Topology topology = build_topology(parse_fabric(document));
+    const Topology topology = build_topology(parse_fabric(document, kMaxSimulatedNodes));
     check_lookahead(topology);
     return fmt::format(
-        "fabric {}: {}, {}, {}, {}", topology.name, counted_noun(topology.planes, "plane"),
+        "fabric {}: {}, {}, {}, {}{}", topology.name, counted_noun(topology.planes, "plane"),
         counted_noun(topology.host_count(), "host"), counted_noun(topology.nodes.size(), "node"),
-        counted_noun(topology.links.size(), "link"));
+        counted_noun(topology.links.size(), "link"), worlds_of(topology));
   }
-  const Scenario scenario = parse_scenario(composed_scenario(document, file), file.parent_path());
+  ScenarioOverrides of_any_size;
+  of_any_size.max_nodes = kMaxSimulatedNodes;
+  const Scenario scenario =
+      parse_scenario(composed_scenario(document, file), file.parent_path(), of_any_size);
   note_idle_options(scenario);
-  return fmt::format("scenario {} on {}: {}, {}, until {}", scenario.name, scenario.topology.name,
+  return fmt::format("scenario {} on {}: {}, {}, until {}{}", scenario.name, scenario.topology.name,
                      counted_noun(scenario.faults.size(), "fault"),
-                     counted_noun(scenario.expect.size(), "check"), to_string(scenario.end));
+                     counted_noun(scenario.expect.size(), "check"), to_string(scenario.end),
+                     worlds_of(scenario.topology));
 }
 
 /// The file of this name, or if there is none, what ships under it.

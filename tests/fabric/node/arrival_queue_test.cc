@@ -72,14 +72,14 @@ TEST_CASE("arrivals come out by time, port and sequence, however pushes and pops
   }
 }
 
-TEST_CASE("an arrival comes out as it went in") {
+TEST_CASE("an arrival comes out as it went in, with the low bits of its sequence") {
   FramePool frames;
   ArrivalQueue queue(7, kLatency, kHeaderBytes);
   Arrival arrival;
   arrival.frame = frames.make(77);
   arrival.start = FabricTime::from_ns(1);
   arrival.arrival = FabricTime::from_ns(2);
-  arrival.sequence = 0xFFFF'FFFF'FFFF;
+  arrival.sequence = 0xFFFF'FFFF'FFFE;
   arrival.lost = DropCause::kFrameCheck;
   arrival.foreign = true;
   queue.push(PortId{5}, std::move(arrival));
@@ -90,13 +90,28 @@ TEST_CASE("an arrival comes out as it went in") {
   CHECK(out.frame.size() == 77);
   CHECK(out.start == FabricTime::from_ns(1));
   CHECK(out.arrival == FabricTime::from_ns(2));
-  CHECK(out.sequence == 0xFFFF'FFFF'FFFF);
+  CHECK(out.sequence == 0x1'FFFE);
   CHECK(out.lost == DropCause::kFrameCheck);
   CHECK(out.foreign);
   const Arrival plain = queue.pop();
   CHECK(!plain.frame);
   CHECK(plain.lost == DropCause::kNone);
   CHECK(!plain.foreign);
+}
+
+TEST_CASE(
+    "a frame that takes the longest way keeps its first instant, and longer ones stay within") {
+  ArrivalQueue queue(1, kLatency, kHeaderBytes);
+  const FabricTime longest = FabricTime::from_ps((int64_t{1} << 38) - 1);
+  for (const FabricTime way : {FabricTime::zero(), longest, longest * 2}) {
+    Arrival arrival;
+    arrival.start = FabricTime::from_ms(5);
+    arrival.arrival = arrival.start + way;
+    queue.push(PortId{0}, std::move(arrival));
+    const Arrival out = queue.pop();
+    CHECK(out.arrival == FabricTime::from_ms(5) + way);
+    CHECK(out.start == out.arrival - std::min(way, longest));
+  }
 }
 
 TEST_CASE("a queue without arrivals has no next time") {
@@ -130,6 +145,12 @@ TEST_CASE(
 TEST_CASE(
     "arrivals of one port and instant come out by their sequence, whichever was pushed first") {
   ArrivalQueue queue(1, kLatency, kHeaderBytes);
+  // Also where the bits that are kept begin anew between them.
+  const uint64_t base = uint64_t{3} << 17;
+  for (const uint64_t sequence : {base + 1, base - 1, base}) {
+    queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
+  }
+  for (const uint64_t low : {0x1'FFFF, 0, 1}) CHECK(queue.pop().sequence == low);
   for (const uint64_t sequence : {6, 5, 7}) {
     queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
   }
