@@ -110,7 +110,7 @@ class Conservation {
     bool is_switch = false;
     bool mrc = false, roce = false;  // data of either kind was in a queue of it
     bool may_copy = false;
-    bool renames = false;  // it damages frames at some time: then they can only be counted
+    bool renames = false;           // it damages frames at some time: then they can only be counted
     NameTable<Inside> inside = {};  // names of which frames are inside
     NameTable<Copies> copies = {};  // names of which frames may have left twice
     FabricTime longest_residence() const { return residence[mrc && roce ? 1 : 0]; }

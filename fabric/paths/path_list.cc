@@ -48,8 +48,8 @@ std::vector<Path> paths_between(const Topology& topology, uint32_t source, uint3
   return paths;
 }
 
-void uplinks_between(const Topology& topology, uint32_t source, uint32_t destination, uint32_t plane,
-                     std::vector<uint32_t>& uplinks) {
+void uplinks_between(const Topology& topology, uint32_t source, uint32_t destination,
+                     uint32_t plane, std::vector<uint32_t>& uplinks) {
   uplinks.clear();
   if (!topology.regular()) {
     for (const Path& path : topology.graph->between(source, destination)) {
