@@ -38,9 +38,9 @@ struct Ranked {
 };
 
 /// Judges `ranked` of the service that takes most of a bound. At most one of the bounds need be there.
-template <class E>
-CheckResult judge_times(const E& e, const JudgedRun& run,
-                        RequestTimes (*times_of)(const ServeResult&, bool, FabricTime)) {
+template <RequestTime kOf>
+CheckResult judge(const ExpectRequestTime<kOf>& e, const JudgedRun& run) {
+  constexpr auto kTimes = kOf == RequestTime::kFirstToken ? ttft_times : tpot_times;
   CheckResult check;
   check.unit = "us";
   check.bound = (e.at_most == FabricTime::never() ? e.at_least : e.at_most).us();
@@ -51,7 +51,7 @@ CheckResult judge_times(const E& e, const JudgedRun& run,
   for (const JobResult* job : services) {
     if (!job->missing.empty()) return unjudged(check, job->missing);
     const RequestTimes times =
-        times_of(*job->serve, e.part == ServePart::kFabric, run.measurements.end);
+        kTimes(*job->serve, e.part == ServePart::kFabric, run.measurements.end);
     looked += times.so_far.size();
     if (times.so_far.empty()) continue;
     const Ranked ranked{time_at_thousandth(times.so_far, thousandths_of(e.by)),
@@ -77,13 +77,6 @@ CheckResult judge_times(const E& e, const JudgedRun& run,
   check.where.reset();
   if (!open.empty()) return unjudged(check, open);
   return passed(check, *check.looked);
-}
-
-CheckResult judge(const ExpectTtft& e, const JudgedRun& run) {
-  return judge_times(e, run, ttft_times);
-}
-CheckResult judge(const ExpectTpot& e, const JudgedRun& run) {
-  return judge_times(e, run, tpot_times);
 }
 
 double share_percent(uint64_t part, uint64_t whole) {
@@ -164,30 +157,30 @@ std::string time_bounds(const auto& e, const Wording& in) {
                    [&](FabricTime t) { return in.time(t); });
 }
 
-}  // namespace
-
-const Rules<ExpectTtft>& rules_of(const ExpectTtft&) {
-  static constexpr Rules<ExpectTtft> kRules{
-      .sentence = [](const ExpectTtft& e, const Wording& in) -> std::string {
-        return "time to the first token" + part_text(e) + time_bounds(e, in);
+template <RequestTime kOf>
+const Rules<ExpectRequestTime<kOf>>& rules_of_time() {
+  using Expect = ExpectRequestTime<kOf>;
+  static constexpr Rules<Expect> kRules{
+      .sentence = [](const Expect& e, const Wording& in) -> std::string {
+        constexpr std::string_view kWhat = kOf == RequestTime::kFirstToken
+                                               ? "time to the first token"
+                                               : "time of a token behind the first";
+        return std::string(kWhat) + part_text(e) + time_bounds(e, in);
       },
-      .evidence = needs<ExpectTtft>,
-      .early_end = requests_so_far<ExpectTtft>,
-      .judge = judge,
+      .evidence = needs<Expect>,
+      .early_end = requests_so_far<Expect>,
+      .judge = judge<kOf>,
   };
   return kRules;
 }
 
+}  // namespace
+
+const Rules<ExpectTtft>& rules_of(const ExpectTtft&) {
+  return rules_of_time<RequestTime::kFirstToken>();
+}
 const Rules<ExpectTpot>& rules_of(const ExpectTpot&) {
-  static constexpr Rules<ExpectTpot> kRules{
-      .sentence = [](const ExpectTpot& e, const Wording& in) -> std::string {
-        return "time of a token behind the first" + part_text(e) + time_bounds(e, in);
-      },
-      .evidence = needs<ExpectTpot>,
-      .early_end = requests_so_far<ExpectTpot>,
-      .judge = judge,
-  };
-  return kRules;
+  return rules_of_time<RequestTime::kTokenBehind>();
 }
 
 const Rules<ExpectSlo>& rules_of(const ExpectSlo&) {

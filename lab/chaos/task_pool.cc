@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <stdexcept>
 
 #include "netio/system/child_process.h"
 #include "netio/system/forked_process.h"
@@ -22,7 +23,8 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr size_t kAnswerMax = 1 << 20;
+/// The longest answer is that of a twin: 50,000 operations and 10,000 steps take up to 3 MB.
+constexpr size_t kAnswerMax = 8 << 20;
 constexpr size_t kLastWords = 200;  // bytes of a dead worker's stderr
 
 /// Answers: length u32 (the top bit set: it is the what() of an exception), text.
@@ -103,6 +105,10 @@ void TaskPool::serve(const Worker& worker) {
     uint32_t length = 0;
     try {
       text = work_(task);
+      if (text.size() > kAnswerMax) {
+        throw std::runtime_error("an answer of " + std::to_string(text.size()) +
+                                 " bytes: expected at most " + std::to_string(kAnswerMax));
+      }
     } catch (const std::exception& error) {
       text = error.what();
       length = kThrown;

@@ -33,7 +33,12 @@ ExplainedSeed explained_from(const Json& in) {
           .without = time("without_ps"),
           .delay = time("delay_ps"),
           .due = time("due_ps"),
+          .gone = time("gone_ps"),
+          .faults_due = in.at("faults_due").get<size_t>(),
+          .faults_shown = in.at("faults_shown").get<size_t>(),
+          .by_signs = delay_from(in.at("by_signs")),
           .by_losses = delay_from(in.at("by_losses")),
+          .by_data = delay_from(in.at("by_data")),
           .by_blame = delay_from(in.at("by_blame"))};
 }
 
@@ -62,13 +67,13 @@ std::vector<ExplainedSeed> explain_seeds(const ChaosBase& base, const std::vecto
 
 std::string seed_line(const ExplainedSeed& seed, const ExplainedDelay& explained) {
   return fmt::format("seed {}, {}: {} of {} explained{}{}", seed.seed, seed.transport,
-                     to_string(seed.capped(explained)), to_string(seed.due),
+                     to_string(explained.time), to_string(seed.due),
                      explained.missed.empty() ? "" : "; not by ",
                      fmt::join(explained.missed, "; "));
 }
 
 bool is_short(const ExplainedSeed& seed, const ExplainedDelay& explained) {
-  const auto part = static_cast<double>(seed.capped(explained).ps());
+  const auto part = static_cast<double>(explained.time.ps());
   return seed.is_delayed() && part < kExplainedMark * static_cast<double>(seed.due.ps());
 }
 
@@ -77,7 +82,7 @@ std::string share_line(const std::vector<ExplainedSeed>& seeds, const char* what
   FabricTime sum;
   size_t missed = 0;
   for (const ExplainedSeed& seed : seeds) {
-    if (seed.is_delayed()) sum += seed.capped(seed.*explained);
+    if (seed.is_delayed()) sum += (seed.*explained).time;
     missed += is_short(seed, seed.*explained) ? 1 : 0;
   }
   const ExplainedShare share = share_of(seeds, explained);
@@ -90,8 +95,8 @@ std::string share_line(const std::vector<ExplainedSeed>& seeds, const char* what
 }  // namespace
 
 std::string explained_text(const std::vector<ExplainedSeed>& seeds) {
-  FabricTime delay, due;
-  size_t delayed = 0, short_of = 0, none = 0;
+  FabricTime delay, due, gone;
+  size_t delayed = 0, short_of = 0, none = 0, faults_due = 0, faults_shown = 0;
   std::string misses;
   for (const ExplainedSeed& seed : seeds) {
     short_of += seed.steps < seed.planned ? 1 : 0;
@@ -100,7 +105,10 @@ std::string explained_text(const std::vector<ExplainedSeed>& seeds) {
     if (!seed.is_delayed()) continue;
     ++delayed;
     due += seed.due;
-    if (is_short(seed, seed.by_losses)) misses += indented_lines(seed_line(seed, seed.by_losses));
+    gone += std::clamp(seed.gone, FabricTime::zero(), seed.due);
+    faults_due += seed.faults_due;
+    faults_shown += seed.faults_shown;
+    if (is_short(seed, seed.by_signs)) misses += indented_lines(seed_line(seed, seed.by_signs));
   }
   std::string text = fmt::format("seeds       {}: the job was late in {}\n", seeds.size(), delayed);
   if (short_of > 0) {
@@ -108,11 +116,16 @@ std::string explained_text(const std::vector<ExplainedSeed>& seeds) {
         fmt::format("            of {} the steps that ended in all runs count; of {} none did\n",
                     short_of - none, none);
   }
-  text += fmt::format("delay       {}; {} of it by faults of which packets show something\n",
+  text += fmt::format("delay       {}; {} of it by faults of which frames can show something\n",
                       to_string(delay), to_string(due));
+  text += fmt::format("faults      {} such where the job was late; signs of {}\n", faults_due,
+                      faults_shown);
+  text += fmt::format("            without these it would be {} earlier\n", to_string(gone));
   if (!misses.empty()) text += "missed\n" + misses;
   const std::string mark = fmt::format(", must be {:.0f} %", 100 * kExplainedMark);
-  text += share_line(seeds, "by losses", &ExplainedSeed::by_losses, mark);
+  text += share_line(seeds, "by signs", &ExplainedSeed::by_signs, mark);
+  text += share_line(seeds, "by losses", &ExplainedSeed::by_losses, "");
+  text += share_line(seeds, "by data", &ExplainedSeed::by_data, "");
   return text + share_line(seeds, "by blame", &ExplainedSeed::by_blame, "");
 }
 
@@ -127,7 +140,12 @@ Json to_json(const ExplainedSeed& seed) {
           {"without_ps", seed.without.ps()},
           {"delay_ps", seed.delay.ps()},
           {"due_ps", seed.due.ps()},
+          {"gone_ps", seed.gone.ps()},
+          {"faults_due", seed.faults_due},
+          {"faults_shown", seed.faults_shown},
+          {"by_signs", json_of(seed.by_signs)},
           {"by_losses", json_of(seed.by_losses)},
+          {"by_data", json_of(seed.by_data)},
           {"by_blame", json_of(seed.by_blame)}};
 }
 
@@ -158,14 +176,16 @@ int explained_command(const ChaosOptions& options) {
   std::fflush(text);
   const std::vector<ExplainedSeed> explained = explain_seeds(base, seeds, jobs, guard);
   fmt::print(text, "{}", explained_text(explained));
-  const double by_losses = share_of(explained, &ExplainedSeed::by_losses).of_all;
+  const double by_signs = share_of(explained, &ExplainedSeed::by_signs).of_all;
   if (options.json) {
     Json list = Json::array();
     for (const ExplainedSeed& seed : explained) list.push_back(to_json(seed));
     fmt::print("{}\n",
                printed(Json{{"chaos", base.word},
                             {"seeds", options.seeds},
-                            {"by_losses", by_losses},
+                            {"by_signs", by_signs},
+                            {"by_losses", share_of(explained, &ExplainedSeed::by_losses).of_all},
+                            {"by_data", share_of(explained, &ExplainedSeed::by_data).of_all},
                             {"by_blame", share_of(explained, &ExplainedSeed::by_blame).of_all},
                             {"results", std::move(list)}},
                        "explained-share"));
@@ -176,7 +196,7 @@ int explained_command(const ChaosOptions& options) {
                counted_noun(seeds.size(), "seed"));
     return 3;
   }
-  return by_losses >= kExplainedMark ? 0 : 1;
+  return by_signs >= kExplainedMark ? 0 : 1;
 }
 
 }  // namespace mrclab::lab

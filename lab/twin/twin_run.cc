@@ -113,8 +113,8 @@ void measure(const Scenario& twin, const Simulation& simulation, TwinMeasure& re
 class WatchedTwin {
  public:
   WatchedTwin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
-              const LookAtEvidence& look)
-      : of_(of), cuts_(cuts), look_(look), scenario_(with_faults(of, set)) {
+              const TwinWatch& watch)
+      : of_(of), cuts_(cuts), watch_(watch), scenario_(with_faults(of, set)) {
     result_.set = set;
     ends_ = ends_of(cuts, scenario_.stop());
     for (const NodeSite& site : scenario_.topology.nodes) {
@@ -126,12 +126,14 @@ class WatchedTwin {
     scenario_.payload_elided = true;
     // Packets are joined where their losses are asked for.
     std::optional<analysis::Evidence> evidence;
-    std::deque<WatchedNode> nodes;
+    std::deque<WatchedNode> nodes, twice;
     if (has_all_faults()) {
       evidence.emplace(scenario_.topology, scenario_.schedule, scenario_.stop(),
                        watched_at_switches(scenario_));
       for (const NodeSite& site : scenario_.topology.nodes) {
-        nodes.emplace_back(prefixes_[site.id.value], evidence->observer(site.id));
+        NodeObserver& joined = evidence->observer(site.id);
+        if (watch_.observer) twice.emplace_back(watch_.observer(site.id), joined);
+        nodes.emplace_back(prefixes_[site.id.value], watch_.observer ? twice.back() : joined);
       }
     }
     {
@@ -170,7 +172,7 @@ class WatchedTwin {
   bool has_all_faults() const { return result_.set == of_.all(); }
 
   void look_at(const analysis::Evidence& evidence) {
-    if (look_) look_(evidence);
+    if (watch_.look) watch_.look(evidence, result_);
     result_.tolls = fault_tolls(scenario_.topology, evidence.packets(), fault_spans_of(scenario_),
                                 of_.groups, result_.works);
   }
@@ -193,7 +195,7 @@ class WatchedTwin {
 
   const TwinCase& of_;
   const std::vector<FabricTime>& cuts_;
-  const LookAtEvidence look_;
+  const TwinWatch watch_;
   Scenario scenario_;
   std::vector<FabricTime> ends_;
   std::deque<Prefixes> prefixes_;
@@ -203,8 +205,8 @@ class WatchedTwin {
 }  // namespace
 
 TwinMeasure run_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
-                     const LookAtEvidence& look) {
-  return WatchedTwin(of, set, cuts, look).in_memory();
+                     const TwinWatch& watch) {
+  return WatchedTwin(of, set, cuts, watch).in_memory();
 }
 
 TwinMeasure run_kept_twin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,

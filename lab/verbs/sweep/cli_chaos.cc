@@ -81,7 +81,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
   chaos
       ->add_flag(
           "--explained", *explained,
-          "of FABRIC+job: how much of what faults cost its steps\nlost packets explain, and what blame names")
+          "of FABRIC+job: how much of what faults cost its steps\nsigns in frames explain, and what blame names")
       ->excludes(by_packets)
       ->excludes(by_mapper);
   add_campaign_options(*chaos, *campaign);
@@ -95,7 +95,7 @@ void add_chaos(CLI::App& app, CliResult& result) {
       "Exit code 0: all passed; 1: one failed; 3: inconclusive, or missing from a merge.\n"
       "With --blame 0: precision >= 0.95 and recall >= 0.9; 1: less.\n"
       "With --mapper 0: precision >= 0.97 and recall >= 0.95; 1: less.\n"
-      "With --explained 0: lost packets explain at least 95 % of the delay; 1: less.\n"
+      "With --explained 0: signs explain at least 95 % of the delay; 1: less.\n"
       "Example: mrclab chaos octet --seeds 1-1000\n"
       "         mrclab chaos octet --seeds 1-200 --blame\n"
       "         mrclab chaos octet+job --seeds 1-200 --explained\n"

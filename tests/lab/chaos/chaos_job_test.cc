@@ -104,30 +104,36 @@ TEST_CASE(
         std::set<size_t>{2, 3});  // without "sum" nothing comes before "grads": not offered
 }
 
-TEST_CASE("what lost packets cost a job goes away with the faults that took them") {
-  const ExplainedSeed seed = explain_seed(load_chaos_base("octet+job"), 1);
+TEST_CASE("what lost packets cost a job is explained by them, and not where nobody looks at them") {
+  const ChaosBase base = load_chaos_base("octet+job");
+  const ExplainedSeed seed = explain_seed(base, 1);
   CHECK(seed.is_delayed());
-  CHECK(seed.by_losses.time == seed.due);
+  CHECK(seed.by_data.time == seed.due);
+  CHECK(seed.faults_shown < seed.faults_due);
   CHECK(explained_seed_from_json(to_json(seed).dump()) == seed);
-  CHECK(share_of({seed}, &ExplainedSeed::by_losses).of_all == doctest::Approx(1));
+  CHECK(share_of({seed}, &ExplainedSeed::by_signs).of_all == doctest::Approx(1));
+  const ExplainedSeed blind = explain_seed(base, 1, SignsSeen{});
+  CHECK(blind.due == seed.due);
+  CHECK(blind.faults_shown == 0);
+  CHECK(share_of({blind}, &ExplainedSeed::by_signs).of_all == doctest::Approx(0));
   CHECK_THROWS_AS(explained_seed_from_json("{\"seed\": 1}"), InputError);
 }
 
-TEST_CASE("more than is due explains no more, and nothing explains less than nothing") {
+TEST_CASE("seeds whose jobs are late count by how late they are, the others not") {
   ExplainedSeed late;
   late.without = FabricTime::from_us(100);
   late.due = FabricTime::from_us(10);
-  late.by_losses.time = FabricTime::from_us(15);
-  late.by_blame.time = FabricTime::zero() - FabricTime::from_us(1);
+  late.by_signs.time = FabricTime::from_us(10);
   ExplainedSeed half = late;
   half.due = FabricTime::from_us(30);
+  half.by_signs.time = FabricTime::from_us(15);
   ExplainedSeed hidden;
   hidden.without = FabricTime::from_us(100);
   hidden.due = FabricTime::from_ns(50);
   CHECK_FALSE(hidden.is_delayed());
-  const ExplainedShare losses = share_of({late, half, hidden}, &ExplainedSeed::by_losses);
-  CHECK(losses.of_all == doctest::Approx(25.0 / 40));
-  CHECK(losses.of_mean == doctest::Approx(0.75));
+  const ExplainedShare signs = share_of({late, half, hidden}, &ExplainedSeed::by_signs);
+  CHECK(signs.of_all == doctest::Approx(25.0 / 40));
+  CHECK(signs.of_mean == doctest::Approx(0.75));
   CHECK(share_of({late}, &ExplainedSeed::by_blame).of_all == doctest::Approx(0));
   CHECK(explained_text({late, half, hidden}).find("62.5 %, must be 95 %") != std::string::npos);
 }

@@ -161,6 +161,20 @@ TEST_CASE("every task is answered once, whichever process has it") {
   CHECK_FALSE(pool.wait(std::chrono::milliseconds(0)));
 }
 
+TEST_CASE(
+    "an answer as long as a twin's comes whole, and a longer one is refused in place of cut") {
+  constexpr uint64_t kMebibyte = 1 << 20;
+  TaskPool pool(1, [](uint64_t task) { return std::string(task, 'x'); });
+  const auto answer_of = [&](uint64_t size) {
+    pool.start(size);
+    auto answer = pool.wait(std::chrono::seconds(30));
+    REQUIRE(answer);
+    return *answer;
+  };
+  CHECK(answer_of(3 * kMebibyte).text.size() == 3 * kMebibyte);
+  CHECK(answer_of(9 * kMebibyte).death.find("an answer of 9437184 bytes") == 0);
+}
+
 TEST_CASE("a task that ends its process is an answer too, and the next one works") {
   TaskPool pool(1, [](uint64_t task) -> std::string {
     if (task == 1) {
