@@ -46,7 +46,8 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes, u
       egress_(page, topology, processes_, incarnation, frames) {}
 
 void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
-  HostedNode hosted{id, &node, &socket, {}, {}, egress_.add_line()};
+  HostedNode hosted{
+      id, &node, &socket, {}, {}, egress_.add_line(), FrameBundler(socket, socket.longest_frame())};
   hosted_index_[id.value] = static_cast<uint32_t>(nodes_.size());
   const NodeSite& site = topology_.node(id);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -220,14 +221,15 @@ void Driver::run_nodes(FabricTime target) {
 bool Driver::queue_due(HostedNode& hosted, FabricTime clock) {
   const std::span<EgressQueue::Outgoing> due = egress_.due(hosted.line, clock);
   for (EgressQueue::Outgoing& outgoing : due) {
-    hosted.socket->queue(outgoing.ifindex, outgoing.pieces());
+    hosted.bundler.add(outgoing.ifindex, outgoing.pieces(), outgoing.alone);
   }
+  hosted.bundler.finish();
   return !due.empty();
 }
 
 void Driver::note_failures(const HostedNode& hosted, std::span<const SendFailure> failures) {
   for (const SendFailure& failure : failures) {
-    ++report_.failed_sends;
+    report_.failed_sends += hosted.bundler.frames_of(failure.index);
     if (report_.failed_send_reasons.size() < kMaxReasons) {
       report_.failed_send_reasons.push_back(topology_.node(hosted.id).name + ": " +
                                             std::strerror(failure.error_number));
@@ -242,11 +244,21 @@ void Driver::drain() {
       const PortId port = hosted.port_of_ifindex[ifindex];
       if (!port.valid()) return;
       moved_ = true;
-      const LabTime received{static_cast<int64_t>(rx_ns)};
-      std::optional<Arrival> arrival = arrivals_.read({hosted.id, port}, bytes, received);
-      if (arrival) hosted.node->receive(port, std::move(*arrival));
+      take_arrival(hosted, port, bytes, LabTime{static_cast<int64_t>(rx_ns)});
     });
   }
+}
+
+void Driver::take_arrival(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
+                          LabTime received) {
+  const auto hand_on = [&](std::optional<Arrival> arrival) {
+    if (arrival) hosted.node->receive(port, std::move(*arrival));
+  };
+  const PortRef at{hosted.id, port};
+  if (!is_bundle(bytes)) return hand_on(arrivals_.read(at, bytes, received));
+  BundledFrames frames(bytes);
+  while (const auto frame = frames.next()) hand_on(arrivals_.read_bundled(at, *frame));
+  if (!frames.complete()) arrivals_.note_unknown();
 }
 
 void Driver::note_slack(FabricTime clock, LabTime now) {

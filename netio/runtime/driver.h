@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fabric/node/node.h"
+#include "netio/packet/frame_bundler.h"
 #include "netio/packet/packet_port.h"
 #include "netio/runtime/arrival_reader.h"
 #include "netio/runtime/effect_feed.h"
@@ -93,6 +94,7 @@ class Driver {
     std::vector<PortId> port_of_ifindex;
     std::vector<uint32_t> ifindex_of_port;
     size_t line = 0;  ///< of the egress queue
+    FrameBundler bundler;
   };
 
   void take_schedule(uint64_t version);
@@ -109,6 +111,8 @@ class Driver {
   void send_together();
   void update_carriers();
   void note_failures(const HostedNode& hosted, std::span<const SendFailure> failures);
+  void take_arrival(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
+                    LabTime received);
   void deliver_inside(const Port& port, Transmission&& transmission);
   void publish(LabTime now);
   void publish_next_events();

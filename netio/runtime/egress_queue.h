@@ -25,6 +25,7 @@ class EgressQueue {
   struct Outgoing {
     uint32_t ifindex = 0;
     Frame frame;
+    bool alone = false;  ///< it may be in no bundle
     /// The frame and its trailer. Valid as long as the frame is, and the payload that it may be lent.
     FramePieces pieces();
   };

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "fabric/base/event_queue.h"
+#include "fabric/packet/headers.h"
 #include "netio/kernel/link.h"
 #include "netio/runtime/shared_page.h"
 
@@ -75,6 +76,9 @@ class Chatter : public Node {
     frame.writable_bytes()[13] = 0xDD;
     frame.writable_bytes()[14] = 0x60;
     frame.writable_bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
+    frame.writable_bytes()[20] = 17;                // UDP, to MRC's port
+    frame.writable_bytes()[56] = kMrcUdpPort >> 8;
+    frame.writable_bytes()[57] = kMrcUdpPort & 0xFF;
     frame.writable_bytes()[60] = kind;
     free_at_ = std::max(free_at_, now);
     const Wire& wire =
@@ -182,6 +186,47 @@ TEST_SUITE("root: carried time") {
     }
     CHECK(histories["1/1"] == histories["7/1"]);
     CHECK(histories["1/1"] == histories["1/13"]);
+  }
+
+  TEST_CASE(
+      "frames of one tick cross together, and one by one where somebody looks; the history is the same") {
+    Log host, leaf;
+    for (const bool watched : {false, true}) {
+      TwoNodes nodes(FabricTime::from_us(60));
+      for (auto& alone : nodes.gate.alone) alone.store(watched);
+      REQUIRE(nodes.run(7, 1));
+      const uint64_t frames = nodes.host_driver->report().arrivals.carried;
+      CHECK(nodes.host->log.size() == frames);
+      const uint64_t messages = nodes.host_socket->statistics().received;
+      if (watched) {
+        CHECK(messages == frames);
+        CHECK(nodes.host->log == host);
+        CHECK(nodes.leaf->log == leaf);
+      } else {
+        CHECK(messages < frames);
+      }
+      host = nodes.host->log;
+      leaf = nodes.leaf->log;
+    }
+  }
+
+  TEST_CASE("a bundle with what is no frame of its wire brings nothing, and is counted") {
+    TwoNodes nodes(FabricTime::from_us(60));
+    std::vector<uint8_t> bundle(kBundleHeadBytes);
+    for (const uint8_t length : {100, 100, 200}) {  // the last is longer than what is left
+      bundle.resize(bundle.size() + kBundledLengthBytes + 100, 0x33);
+      bundle[bundle.size() - 102] = 0;
+      bundle[bundle.size() - 101] = length;
+    }
+    write_bundle_head({}, bundle);
+    nodes.leaf_socket->queue(nodes.leaf_socket->ifindex_of("d0"), bundle);
+    REQUIRE(nodes.leaf_socket->flush().empty());
+    for (int i = 0; i < 1000 && nodes.host_driver->report().arrivals.unknown < 3; ++i) {
+      nodes.host_driver->tick();
+    }
+    CHECK(nodes.host_driver->report().arrivals.unknown == 3);
+    CHECK(nodes.host->foreign == 0);
+    CHECK(nodes.host->log.empty());
   }
 
   TEST_CASE("a process that stands still holds its neighbour back instead of losing frames") {
