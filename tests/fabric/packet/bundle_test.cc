@@ -85,8 +85,7 @@ TEST_CASE("packets of MRC and void frames may be bundled, what a kernel may wait
   CHECK_FALSE(may_be_bundled(std::span(lost).first(13)));
 }
 
-TEST_CASE(
-    "a bundle whose lengths are wrong gives what is right of it, and says that it is not complete") {
+TEST_CASE("a bundle whose lengths are wrong gives what is right of it, and is not complete") {
   const std::vector<uint8_t> good = bundle_of({{1, 2, 3}, {4, 5}});
   bool complete = true;
   std::vector<uint8_t> bad = good;

@@ -8,6 +8,9 @@
 #include <linux/if_packet.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
 #include "netio/packet/packet_port.h"
@@ -37,7 +40,7 @@ netio::FileDescriptor listener(const netio::NetworkNamespace& ns, uint16_t proto
 struct Watched {
   Watched()
       : topology(build_topology(parse_fabric(read_yaml_file(find_fabric("pair"))))),
-        fabric(topology, "lvlooks"),
+        fabric(topology, "looks"),
         host(topology.host(0)),
         leaf(topology.t0(0, 0)),
         in_host(fabric.network_namespace(host)),
