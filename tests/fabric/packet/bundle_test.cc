@@ -11,7 +11,7 @@ using namespace mrclab;
 
 namespace {
 
-constexpr MacAddress kSource{2, 0, 0, 0, 9, 9};
+constexpr MacAddress kBundleSender{2, 0, 0, 0, 9, 9};
 
 void append(std::vector<uint8_t>& bundle, std::span<const uint8_t> frame) {
   bundle.resize(bundle.size() + kBundledLengthBytes);
@@ -23,7 +23,7 @@ void append(std::vector<uint8_t>& bundle, std::span<const uint8_t> frame) {
 std::vector<uint8_t> bundle_of(const std::vector<std::vector<uint8_t>>& frames) {
   std::vector<uint8_t> bundle(kBundleHeadBytes);
   for (const auto& frame : frames) append(bundle, frame);
-  write_bundle_head(kSource, bundle);
+  write_bundle_head(kBundleSender, bundle);
   return bundle;
 }
 
