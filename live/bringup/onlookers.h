@@ -2,8 +2,9 @@
 // Where somebody looks at the packets of a lab, or changes what passes: there each frame crosses its wires alone, and
 // not in a bundle (fabric/packet/bundle.h), so that tcpdump, tc and nftables find what is sent.
 //
-// Who opens an interface in promiscuous mode, as tcpdump does, is noticed at once, because the kernel reports that;
-// any other packet socket within kLongest; a filter or queueing discipline at once, and for good.
+// Who makes an interface promiscuous, as tcpdump does, is noticed by the senders themselves before they send
+// (netio/packet/promiscuous_ports.h); any other packet socket here, within kLongestNs; a filter or queueing discipline as
+// soon as the kernel reports it, and for good.
 
 #include <cstdint>
 #include <deque>

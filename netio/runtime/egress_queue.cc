@@ -52,13 +52,12 @@ void EgressQueue::queue_transmission(size_t line, const Port& port, uint32_t ifi
   unpublished_.push_back(port.out);
   ++frames_numbered_;
   if (held) {
-    lines_[line].held.push_back({transmission.end, {ifindex, std::move(frame), true}});
+    lines_[line].held.push_back({transmission.end, {ifindex, port.out, std::move(frame), false}});
     return;
   }
   ++to_processes_;
-  const bool alone = page_.alone[port.out.value].load(std::memory_order_relaxed) != 0 ||
-                     !may_be_bundled(frame.bytes());
-  lines_[line].ready.push_back({ifindex, std::move(frame), alone});
+  const bool bundled = may_be_bundled(frame.bytes());
+  lines_[line].ready.push_back({ifindex, port.out, std::move(frame), bundled});
 }
 
 void EgressQueue::announce() {
