@@ -1,6 +1,7 @@
 #include "fabric/packet/bundle.h"
 
 #include <algorithm>
+#include <array>
 
 #include "fabric/base/byte_order.h"
 #include "fabric/packet/trailer.h"
@@ -8,9 +9,10 @@
 namespace mrclab {
 namespace {
 
-constexpr size_t kBundleLengthAt = kOuterOffset + 4, kBundleNextHeaderAt = kOuterOffset + 6,
-                 kBundleHopLimitAt = kOuterOffset + 7;  // RFC 8200 section 3
-constexpr size_t kBundleDestinationAt = kOuterOffset + 24;
+// Within the IPv6 header: RFC 8200 section 3.
+constexpr size_t kBundleLengthAt = 4, kBundleNextHeaderAt = 6, kBundleHopLimitAt = 7,
+                 kBundleDestinationAt = 24;
+constexpr std::array<uint8_t, 16> kAllNodes{0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
 }  // namespace
 
@@ -28,22 +30,26 @@ void write_bundle_head(const MacAddress& source, std::span<uint8_t> bundle) {
   std::copy(kBundleMac.begin(), kBundleMac.end(), bundle.begin());
   std::copy(source.begin(), source.end(), bundle.begin() + kBundleMac.size());
   store_be<uint16_t>(&bundle[kEthernetBytes - 2], kEthertypeIpv6);
-  bundle[kOuterOffset] = 0x60;
-  store_be<uint16_t>(&bundle[kBundleLengthAt],
-                     static_cast<uint16_t>(bundle.size() - kBundleHeadBytes));
-  bundle[kBundleNextHeaderAt] = kBundleNextHeader;
-  bundle[kBundleHopLimitAt] = 1;
-  bundle[kBundleDestinationAt] = 0xff;  // ff02::1: all nodes of this link
-  bundle[kBundleDestinationAt + 1] = 0x02;
-  bundle[kBundleDestinationAt + 15] = 0x01;
+  const std::span<uint8_t> ip = bundle.subspan(kEthernetBytes);
+  ip[0] = 0x60;
+  store_be<uint16_t>(&ip[kBundleLengthAt], static_cast<uint16_t>(ip.size() - kIpv6Bytes));
+  ip[kBundleNextHeaderAt] = kBundleNextHeader;
+  ip[kBundleHopLimitAt] = 1;
+  std::copy(kAllNodes.begin(), kAllNodes.end(), ip.begin() + kBundleDestinationAt);
 }
 
 bool is_bundle(std::span<const uint8_t> frame) {
   return frame.size() > kBundleHeadBytes &&
          std::equal(kBundleMac.begin(), kBundleMac.end(), frame.begin()) &&
          load_be<uint16_t>(&frame[kEthernetBytes - 2]) == kEthertypeIpv6 &&
-         frame[kBundleNextHeaderAt] == kBundleNextHeader &&
-         load_be<uint16_t>(&frame[kBundleLengthAt]) == frame.size() - kBundleHeadBytes;
+         is_bundle_packet(frame.subspan(kEthernetBytes), frame.size() - kEthernetBytes);
+}
+
+bool is_bundle_packet(std::span<const uint8_t> packet, size_t length) {
+  return packet.size() > kIpv6Bytes && packet[0] == 0x60 &&
+         packet[kBundleNextHeaderAt] == kBundleNextHeader && packet[kBundleHopLimitAt] == 1 &&
+         std::equal(kAllNodes.begin(), kAllNodes.end(), packet.begin() + kBundleDestinationAt) &&
+         load_be<uint16_t>(&packet[kBundleLengthAt]) == length - kIpv6Bytes;
 }
 
 BundledFrames::BundledFrames(std::span<const uint8_t> bundle)

@@ -34,6 +34,9 @@ void write_bundle_head(const MacAddress& source, std::span<uint8_t> bundle);
 
 /// Is this Ethernet frame a bundle? Of any bytes at all.
 bool is_bundle(std::span<const uint8_t> ethernet_frame);
+/// Is this IPv6 packet, which was `length` bytes long before a capture cut it, what a bundle has behind its Ethernet
+/// header? Of any bytes at all.
+bool is_bundle_packet(std::span<const uint8_t> packet, size_t length);
 
 /// The frames of a bundle one after the other.
 class BundledFrames {

@@ -6,26 +6,12 @@
 
 #include "fabric/base/byte_order.h"
 #include "fabric/packet/trailer.h"
+#include "tests/support/bundle_of.h"
 
 using namespace mrclab;
+using test::bundle_of;
 
 namespace {
-
-constexpr MacAddress kBundleSender{2, 0, 0, 0, 9, 9};
-
-void append(std::vector<uint8_t>& bundle, std::span<const uint8_t> frame) {
-  bundle.resize(bundle.size() + kBundledLengthBytes);
-  store_be<uint16_t>(&bundle[bundle.size() - kBundledLengthBytes],
-                     static_cast<uint16_t>(frame.size()));
-  bundle.insert(bundle.end(), frame.begin(), frame.end());
-}
-
-std::vector<uint8_t> bundle_of(const std::vector<std::vector<uint8_t>>& frames) {
-  std::vector<uint8_t> bundle(kBundleHeadBytes);
-  for (const auto& frame : frames) append(bundle, frame);
-  write_bundle_head(kBundleSender, bundle);
-  return bundle;
-}
 
 std::vector<std::vector<uint8_t>> frames_in(std::span<const uint8_t> bundle, bool& complete) {
   std::vector<std::vector<uint8_t>> found;
@@ -99,7 +85,8 @@ TEST_CASE("a bundle whose lengths are wrong gives what is right of it, and is no
   CHECK_FALSE(complete);
   CHECK_FALSE(is_bundle(std::span(good).first(good.size() - 1)));
   CHECK_FALSE(is_bundle(std::span(good).first(kBundleHeadBytes)));
-  for (const size_t place : {size_t{0}, size_t{5}, size_t{12}, size_t{20}}) {
+  // Address, ethertype, version, length, next header, hop limit, destination.
+  for (const size_t place : std::initializer_list<size_t>{0, 5, 12, 14, 19, 20, 21, 38, 53}) {
     bad = good;
     bad[place] ^= 1;
     CHECK_FALSE(is_bundle(bad));
