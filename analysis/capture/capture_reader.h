@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/capture/bundled_records.h"
+#include "analysis/capture/capture_record.h"
 #include "fabric/base/units.h"
 #include "fabric/history/evidence_seal.h"
 
@@ -28,8 +30,6 @@ class CaptureError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class CaptureDirection : uint8_t { kUnknown, kInbound, kOutbound };
-
 /// One interface description block, or the one interface of a classic pcap (named after its file).
 struct CaptureInterface {
   std::string name;
@@ -37,18 +37,6 @@ struct CaptureInterface {
   uint64_t units_per_second = 1'000'000;  ///< if_tsresol
   int64_t offset_seconds = 0;             ///< if_tsoffset
   uint64_t bits_per_second = 0;           ///< if_speed; 0: not stated
-};
-
-inline constexpr uint16_t kLinkTypeEthernet = 1;
-
-/// One packet. The spans are valid until the next call of next().
-struct CaptureRecord {
-  uint32_t interface = 0;  ///< index into interfaces()
-  CaptureDirection direction = CaptureDirection::kUnknown;
-  FabricTime t;
-  std::span<const uint8_t> bytes;
-  uint32_t original_length = 0;
-  std::string_view comment;  ///< the first opt_comment; empty if none
 };
 
 struct CaptureCounters {
@@ -74,9 +62,14 @@ class CaptureReader {
  public:
   virtual ~CaptureReader() = default;
 
-  /// The next record; false at the end. Throws CaptureError where a file is cut or broken so that
-  /// nothing behind can be found.
-  virtual bool next(CaptureRecord& record) = 0;
+  /// The next record; false at the end. A bundle (fabric/packet/bundle.h) gives one for each of its frames. Throws
+  /// CaptureError where a file is cut or broken so that nothing behind can be found.
+  bool next(CaptureRecord& record) {
+    if (bundled_.next(record)) return true;
+    if (!read_next(record)) return false;
+    bundled_.take_apart(record, interfaces_[record.interface].link_type);
+    return true;
+  }
 
   /// Grows while reading; an index stays valid.
   const std::vector<CaptureInterface>& interfaces() const { return interfaces_; }
@@ -89,6 +82,8 @@ class CaptureReader {
   const std::optional<EvidenceSeal>& seal() const { return seal_; }
 
  protected:
+  /// The next record of the file, as next(); its interface has been described.
+  virtual bool read_next(CaptureRecord& record) = 0;
   /// To be called with the whole seconds of every record.
   void learn_base(int64_t seconds) {
     if (base_known_) return;
@@ -103,6 +98,7 @@ class CaptureReader {
   std::optional<EvidenceSeal> seal_;
 
  private:
+  BundledRecords bundled_;
   CaptureOptions options_;
   bool base_known_ = false;
   int64_t base_seconds_ = 0;

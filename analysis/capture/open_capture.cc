@@ -42,7 +42,7 @@ class LibpcapReader final : public CaptureReader {
                            link_type_of(pcap_.get()), 1'000'000'000, 0});
   }
 
-  bool next(CaptureRecord& record) override {
+  bool read_next(CaptureRecord& record) override {
     for (;;) {
       pcap_pkthdr* header = nullptr;
       const u_char* bytes = nullptr;

@@ -127,7 +127,7 @@ std::span<const uint8_t> PcapngReader::next_block(uint32_t& type) {
   return block.subspan(0, length);
 }
 
-bool PcapngReader::next(CaptureRecord& record) {
+bool PcapngReader::read_next(CaptureRecord& record) {
   for (;;) {
     uint32_t type = 0;
     const std::span<const uint8_t> block = next_block(type);

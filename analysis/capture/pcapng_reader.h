@@ -15,7 +15,7 @@ class PcapngReader final : public CaptureReader {
  public:
   /// `name` is for error messages.
   PcapngReader(std::unique_ptr<ByteSource> source, std::string name, CaptureOptions options);
-  [[gnu::flatten]] bool next(CaptureRecord& record) override;
+  [[gnu::flatten]] bool read_next(CaptureRecord& record) override;
 
   /// Do these bytes start like a pcapng file?
   static bool recognizes(std::span<const uint8_t> bytes);

@@ -28,13 +28,13 @@ constexpr uint32_t kFirstRule = 1000;
 /// these gain nothing. (Links are made under one lock from beginning to end.)
 constexpr size_t kThreads = 2;
 
-/// Two descriptors per node, another for who watches it, and some for everything else.
+/// Two descriptors per node, two others for who watches it, and some for everything else.
 void make_room_for_nodes(size_t nodes) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  netio::make_room_for_descriptors(3 * nodes + 64);
+  netio::make_room_for_descriptors(4 * nodes + 64);
 }
 
 std::vector<std::string> node_names(const Topology& topology) {

@@ -49,8 +49,8 @@ void LabPace::adjust_pace(FabricTime limit) {
   }
   if (!pace_.fixed()) {
     const auto quiet = gate_.quiet_until();
-    if (quiet && end_ != FabricTime::never()) reading.quiet_until = std::min({*quiet, limit, end_});
-    gate_.tick_ns.store(tick_for(pace_.dilation(), lookahead_, gate_.process_count),
+    if (quiet && !stays()) reading.quiet_until = std::min({*quiet, limit, end_});
+    gate_.tick_ns.store(tick_for(pace_.dilation(), lookahead_, gate_.process_count, stays()),
                         std::memory_order_relaxed);
   }
   const std::optional<FabricTime> jumped = pace_.step(reading, now);

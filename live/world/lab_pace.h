@@ -50,6 +50,8 @@ class LabPace {
   const PaceCurve& curve() const { return curve_; }
 
  private:
+  bool stays() const { return end_ == FabricTime::never(); }
+
   netio::GatePage& gate_;
   FabricTime lookahead_;
   FabricTime end_;

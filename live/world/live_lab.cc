@@ -67,6 +67,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
           [this](FabricTime instant) { return commits_.keep_before(instant); }),
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule),
+      onlookers_(*fabric_, gate_),
       fleet_(options_, plan_, *fabric_, page_) {
   // The daemons are started, load and open their rings while another thread makes the links: the kernel makes links under
   // one lock, so that this keeps one processor busy and leaves the others to the daemons.
@@ -85,7 +86,7 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
   }
   outside_ = std::make_unique<OutsideWatch>(
       OutsideWatch::Subjects{*fabric_, ovs_.get(), bpf_.get(), speakers_.get(), foreign_.get(),
-                             ordinary_routes_},
+                             ordinary_routes_, onlookers_},
       outside_faults_, [this] { return now(); });
   fleet_.await_ready();
 }
@@ -112,6 +113,7 @@ void LiveLab::cut_power() {
 void LiveLab::start() {
   // Only a run is compared with its start at its end; a lab that stays may be changed by its users.
   if (foreign_ && !options_.run_dir.empty()) foreign_->remember_all();
+  onlookers_.look_at_all();
   commits_.start();
   pace_.start();
 }
@@ -144,6 +146,7 @@ bool LiveLab::step() {
   if (slowest < options_.end) pace_.adjust_pace(commits_.combined());
   fleet_.find_stopped(outside_faults_);
   outside_->look_at_nodes();
+  onlookers_.look();
   ordinary_routes_.apply_due(slowest);
   outside_->look_at_switches();
   return fleet_.any_ready();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "live/bringup/bring_up.h"
+#include "live/bringup/onlookers.h"
 #include "live/bringup/ordinary_routes.h"
 #include "live/external/bpf_switches.h"
 #include "live/external/foreign_switches.h"
@@ -44,8 +45,12 @@ class LiveLab {
 
   /// No process commits past `limit` (never(): no limit). Combined with the kernel mirror's own
   /// limit. A limit that is lower than the one before must be no lower than
-  /// Quiesce::last_commit(). The clock goes on: a caller that stops a lab for long also pauses it.
-  void set_limit(FabricTime limit) { commits_.set(limit); }
+  /// Quiesce::last_commit(). The clock goes on: a caller that stops a lab for long also pauses it. Who looks on by now
+  /// sees every frame that is sent by it.
+  void set_limit(FabricTime limit) {
+    onlookers_.look_at_all();
+    commits_.set(limit);
+  }
   FabricTime limit() const { return commits_.limit(); }
   /// For brakes, and for a Quiesce.
   CommitLimit& commits() { return commits_; }
@@ -109,6 +114,7 @@ class LiveLab {
   std::unique_ptr<FabricSpeakers> speakers_;  ///< likewise
   std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
   OutsideFaults outside_faults_;
+  Onlookers onlookers_;
   std::unique_ptr<OutsideWatch> outside_;  ///< goes before all that it looks at
   DaemonFleet fleet_;
 };

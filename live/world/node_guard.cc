@@ -23,8 +23,8 @@ std::string_view noun_of(Change::Kind kind) {
 
 }  // namespace
 
-NodeGuard::NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours)
-    : fabric_(fabric), is_ours_(std::move(is_ours)) {
+NodeGuard::NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours, Touched touched)
+    : fabric_(fabric), is_ours_(std::move(is_ours)), touched_(std::move(touched)) {
   std::vector<std::vector<NodeId>> namespaces;
   size_t shared = SIZE_MAX;
   for (const NodeSite& site : fabric.topology().nodes) {
@@ -51,7 +51,11 @@ const std::string& NodeGuard::name_of(size_t number) const {
 
 std::vector<OutsideChange> NodeGuard::check() {
   std::vector<OutsideChange> found;
-  for (const size_t number : watches_.ready()) read(number, found);
+  for (const size_t number : watches_.ready()) {
+    const size_t before = found.size();
+    read(number, found);
+    if (touched_) touched_(links_[number].owner(), found.size() > before);
+  }
   watch_next_sysctls();
   if (++calls_ % kCallsBetweenCompares == 0 && sysctls_.size() > 0) {
     next_compared_ = (next_compared_ + 1) % sysctls_.size();

@@ -23,10 +23,13 @@ class NodeGuard {
   /// Did one of the programs that the lab runs at this node, or in its namespace, ask the kernel for a change, by the
   /// netlink port of its socket?
   using IsOurs = std::function<bool(NodeId node, uint32_t sender)>;
+  /// The kernel has reported something of a node's namespace, which has that one's name if several share it. `changed`:
+  /// check() has something of it to report.
+  using Touched = std::function<void(NodeId node, bool changed)>;
 
   /// Begins: the present state is the intended one. Where another component changes packet filters for the lab, and
   /// watches them (ForeignSwitches), they are not watched here. `fabric` outlives the guard.
-  NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours);
+  NodeGuard(LiveFabric& fabric, bool packet_filters, IsOurs is_ours, Touched touched = {});
 
   /// Changes since the last call, without blocking: two system calls when nothing happened. Sysctls begin to be
   /// watched at one node with each call, and of one node in every kCallsBetweenCompares calls they are read.
@@ -55,6 +58,7 @@ class NodeGuard {
 
   LiveFabric& fabric_;
   IsOurs is_ours_;
+  Touched touched_;
   std::vector<NodeLinks> links_;   ///< of each namespace, by number
   netio::ChangeWatchSet watches_;  ///< likewise
   netio::SysctlWatch sysctls_;     ///< likewise, of the first ones

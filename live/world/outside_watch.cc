@@ -12,8 +12,13 @@ namespace mrclab::lab {
 OutsideWatch::OutsideWatch(const Subjects& subjects, OutsideFaults& faults,
                            std::function<FabricTime()> now)
     : subjects_(subjects),
-      nodes_(subjects.fabric, subjects.foreign == nullptr,
-             [this](NodeId node, uint32_t sender) { return is_ours(node, sender); }),
+      nodes_(
+          subjects.fabric, subjects.foreign == nullptr,
+          [this](NodeId node, uint32_t sender) { return is_ours(node, sender); },
+          [this](NodeId node, bool changed) {
+            if (changed) return subjects_.onlookers.note_filter(node);
+            subjects_.onlookers.look_at(node);
+          }),
       faults_(faults),
       now_(std::move(now)) {}
 

@@ -18,6 +18,7 @@
 #include <functional>
 #include <string>
 
+#include "live/bringup/onlookers.h"
 #include "live/bringup/ordinary_routes.h"
 #include "live/external/bpf_switches.h"
 #include "live/external/foreign_switches.h"
@@ -39,6 +40,7 @@ class OutsideWatch {
     FabricSpeakers* speakers = nullptr;
     ForeignSwitches* foreign = nullptr;
     OrdinaryRoutes& routes;
+    Onlookers& onlookers;
   };
 
   /// The present state of the nodes is the intended one. `now`: committed by every process. All outlive

@@ -78,10 +78,11 @@ double PaceController::next_dilation(const PaceInput& input, FabricTime reached)
   return std::clamp(next, kFastest, kSlowest);
 }
 
-int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes) {
+int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes, bool stays) {
   const int64_t affordable = kTickPerProcessNs * processes;
   const auto wanted = static_cast<int64_t>(std::min(lab_ns(lookahead, dilation) / 8, 1e9));
-  return std::clamp(std::max(wanted, affordable), kShortestTickNs, kLongestTickNs);
+  return std::clamp(std::max(wanted, affordable), stays ? kStandingTickNs : kShortestTickNs,
+                    kLongestTickNs);
 }
 
 }  // namespace mrclab::lab

@@ -80,7 +80,10 @@ double achieved_dilation(int64_t lab_ns, FabricTime stretch);
 
 /// Lab time between ticks: an eighth of the lookahead, so that what waits
 /// for a tick costs little of the slack, but no more wake-ups (6-12 us of CPU
-/// each) than all processes can afford together.
-int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes);
+/// each) than all processes can afford together. In a lab that `stays` programs post at their own speed, so that a longer
+/// tick moves more frames at once; and while nobody sends, each tick is nothing but its cost. So there it is never
+/// shorter than kStandingTickNs.
+int64_t tick_for(double dilation, FabricTime lookahead, uint32_t processes, bool stays = false);
+inline constexpr int64_t kStandingTickNs = 250'000;
 
 }  // namespace mrclab::lab

@@ -83,10 +83,11 @@ class LinkWatch {
   /// As read(), but where the kernel lost messages the states of all links follow, which `netlink`
   /// is asked for.
   std::vector<LinkState> read_or_ask(NamespaceNetlink& netlink);
+  /// Has the kernel lost messages since this was last asked?
+  bool take_overrun() { return std::exchange(overrun_, false); }
 
  private:
   FileDescriptor fd_;
-  std::unique_ptr<uint8_t[]> buffer_;  ///< not cleared: few messages fill it
   bool overrun_ = false;
 };
 

@@ -30,6 +30,9 @@ std::optional<LinkState> parse_link_message(const nlmsghdr& header) {
   if (attributes[IFLA_IFNAME]) state.name = nla_get_string(attributes[IFLA_IFNAME]);
   if (attributes[IFLA_MTU]) state.mtu = nla_get_u32(attributes[IFLA_MTU]);
   if (attributes[IFLA_MASTER]) state.master = nla_get_u32(attributes[IFLA_MASTER]);
+  if (attributes[IFLA_PROMISCUITY]) {
+    state.promiscuity = nla_get_u32(attributes[IFLA_PROMISCUITY]);
+  }
   nlattr* xdp[IFLA_XDP_MAX + 1] = {};
   if (attributes[IFLA_XDP] &&
       nla_parse_nested(xdp, IFLA_XDP_MAX, attributes[IFLA_XDP], nullptr) >= 0 &&

@@ -20,7 +20,9 @@ struct LinkState {
   bool admin_up = false;  ///< IFF_UP
   bool carrier = false;   ///< IFF_LOWER_UP: a veth has it when both ends are up
   uint32_t master = 0;    ///< index of the bridge or bond that has it; 0: none
-  uint32_t xdp = 0;       ///< number of the BPF program at its driver (XDP); 0: none
+  /// How many ask for all packets of the interface; a packet socket of libpcap does before it receives the first.
+  uint32_t promiscuity = 0;
+  uint32_t xdp = 0;  ///< number of the BPF program at its driver (XDP); 0: none
 };
 
 /// Empty for any other message, and for a malformed one.

@@ -84,6 +84,7 @@ struct PacketSocket::SendBatch {
 
 PacketSocket::PacketSocket(const NetworkNamespace& ns, const PacketSocketOptions& options)
     : netlink_(ns),
+      longest_frame_(options.frame_bytes),
       ring_(ns.run_in([&options] {
         return PacketRing(kEthertypeIpv6, options.frame_bytes, options.ring_bytes);
       })),

@@ -181,6 +181,8 @@ class PacketSocket {
   void refuse(uint64_t tag, int error_number);
   std::span<const SendFailure> finish_sending();
   size_t queued() const { return outgoing_.size(); }
+  /// PacketSocketOptions::frame_bytes
+  size_t longest_frame() const { return longest_frame_; }
 
   const std::vector<PortInterface>& interfaces() const { return interfaces_; }
   /// Throws std::out_of_range for a name that the namespace did not have when it was last looked at.
@@ -230,6 +232,7 @@ class PacketSocket {
   std::vector<PortInterface> interfaces_;
   std::vector<uint32_t> dark_;  ///< up but without carrier; empty on the fast path
   uint32_t loopback_ = 0;
+  size_t longest_frame_;
   PacketRing ring_;
   PacketRing void_ring_;
   std::optional<PacketRing> ipv4_ring_, pause_ring_, lldp_ring_;

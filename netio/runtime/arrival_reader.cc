@@ -28,18 +28,34 @@ std::optional<Arrival> ArrivalReader::read(PortRef at, std::span<const uint8_t> 
   if (!offset) return read_foreign(port, bytes, received);
   const std::optional<TimeTrailer> trailer = parse_trailer(bytes.subspan(*offset));
   if (!trailer) return read_foreign(port, bytes, received);
-  const uint32_t sender = ledger_.sender(port.in);
   // A neighbour that is not ours (Open vSwitch) passes on the trailer of
   // the frame's first wire: its time is over.
-  if (sender == kNoProcess) return read_foreign(port, bytes.first(*offset), received);
-  // A process that was taken out of the gate has fallen silent: what it
-  // still sends is not news.
-  const bool silent = !in_gate(page_.state(sender));
-  if (trailer->lab != page_.lab || trailer->wire != port.in || silent) {
+  if (ledger_.sender(port.in) == kNoProcess) {
+    return read_foreign(port, bytes.first(*offset), received);
+  }
+  if (!is_accepted(port, *trailer)) {
     ++counts_.unknown;
     return std::nullopt;
   }
   return read_carried(at.node, *trailer, bytes.first(*offset));
+}
+
+std::optional<Arrival> ArrivalReader::read_bundled(PortRef at, std::span<const uint8_t> bytes) {
+  const std::optional<size_t> offset = trailer_offset(bytes);
+  const std::optional<TimeTrailer> trailer =
+      offset ? parse_trailer(bytes.subspan(*offset)) : std::nullopt;
+  if (!trailer || !is_accepted(topology_.port(at), *trailer)) {
+    ++counts_.unknown;
+    return std::nullopt;
+  }
+  return read_carried(at.node, *trailer, bytes.first(*offset));
+}
+
+/// A process that was taken out of the gate has fallen silent: what it still sends is not news.
+bool ArrivalReader::is_accepted(const Port& port, const TimeTrailer& trailer) const {
+  const uint32_t sender = ledger_.sender(port.in);
+  return sender != kNoProcess && trailer.lab == page_.lab && trailer.wire == port.in &&
+         in_gate(page_.state(sender));
 }
 
 std::optional<Arrival> ArrivalReader::read_carried(NodeId node, const TimeTrailer& trailer,

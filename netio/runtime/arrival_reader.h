@@ -36,12 +36,17 @@ class ArrivalReader {
   void begin_tick(LabTime now, FabricTime clock, FabricTime committed);
   /// The frame that a ring of node `at.node` received on port `at.port`; empty if it is dropped.
   std::optional<Arrival> read(PortRef at, std::span<const uint8_t> bytes, LabTime received);
+  /// The same of a frame that came in a bundle, which only our nodes send: without its trailer it is dropped.
+  std::optional<Arrival> read_bundled(PortRef at, std::span<const uint8_t> bytes);
+  /// Counts one that could not be read at all.
+  void note_unknown() { ++counts_.unknown; }
 
   /// When the first of this tick's carried frames is needed; never() if there is none.
   FabricTime earliest_need() const { return earliest_need_; }
   const ArrivalCounts& counts() const { return counts_; }
 
  private:
+  bool is_accepted(const Port& port, const TimeTrailer& trailer) const;
   std::optional<Arrival> read_carried(NodeId node, const TimeTrailer& trailer,
                                       std::span<const uint8_t> bytes);
   std::optional<Arrival> read_foreign(const Port& port, std::span<const uint8_t> bytes,

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <stdexcept>
+#include <utility>
 
 #include "fabric/packet/frame_room.h"
 #include "netio/kernel/namespace.h"
@@ -16,19 +17,23 @@ namespace {
 constexpr size_t kSocketThreads = 32;
 /// What a node takes: its namespace, at most four rings, the sending socket, two sockets of netlink.
 constexpr size_t kDescriptors = 8;
+constexpr size_t kWatchDescriptors = 2;   // of PromiscuousPorts, for each namespace
 constexpr size_t kOtherDescriptors = 64;  // of a daemon: some ten, and one for each file of records
 
 }  // namespace
 
 DaemonNodes::DaemonNodes(const DaemonConfig& config, const Topology& topology,
                          DaemonProgram& program, FramePool& frames, DaemonOutputs& outputs)
-    : topology_(topology), program_(program) {
+    : topology_(topology),
+      program_(program),
+      lab_(config.lab),
+      processes_{config.process, config.process_of_node} {
   for (const NodeSite& site : topology.nodes) {
     if (config.process_of_node.at(site.id.value) != config.process) continue;
-    nodes_.push_back(
-        {site.id, NetworkNamespace::open("mrclab-" + config.lab + "-" + site.name), {}, {}, {}});
+    nodes_.push_back({site.id, NetworkNamespace::open(namespace_of(site.id)), {}, {}, {}});
   }
-  make_room_for_descriptors(nodes_.size() * kDescriptors + kOtherDescriptors);
+  make_room_for_descriptors(nodes_.size() * kDescriptors +
+                            nodes_at_wires().size() * kWatchDescriptors + kOtherDescriptors);
   const FrameRoom room = room_on_wires(topology, config.payload_elided);
   in_parallel(nodes_.size(), kSocketThreads, [&](size_t i) {
     PacketSocketOptions options = rings_for(topology, nodes_[i].id, room);
@@ -50,10 +55,35 @@ DaemonNodes::~DaemonNodes() {
 
 void DaemonNodes::find_interfaces(PacketSocket::Carriers carriers) {
   for (Hosted& hosted : nodes_) hosted.socket->find_interfaces(hosted.ns, carriers);
+  promiscuous_.emplace(topology_.wires_list.size());
+  for (const NodeId node : nodes_at_wires()) {
+    std::vector<PromiscuousPorts::Watched> ports;
+    for (const Port& port : topology_.node(node).ports) {
+      ports.push_back({port.name, port.in, port.out});
+    }
+    promiscuous_->watch_namespace(NetworkNamespace::open(namespace_of(node)), std::move(ports));
+  }
+}
+
+std::vector<NodeId> DaemonNodes::nodes_at_wires() const {
+  std::vector<bool> found(topology_.nodes.size(), false);
+  for (const Hosted& hosted : nodes_) {
+    for (const Port& port : topology_.node(hosted.id).ports) {
+      const NodeId peer = port.peer.node;
+      if (processes_.of(peer) == kNoProcess || stays_inside(topology_, processes_, port)) continue;
+      found[hosted.id.value] = found[peer.value] = true;
+    }
+  }
+  std::vector<NodeId> nodes;
+  for (const NodeSite& site : topology_.nodes) {
+    if (found[site.id.value]) nodes.push_back(site.id);
+  }
+  return nodes;
 }
 
 void DaemonNodes::add_to(Driver& driver) {
   for (Hosted& hosted : nodes_) driver.add_node(hosted.id, *hosted.node, *hosted.socket);
+  if (promiscuous_) driver.send_alone_where(*std::exchange(promiscuous_, std::nullopt));
 }
 
 std::vector<NodeId> DaemonNodes::ids() const {

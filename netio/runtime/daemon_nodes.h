@@ -6,12 +6,14 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "fabric/packet/frame.h"
 #include "netio/packet/packet_port.h"
+#include "netio/packet/promiscuous_ports.h"
 #include "netio/runtime/daemon_config.h"
 #include "netio/runtime/daemon_outputs.h"
 #include "netio/runtime/daemon_program.h"
@@ -68,11 +70,19 @@ class DaemonNodes {
     std::unique_ptr<RunRecorder> recorder;
     std::unique_ptr<Node> node;
   };
+  /// The nodes at the veths of this process that nobody else than our daemons forwards for: its own, and neighbours.
+  std::vector<NodeId> nodes_at_wires() const;
+  std::string namespace_of(NodeId node) const {
+    return "mrclab-" + lab_ + "-" + topology_.node(node).name;
+  }
   const std::string& name_of(const Hosted& hosted) const { return topology_.node(hosted.id).name; }
 
   const Topology& topology_;
   DaemonProgram& program_;
+  std::string lab_;
+  ProcessMap processes_;
   std::vector<Hosted> nodes_;
+  std::optional<PromiscuousPorts> promiscuous_;  ///< from find_interfaces() to add_to()
 };
 
 }  // namespace mrclab::netio

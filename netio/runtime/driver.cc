@@ -11,6 +11,13 @@
 #include "netio/system/system_error.h"
 
 namespace mrclab::netio {
+namespace {
+
+constexpr uint32_t kPromiscuous =
+    0xFFFF'FFFF;  // among the events of interfaces_; the others are places in nodes_
+
+}  // namespace
+
 /// Where what a node starts to send goes: into the egress queue, or straight to the neighbour where
 /// the wire stays inside the process.
 class Driver::Sink : public FrameSink {
@@ -39,14 +46,15 @@ Driver::Driver(GatePage& page, const Topology& topology, ProcessMap processes, u
     : page_(page),
       topology_(topology),
       processes_(std::move(processes)),
-      carriers_(check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))),
+      interfaces_(check_system_call("watch links", ::epoll_create1(EPOLL_CLOEXEC))),
       hosted_index_(topology.nodes.size(), kNoProcess),
       ledger_(page, topology, processes_),
       arrivals_(page, topology, processes_.self, frames, ledger_),
       egress_(page, topology, processes_, incarnation, frames) {}
 
 void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
-  HostedNode hosted{id, &node, &socket, {}, {}, egress_.add_line()};
+  HostedNode hosted{
+      id, &node, &socket, {}, {}, egress_.add_line(), FrameBundler(socket, socket.longest_frame())};
   hosted_index_[id.value] = static_cast<uint32_t>(nodes_.size());
   const NodeSite& site = topology_.node(id);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
@@ -59,9 +67,16 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
   }
   epoll_event event{.events = EPOLLIN, .data = {.u32 = hosted_index_[id.value]}};
   check_system_call("watch links",
-                    ::epoll_ctl(carriers_.get(), EPOLL_CTL_ADD, socket.carriers_fd(), &event));
+                    ::epoll_ctl(interfaces_.get(), EPOLL_CTL_ADD, socket.carriers_fd(), &event));
   ledger_.add_node(id);
   nodes_.push_back(std::move(hosted));
+}
+
+void Driver::send_alone_where(PromiscuousPorts ports) {
+  promiscuous_.emplace(std::move(ports));
+  epoll_event event{.events = EPOLLIN, .data = {.u32 = kPromiscuous}};
+  check_system_call("watch links",
+                    ::epoll_ctl(interfaces_.get(), EPOLL_CTL_ADD, promiscuous_->fd(), &event));
 }
 
 void Driver::follow_schedule(ReadSchedule read) {
@@ -159,10 +174,11 @@ void Driver::send(FabricTime clock) {
   egress_.announce();
   sending_.clear();
   for (HostedNode& hosted : nodes_) {
-    if (queue_due(hosted, clock)) sending_.push_back(&hosted);
+    if (!egress_.due(hosted.line, clock).empty()) sending_.push_back(&hosted);
   }
   if (sending_.empty()) return;
-  update_carriers();
+  update_interfaces();  // who has begun to listen by now gets no bundle
+  for (HostedNode* hosted : sending_) queue_due(*hosted, clock);
   if (ring_) {
     send_together();
   } else {
@@ -184,12 +200,17 @@ void Driver::send_together() {
 
 /// Asks the kernel once for all nodes: a system call for each of them costs as much as the frame or two that it
 /// sends in a tick.
-void Driver::update_carriers() {
+void Driver::update_interfaces() {
   std::array<epoll_event, 64> changed;
   for (int count = static_cast<int>(changed.size()); count == static_cast<int>(changed.size());) {
-    count = ::epoll_wait(carriers_.get(), changed.data(), static_cast<int>(changed.size()), 0);
+    count = ::epoll_wait(interfaces_.get(), changed.data(), static_cast<int>(changed.size()), 0);
     for (int i = 0; i < count; ++i) {
-      nodes_[changed[static_cast<size_t>(i)].data.u32].socket->update_carriers();
+      const uint32_t which = changed[static_cast<size_t>(i)].data.u32;
+      if (which == kPromiscuous) {
+        promiscuous_->update();
+      } else {
+        nodes_[which].socket->update_carriers();
+      }
     }
   }
 }
@@ -216,18 +237,23 @@ void Driver::run_nodes(FabricTime target) {
   }
 }
 
-/// Puts a node's frames in line that are due; false if there are none.
-bool Driver::queue_due(HostedNode& hosted, FabricTime clock) {
-  const std::span<EgressQueue::Outgoing> due = egress_.due(hosted.line, clock);
-  for (EgressQueue::Outgoing& outgoing : due) {
-    hosted.socket->queue(outgoing.ifindex, outgoing.pieces());
+/// Puts a node's frames in line that are due.
+void Driver::queue_due(HostedNode& hosted, FabricTime clock) {
+  for (EgressQueue::Outgoing& outgoing : egress_.due(hosted.line, clock)) {
+    hosted.bundler.add(outgoing.ifindex, outgoing.pieces(), !may_bundle(outgoing));
   }
-  return !due.empty();
+  hosted.bundler.finish();
+}
+
+bool Driver::may_bundle(const EgressQueue::Outgoing& outgoing) const {
+  return outgoing.bundled &&
+         page_.alone[outgoing.wire.value].load(std::memory_order_relaxed) == 0 &&
+         !(promiscuous_ && promiscuous_->on(outgoing.wire));
 }
 
 void Driver::note_failures(const HostedNode& hosted, std::span<const SendFailure> failures) {
   for (const SendFailure& failure : failures) {
-    ++report_.failed_sends;
+    report_.failed_sends += hosted.bundler.frames_of(failure.index);
     if (report_.failed_send_reasons.size() < kMaxReasons) {
       report_.failed_send_reasons.push_back(topology_.node(hosted.id).name + ": " +
                                             std::strerror(failure.error_number));
@@ -242,11 +268,21 @@ void Driver::drain() {
       const PortId port = hosted.port_of_ifindex[ifindex];
       if (!port.valid()) return;
       moved_ = true;
-      const LabTime received{static_cast<int64_t>(rx_ns)};
-      std::optional<Arrival> arrival = arrivals_.read({hosted.id, port}, bytes, received);
-      if (arrival) hosted.node->receive(port, std::move(*arrival));
+      take_arrival(hosted, port, bytes, LabTime{static_cast<int64_t>(rx_ns)});
     });
   }
+}
+
+void Driver::take_arrival(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
+                          LabTime received) {
+  const auto hand_on = [&](std::optional<Arrival> arrival) {
+    if (arrival) hosted.node->receive(port, std::move(*arrival));
+  };
+  const PortRef at{hosted.id, port};
+  if (!is_bundle(bytes)) return hand_on(arrivals_.read(at, bytes, received));
+  BundledFrames frames(bytes);
+  while (const auto frame = frames.next()) hand_on(arrivals_.read_bundled(at, *frame));
+  if (!frames.complete()) arrivals_.note_unknown();
 }
 
 void Driver::note_slack(FabricTime clock, LabTime now) {

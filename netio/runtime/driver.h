@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "fabric/node/node.h"
+#include "netio/packet/frame_bundler.h"
 #include "netio/packet/packet_port.h"
+#include "netio/packet/promiscuous_ports.h"
 #include "netio/runtime/arrival_reader.h"
 #include "netio/runtime/effect_feed.h"
 #include "netio/runtime/egress_queue.h"
@@ -57,6 +59,9 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
   void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
+  /// Where a wire ends at one of these ports, each frame crosses alone while the port is promiscuous; also where
+  /// GatePage::alone says so.
+  void send_alone_where(PromiscuousPorts ports);
   /// Stops committing at `end`; what starts up to there is sent.
   void set_end(FabricTime end) { end_ = end; }
   /// Publishes the next event of this node as the one that a single step waits for; never() if
@@ -93,6 +98,7 @@ class Driver {
     std::vector<PortId> port_of_ifindex;
     std::vector<uint32_t> ifindex_of_port;
     size_t line = 0;  ///< of the egress queue
+    FrameBundler bundler;
   };
 
   void take_schedule(uint64_t version);
@@ -105,10 +111,13 @@ class Driver {
   void advance(FabricTime target, FabricTime clock, LabTime since);
   void run_nodes(FabricTime target);
   void send(FabricTime clock);
-  bool queue_due(HostedNode& hosted, FabricTime clock);
+  void queue_due(HostedNode& hosted, FabricTime clock);
+  bool may_bundle(const EgressQueue::Outgoing& outgoing) const;
   void send_together();
-  void update_carriers();
+  void update_interfaces();
   void note_failures(const HostedNode& hosted, std::span<const SendFailure> failures);
+  void take_arrival(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,
+                    LabTime received);
   void deliver_inside(const Port& port, Transmission&& transmission);
   void publish(LabTime now);
   void publish_next_events();
@@ -118,7 +127,9 @@ class Driver {
   const Topology& topology_;
   ProcessMap processes_;
   std::vector<HostedNode> nodes_;
-  FileDescriptor carriers_;  ///< an epoll: whose links have changed
+  FileDescriptor
+      interfaces_;  ///< an epoll: whose carriers, and which promiscuous ports, have changed
+  std::optional<PromiscuousPorts> promiscuous_;
   std::optional<SendRing> ring_;
   std::vector<HostedNode*> sending_;    ///< those that have frames in line
   std::vector<uint32_t> hosted_index_;  ///< by NodeId; kNoProcess if not here

@@ -1,5 +1,6 @@
 #include "netio/runtime/egress_queue.h"
 
+#include "fabric/packet/bundle.h"
 #include "fabric/packet/trailer.h"
 
 namespace mrclab::netio {
@@ -51,11 +52,12 @@ void EgressQueue::queue_transmission(size_t line, const Port& port, uint32_t ifi
   unpublished_.push_back(port.out);
   ++frames_numbered_;
   if (held) {
-    lines_[line].held.push_back({transmission.end, {ifindex, std::move(frame)}});
+    lines_[line].held.push_back({transmission.end, {ifindex, port.out, std::move(frame), false}});
     return;
   }
   ++to_processes_;
-  lines_[line].ready.push_back({ifindex, std::move(frame)});
+  const bool bundled = may_be_bundled(frame.bytes());
+  lines_[line].ready.push_back({ifindex, port.out, std::move(frame), bundled});
 }
 
 void EgressQueue::announce() {

@@ -24,7 +24,9 @@ class EgressQueue {
   /// A frame whose turn it is.
   struct Outgoing {
     uint32_t ifindex = 0;
+    WireId wire;
     Frame frame;
+    bool bundled = false;  ///< it may be in a bundle
     /// The frame and its trailer. Valid as long as the frame is, and the payload that it may be lent.
     FramePieces pieces();
   };

@@ -124,6 +124,9 @@ struct GatePage {
   std::atomic<uint32_t> openings{0};
   std::array<ProcessSlot, kMaxProcesses> processes;
   std::array<std::atomic<uint64_t>, kMaxWires> sent;
+  /// Not 0: somebody looks at an end of this wire, or changes what passes there, so that each frame crosses it alone
+  /// and not in a bundle (fabric/packet/bundle.h). Written by the lab; a frame takes the value of when it is sent.
+  std::array<std::atomic<uint8_t>, kMaxWires> alone;
 
   ProcessSlot& slot(uint32_t process) { return processes[process]; }
   ProcessState state(uint32_t process) const {

@@ -10,6 +10,7 @@
 #include <exception>
 #include <thread>
 
+#include "fabric/packet/bundle.h"
 #include "fabric/packet/trailer.h"
 #include "netio/record/pcapng.h"
 #include "netio/system/system_error.h"
@@ -207,19 +208,30 @@ class VethTaps::Impl {
     Impl& self = *tap.owner;
     const std::span<const uint8_t> frame(bytes, header->caplen);
     ++tap.read;
-    if (self.packets_ >= self.most_) return;
-    ++self.packets_;
-    ++self.report_.packets;
-    self.report_.bytes += header->len;
-    PcapngRecord record;
-    record.interface = tap.interface;
     // tv_usec holds nanoseconds, as asked for.
     const int64_t ns = int64_t{header->ts.tv_sec} * 1'000'000'000 + header->ts.tv_usec;
-    record.t = FabricTime::from_ns(std::max<int64_t>(0, ns - self.opened_ns_));
+    if (header->caplen < header->len || !is_bundle(frame)) {
+      return self.write_frame(tap, ns, frame, header->len);
+    }
+    // It was under way when the tap was opened: from then on frames cross one by one.
+    BundledFrames frames(frame);
+    while (const auto one = frames.next()) {
+      self.write_frame(tap, ns, *one, static_cast<uint32_t>(one->size()));
+    }
+  }
+
+  void write_frame(const Tap& tap, int64_t ns, std::span<const uint8_t> frame, uint32_t length) {
+    if (packets_ >= most_) return;
+    ++packets_;
+    ++report_.packets;
+    report_.bytes += length;
+    PcapngRecord record;
+    record.interface = tap.interface;
+    record.t = FabricTime::from_ns(std::max<int64_t>(0, ns - opened_ns_));
     record.direction = direction_of(frame, tap.out);
     record.bytes = frame;
-    record.original_length = header->len;
-    self.file_.write(record);
+    record.original_length = length;
+    file_.write(record);
   }
 
   PcapngWriter file_;

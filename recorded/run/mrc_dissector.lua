@@ -9,6 +9,7 @@
 --   mapper   UDP port 49862: probes of a mapper (fabric/probes/probe_frame.h); 49863: reports and lists
 --            (fabric/probes/mapper_message.h); UDP port 862: STAMP test packets of a
 --            sender (RFC 8762), which its probes may be, too
+--   mrcbundle  IPv6 next header 253: several frames in one (fabric/packet/bundle.h), each dissected by itself
 --   mrcnotice  UDP port 51073: notices of failures between switches (routing/notice/failure_notice.h)
 
 --@TABLES@
@@ -128,20 +129,42 @@ local ip6_class, ip4_class = Field.new("ipv6.tclass.dscp"), Field.new("ip.dsfiel
 local udp_length, udp_source = Field.new("udp.length"), Field.new("udp.srcport")
 local kIpv6InIpv6, kIpv6Bytes, kUdpBytes = 41, 40, 8
 
+-- A bundle has the layers of several frames: how many values of each field are of those in front of the present one.
+local around = { ip6_payload, ip6_next, ip6_destination, ip6_flow, ip4_length, ip4_header, ip6_class, ip4_class,
+                 udp_length, udp_source }
+local in_front = {}
+
+--- All values of a field in this frame, the outermost first.
+local function values(field)
+  local all = { field() }
+  local skipped = in_front[field]
+  if not skipped then return all end
+  local own_values = {}
+  for i = skipped + 1, #all do own_values[#own_values + 1] = all[i] end
+  return own_values
+end
+
+local function outermost(field) return values(field)[1] end
+
+--- What is dissected from now on is a frame of its own.
+local function begin_frame()
+  for _, field in ipairs(around) do in_front[field] = select("#", field()) end
+end
+
 --- Bytes behind the UDP header: before a switch trimmed it, and now. Nil where lengths contradict.
 local function lengths(tvb)
-  local udp = udp_length()
+  local udp = outermost(udp_length)
   if not udp then return nil end
   local original, now = udp.value - kUdpBytes, tvb:reported_len()
-  local plen, next = { ip6_payload() }, {
-  ip6_next() }
+  local plen, next = values(ip6_payload), values(ip6_next)
+  local ip4 = outermost(ip4_length)
   if #plen >= 2 and next[1].value == kIpv6InIpv6 then
     if plen[#plen].value ~= udp.value then return nil end
     now = plen[1].value - kIpv6Bytes - kUdpBytes
-  elseif #plen == 1 and not ip4_length() and next[1].value == 17 then
+  elseif #plen == 1 and not ip4 and next[1].value == 17 then
     now = plen[1].value - kUdpBytes
-  elseif ip4_length() and #plen == 0 then
-    now = ip4_length().value - ip4_header().value - kUdpBytes
+  elseif ip4 and #plen == 0 then
+    now = ip4.value - outermost(ip4_header).value - kUdpBytes
   end
   if now > original then return nil end
   return original, now
@@ -363,18 +386,19 @@ end
 
 --- What the outermost DSCP says: switches rewrite that one when they trim.
 local function add_class(tree)
-  local outer = ip6_class() or ip4_class()
+  local outer = outermost(ip6_class) or outermost(ip4_class)
   local class = outer and dscp_class[outer.value]
   if class then tree:add(own.class, class):set_generated() end
 end
 
 --- Entropy value, path and carrier, which the layers around carry.
 local function add_path(tree)
-  local flow, text = { ip6_flow() }, ""
-  local ev = udp_source() and udp_source().value or 0
+  local flow, text = values(ip6_flow), ""
+  local source = outermost(udp_source)
+  local ev = source and source.value or 0
   if #flow > 0 then
     ev = ev + flow[#flow].value % two_to(16) * two_to(16)
-  elseif ip4_length() and ev >= 0xC000 then  -- IPv4 has no room for the other half: plane and kind
+  elseif outermost(ip4_length) and ev >= 0xC000 then  -- IPv4 has no room for the other half: plane and kind
     ev = ev + 3 * two_to(30) + math.floor(ev / two_to(10)) % 16 * two_to(16)
   end
   tree:add(own.ev, ev):set_generated()
@@ -383,7 +407,7 @@ local function add_path(tree)
     tree:add(own.path, path):set_generated()
     text = " " .. path
   end
-  local destinations = { ip6_destination() }
+  local destinations = values(ip6_destination)
   local carrier = #destinations > 1 and carrier_text(destinations)
   if carrier then tree:add(own.carrier, carrier):set_generated() end
   return text
@@ -508,7 +532,9 @@ end
 
 local function in_us(ps) return string.format(" (%.6f us)", ps:tonumber() / 1e6) end
 
-function mrctime.dissector(tvb, pinfo, root)
+local last_bundle  -- the number of its packet
+
+local function dissect_trailer(tvb, pinfo, root)
   local offset = trailer_offset(tvb)
   if not offset or tvb(offset, 4):uint() ~= trailer.magic then return end
   local range = tvb(offset, trailer.bytes)
@@ -541,6 +567,10 @@ function mrctime.dissector(tvb, pinfo, root)
                                  tostring(range(f.sequence.first, 8):uint64())))
 end
 
+function mrctime.dissector(tvb, pinfo, root)
+  if pinfo.number ~= last_bundle then dissect_trailer(tvb, pinfo, root) end
+end
+
 register_postdissector(mrctime)
 
 --- A void frame: the first bytes of the frame that it stands for.
@@ -559,6 +589,52 @@ function void.dissector(tvb, pinfo, root)
 end
 
 DissectorTable.get("ethertype"):add(0x88B5, void)
+
+--- Several frames that crossed a wire together, because nobody was known to listen: each with its own trailer.
+local bundle = Proto("mrcbundle", "MRC lab bundle")
+local bundle_frames = ProtoField.uint16("mrcbundle.frames", "Frames")
+local bundle_length = ProtoField.uint16("mrcbundle.length", "Length of the frame")
+bundle.fields = { bundle_frames, bundle_length }
+local kMostInBundle = 256
+
+--- Where the frames are, as far as the capture has them; nil if the lengths do not fit.
+local function frames_of_bundle(tvb)
+  local frames, offset = {}, 0
+  while offset < tvb:reported_len() do
+    if offset + 2 >= tvb:len() and tvb:len() < tvb:reported_len() then break end  -- cut there
+    if #frames == kMostInBundle or offset + 2 > tvb:len() then return nil end
+    local length = tvb(offset, 2):uint()
+    if length < 14 or offset + 2 + length > tvb:reported_len() then return nil end
+    frames[#frames + 1] = { offset + 2, math.min(length, tvb:len() - offset - 2) }
+    offset = offset + 2 + length
+  end
+  return frames
+end
+
+function bundle.dissector(tvb, pinfo, root)
+  local frames = frames_of_bundle(tvb)
+  if not frames then return 0 end
+  last_bundle = nil
+  local tree = root:add(bundle, tvb())
+  tree:add(bundle_frames, #frames):set_generated()
+  local infos = {}
+  for i, frame in ipairs(frames) do
+    local branch = tree:add(bundle, tvb(frame[1], frame[2]), "Frame " .. i)
+    branch:add(bundle_length, tvb(frame[1] - 2, 2))
+    local whole = tvb(frame[1], frame[2]):tvb()
+    begin_frame()
+    hand_over(Dissector.get("eth_withoutfcs"), whole, pinfo, branch)
+    dissect_trailer(whole, pinfo, branch)
+    infos[i] = tostring(pinfo.cols.info)
+  end
+  in_front = {}
+  last_bundle = pinfo.number
+  pinfo.cols.protocol = "MRC bundle"
+  pinfo.cols.info = #frames .. " frames: " .. table.concat(infos, " | ")
+  return tvb:len()
+end
+
+DissectorTable.get("ip.proto"):add(253, bundle)
 
 --- A switch reports to its neighbours which prefixes it has lost all ways to, or has back.
 local notice = Proto("mrcnotice", "MRC lab failure notice")
@@ -628,7 +704,7 @@ local function dissect_probe(name, title)
         if f.signed then item:append_text(string.format(" (%.6f us)", tvb(f.first, 8):int64():tonumber() / 1e6)) end
       end
     end
-    local destinations = { ip6_destination() }
+    local destinations = values(ip6_destination)
     local carrier = #destinations > 1 and carrier_text(destinations)
     if carrier then tree:add(probe_carrier, carrier):set_generated() end
     pinfo.cols.info = title .. text .. (carrier and " " .. carrier or "")

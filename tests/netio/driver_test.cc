@@ -15,11 +15,14 @@
 #include <memory>
 
 #include "fabric/base/event_queue.h"
+#include "fabric/packet/headers.h"
 #include "netio/kernel/link.h"
 #include "netio/runtime/shared_page.h"
+#include "test_listener.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
+using namespace mrclab::netio::test;
 
 namespace {
 
@@ -75,6 +78,9 @@ class Chatter : public Node {
     frame.writable_bytes()[13] = 0xDD;
     frame.writable_bytes()[14] = 0x60;
     frame.writable_bytes()[19] = kFrameBytes - 54;  // IPv6 payload length
+    frame.writable_bytes()[20] = 17;                // UDP, to MRC's port
+    frame.writable_bytes()[56] = kMrcUdpPort >> 8;
+    frame.writable_bytes()[57] = kMrcUdpPort & 0xFF;
     frame.writable_bytes()[60] = kind;
     free_at_ = std::max(free_at_, now);
     const Wire& wire =
@@ -97,7 +103,8 @@ class Quiet : public NodeObserver {
 
 /// Two namespaces with a veth, two nodes, two drivers.
 struct TwoNodes {
-  explicit TwoNodes(FabricTime end)
+  /// `leaf_process`: kNoProcess: t0 is not ours.
+  explicit TwoNodes(FabricTime end, uint32_t leaf_process = 1)
       : topology(build_topology({.name = "two", .t1 = 0})),
         prefix("mrclab-t" + std::to_string(::getpid()) + "-"),
         host_ns(NetworkNamespace::create(prefix + "h0", switch_sysctls())),
@@ -118,7 +125,7 @@ struct TwoNodes {
     const NodeId h0 = topology.host(0);
     const NodeId t0 = topology.t0(0, 0);
     processes[h0.value] = 0;
-    processes[t0.value] = 1;
+    processes[t0.value] = leaf_process;
     host = std::make_unique<Chatter>(NodeEnvironment{topology, h0, 1, frames, quiet},
                                      FabricTime::from_ns(700), 50);
     leaf = std::make_unique<Chatter>(NodeEnvironment{topology, t0, 1, frames, quiet},
@@ -138,6 +145,18 @@ struct TwoNodes {
     create_veths(pairs);
     NamespaceNetlink(host_ns).set_up("p0");
     NamespaceNetlink(leaf_ns).set_up("d0");
+  }
+
+  /// Those of both ends.
+  PromiscuousPorts ports() const {
+    PromiscuousPorts both(topology.wires_list.size());
+    for (const NodeId node : {topology.host(0), topology.t0(0, 0)}) {
+      const bool is_host = node == topology.host(0);
+      const Port& port = topology.port({node, PortId{0}});
+      both.watch_namespace(NetworkNamespace::open((is_host ? host_ns : leaf_ns).name()),
+                           {{is_host ? "p0" : "d0", port.in, port.out}});
+    }
+    return both;
   }
 
   /// Ticks both, `host_ticks` and `leaf_ticks` at a time, until both have finished.
@@ -182,6 +201,73 @@ TEST_SUITE("root: carried time") {
     }
     CHECK(histories["1/1"] == histories["7/1"]);
     CHECK(histories["1/1"] == histories["1/13"]);
+  }
+
+  TEST_CASE(
+      "frames of one tick cross together, and one by one where somebody looks; the history is the same") {
+    Log host, leaf;
+    for (const bool watched : {false, true}) {
+      TwoNodes nodes(FabricTime::from_us(60));
+      for (auto& alone : nodes.gate.alone) alone.store(watched);
+      REQUIRE(nodes.run(7, 1));
+      const uint64_t frames = nodes.host_driver->report().arrivals.carried;
+      CHECK(nodes.host->log.size() == frames);
+      const uint64_t messages = nodes.host_socket->statistics().received;
+      if (watched) {
+        CHECK(messages == frames);
+        CHECK(nodes.host->log == host);
+        CHECK(nodes.leaf->log == leaf);
+      } else {
+        CHECK(messages < frames);
+      }
+      host = nodes.host->log;
+      leaf = nodes.leaf->log;
+    }
+  }
+
+  TEST_CASE("who makes an interface promiscuous and then listens gets every frame by itself") {
+    for (const bool at_leaf : {false, true}) {
+      TwoNodes nodes(FabricTime::from_us(60));
+      nodes.host_driver->send_alone_where(nodes.ports());
+      nodes.leaf_driver->send_alone_where(nodes.ports());
+      for (int i = 0; i < 4; ++i) nodes.host_driver->tick(), nodes.leaf_driver->tick();
+      const FileDescriptor listener =
+          listening_socket(at_leaf ? nodes.leaf_ns : nodes.host_ns, at_leaf ? "d0" : "p0");
+      REQUIRE(nodes.run(7, 1));
+      const Heard heard = all_heard(listener);
+      CHECK(heard.frames > 50);
+      CHECK(heard.bundles == 0);
+    }
+  }
+
+  TEST_CASE("a neighbour that is not ours gets every frame by itself") {
+    TwoNodes nodes(FabricTime::from_us(60), kNoProcess);
+    const FileDescriptor listener = unnoticed_socket(nodes.leaf_ns, "d0");
+    bool finished = false;
+    for (int i = 0; i < 1000 && !finished; ++i) finished = nodes.host_driver->tick().finished;
+    CHECK(finished);
+    const Heard heard = all_heard(listener);
+    CHECK(heard.frames == 50);
+    CHECK(heard.bundles == 0);
+  }
+
+  TEST_CASE("a bundle with what is no frame of its wire brings nothing, and is counted") {
+    TwoNodes nodes(FabricTime::from_us(60));
+    std::vector<uint8_t> bundle(kBundleHeadBytes);
+    for (const int length : {100, 100, 200}) {  // the last is longer than what is left
+      bundle.resize(bundle.size() + kBundledLengthBytes + 100, 0x33);
+      bundle[bundle.size() - 102] = 0;
+      bundle[bundle.size() - 101] = static_cast<uint8_t>(length);
+    }
+    write_bundle_head({}, bundle);
+    nodes.leaf_socket->queue(nodes.leaf_socket->ifindex_of("d0"), bundle);
+    REQUIRE(nodes.leaf_socket->flush().empty());
+    for (int i = 0; i < 1000 && nodes.host_driver->report().arrivals.unknown < 3; ++i) {
+      nodes.host_driver->tick();
+    }
+    CHECK(nodes.host_driver->report().arrivals.unknown == 3);
+    CHECK(nodes.host->foreign == 0);
+    CHECK(nodes.host->log.empty());
   }
 
   TEST_CASE("a process that stands still holds its neighbour back instead of losing frames") {

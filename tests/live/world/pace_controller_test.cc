@@ -201,4 +201,6 @@ TEST_CASE("many processes tick more rarely, and no tick takes much of the lookah
   CHECK(lab::tick_for(5'000, kLeash, 80) > 1'000'000);
   CHECK(lab::tick_for(1e6, kLeash, 10) == 2'000'000);
   CHECK(lab::tick_for(100, kLeash, 1) == 100'000);
+  CHECK(lab::tick_for(100, kLeash, 1, true) == lab::kStandingTickNs);
+  CHECK(lab::tick_for(5'000, kLeash, 10, true) == few);  // longer by itself
 }

@@ -9,9 +9,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "analysis/capture/open_capture.h"
 #include "analysis/judge/analyze.h"
@@ -23,6 +25,7 @@
 #include "scenario/spec/shipped_files.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/recorded/run/dissector_agreement.h"
+#include "tests/support/bundle_of.h"
 #include "tests/support/capture_writer.h"
 #include "tests/support/programs.h"
 #include "tests/support/sample_frames.h"
@@ -201,6 +204,9 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
 
   TEST_CASE("no bytes at all make the dissector fail, and what is malformed is said") {
     std::vector<Bytes8> frames = all_kinds_of_frames(every_incident() ? 400 : 15);
+    for (size_t i = 0; i < 100; ++i) {
+      frames.push_back(bundle_of({frames[i], frames[i + 1], frames[i + 2]}));
+    }
     Numbers n{11};
     for (Bytes8& frame : frames) {
       for (uint32_t changes = 1 + n.below(4); changes > 0; --changes) {
@@ -225,6 +231,39 @@ TEST_SUITE("wireshark" * doctest::skip(!test::has_program("tshark"))) {
     CHECK(lua_errors == 0);
     CHECK(mrc > frames.size() / 4);
     CHECK(malformed > 10);
+  }
+
+  TEST_CASE("the frames of a bundle are dissected as if each had come alone") {
+    std::vector<Bytes8> frames = all_kinds_of_frames(1);
+    for (size_t bytes = 0, i = 0; i < frames.size(); ++i) {  // what an IPv6 packet has room for
+      bytes += frames[i].size() + kBundledLengthBytes;
+      if (bytes > 60'000) frames.resize(i);
+    }
+    const Tshark tshark(lab::wireshark_dissector(nullptr));
+    const ScratchFile alone("alone.pcapng"), together("together.pcapng");
+    save(alone, frames);
+    save(together, {bundle_of(frames)});
+    const std::vector<std::string> fields{"mrc.bth.psn",   "mrc.ev",        "mrc.payload_length",
+                                          "mrc.trimmed",   "mrc.error",     "mrctime.sequence",
+                                          "mrctime.valid", "mrcvoid.count", "mrctime.lost"};
+    std::string options = "-T fields";
+    for (const std::string& field : fields) options += " -e " + field;
+    // Of each field the values in all packets.
+    const auto values = [&](const fs::path& capture) {
+      std::vector<std::string> all(fields.size());
+      tshark.lines(capture, options, [&](const std::string& line) {
+        std::istringstream columns(line);
+        std::string value;
+        for (std::string& values_of_field : all) {
+          if (!std::getline(columns, value, '\t') || value.empty()) continue;
+          values_of_field += (values_of_field.empty() ? "" : ",") + value;
+        }
+      });
+      return all;
+    };
+    const std::vector<std::string> shown = values(together.path());
+    CHECK(shown == values(alone.path()));
+    CHECK(std::count(shown.begin(), shown.end(), "") == 0);
   }
 
   TEST_CASE("what is no MRC on RoCEv2's port stays with Wireshark's own dissector") {
