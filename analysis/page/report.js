@@ -175,17 +175,22 @@ function timeline(run) {
   box.id = "timeline";
   const planes = s.planes.map((_, i) => "plane " + i);
   const stack = el("input", {type: "checkbox", checked: true});
+  const counted = !s.unseen || s.planes.some((bins) => bins.some((n) => n > 0));
   box.append(el("div", {class: "controls"},
-      el("label", {}, stack, " planes on top of each other"),
-      el("button", {type: "button", onclick: () => shown[0].updateOptions({dateWindow: [0, end]})}, "whole run"),
+      counted ? el("label", {}, stack, " planes on top of each other") : [],
+      el("button", {type: "button", onclick: () => shown[0]?.updateOptions({dateWindow: [0, end]})}, "whole run"),
       regions.slice(0, 12).map((r) => el("button", {type: "button", title: prose(r.label),
           onclick: () => zoom(r.from_us, r.until_us)}, "fault " + (r.fault + 1)))));
   const rows = at.map((t, i) => [t].concat(s.planes.map((bins) => bins[i])));
-  const goodput = chart(box, "Goodput of each plane", "Gb/s", planes, rows, {stacked: true, fill: true, end, regions});
-  stack.addEventListener("change", () => goodput.updateOptions({
-    stackedGraph: stack.checked, fillGraph: stack.checked, strokeWidth: stack.checked ? 0.8 : 1.6,
-    series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
   const nothing = (title, text) => box.append(el("h3", {}, title), note(text));
+  if (counted) {
+    const goodput = chart(box, "Goodput of each plane", "Gb/s", planes, rows, {stacked: true, fill: true, end, regions});
+    stack.addEventListener("change", () => goodput.updateOptions({
+      stackedGraph: stack.checked, fillGraph: stack.checked, strokeWidth: stack.checked ? 0.8 : 1.6,
+      series: Object.fromEntries(planes.map((n, i) => [n, {strokePattern: stack.checked ? null : kStrokes[i % 4]}]))}));
+  } else {
+    nothing("Goodput of each plane", "Unknown, as evidence is missing: " + prose(s.unseen) + ".");
+  }
   if ([s.lost, s.trimmed, s.again].some((bins) => bins.some((n) => n > 0))) {
     chart(box, "Packets lost, trimmed and retransmitted", "per " + timeUs(s.bin_us), ["lost", "trimmed", "retransmitted"],
           at.map((t, i) => [t, s.lost[i], s.trimmed[i], s.again[i]]),

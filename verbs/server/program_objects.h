@@ -39,6 +39,7 @@ class RegionObject : public endpoint::RegionAccess {
   }
   bool registered() const override { return alive_; }
   void end() { alive_ = false; }
+  uint32_t domain() const { return domain_; }
   /// May `length` bytes at `address`, as a scatter list of this domain names them, be used so?
   bool allows(uint64_t address, uint32_t length, uint32_t domain, bool to_write) const {
     if (domain != domain_ || (to_write && (request_.access & kLocalWrite) == 0)) return false;

@@ -3,6 +3,7 @@
 #include "verbs/server/verbs_session.h"
 
 #include <cstring>
+#include <set>
 #include <stdexcept>
 
 #include "verbs/server/host_programs.h"
@@ -208,8 +209,18 @@ int VerbsSession::query_port(Reply& reply) {
 uint32_t VerbsSession::domain_of(uint32_t program_domain) {
   const auto known = domains_.find(program_domain);
   if (known != domains_.end()) return known->second;
+  if (domains_.size() >= kMaxDomains) forget_empty_domains();
   if (domains_.size() >= kMaxDomains) return 0;
   return domains_[program_domain] = programs_.next_domain();
+}
+
+void VerbsSession::forget_empty_domains() {
+  std::set<uint32_t> in_use;
+  regions_.for_each(
+      [&](uint32_t, const RegionPlace& place) { in_use.insert(place.object->domain()); });
+  srqs_.for_each([&](uint32_t, const SrqObject& srq) { in_use.insert(srq.domain); });
+  qps_.for_each([&](uint32_t, const QpObject& qp) { in_use.insert(qp.domain); });
+  std::erase_if(domains_, [&](const auto& domain) { return !in_use.contains(domain.second); });
 }
 
 }  // namespace mrclab::verbs

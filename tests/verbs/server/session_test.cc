@@ -84,6 +84,25 @@ TEST_CASE("memory that is not there, wraps around or may not be written is not r
   CHECK(status(address, 100, address, verbs::kRemoteWrite) == EINVAL);
 }
 
+TEST_CASE("a program may use any number of protection domains one after the other") {
+  VerbsWorld world;
+  auto guest = world.enter(0);
+  guest->greet();
+  std::vector<uint8_t> memory(4096);
+  const auto address = reinterpret_cast<uint64_t>(memory.data());
+  const auto registered = [&](uint32_t domain) {
+    return guest->call(Op::kRegisterMemory,
+                       verbs::RegionRequest{address, memory.size(), address, 15, domain});
+  };
+  CHECK(registered(1).status == 0);  // and stays
+  for (uint32_t domain = 2; domain < 4200; ++domain) {
+    auto reply = registered(domain);
+    REQUIRE(reply.status == 0);
+    const uint32_t handle = reply.as<verbs::RegionReply>().handle;
+    REQUIRE(guest->call(Op::kDeregisterMemory, verbs::HandleRequest{handle, 0}).status == 0);
+  }
+}
+
 TEST_CASE("an entry of the table of GIDs that the address has left is no way to RTR") {
   VerbsWorld world;
   world.fabric.host(0).device().set_gid_moves(true);
