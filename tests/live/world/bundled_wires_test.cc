@@ -21,6 +21,7 @@ name: short
 fabric: pair
 workload:
   - permutation: {hosts: all, load: 60%, message: 512B, shift: 1}
+end: 10ms
 )";
 
 /// The next few hundred packets at a socket.
