@@ -14,8 +14,8 @@
 namespace mrclab::lab {
 
 struct TwinOptions {
-  uint32_t jobs = 0;          ///< processes; 0: as many as there are processors
-  std::filesystem::path out;  ///< where each twin leaves its run folder; empty: nowhere
+  uint32_t jobs = 0;               ///< processes; 0: as many as there are processors
+  std::filesystem::path out = {};  ///< where each twin leaves its run folder; empty: nowhere
   IsInterrupted interrupted = {};
 };
 
