@@ -86,7 +86,9 @@ TEST_CASE("frames cross the wires of a node alone while anybody else has a packe
   const int p0 = lab.fabric.interface_index({lab.host, PortId{0}});
   const std::vector<std::pair<uint16_t, int>> kinds{
       {ETH_P_ALL, p0}, {ETH_P_ALL, 0}, {ETH_P_IPV6, p0}, {ETH_P_IPV6, 0}, {ETH_P_ARP, 0}};
-  for (const auto& [protocol, interface] : kinds) {
+  for (const auto& kind : kinds) {
+    const uint16_t protocol = kind.first;
+    const int interface = kind.second;
     CAPTURE(protocol);
     CAPTURE(interface);
     {

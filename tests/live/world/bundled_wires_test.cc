@@ -55,8 +55,9 @@ TEST_SUITE("root: bundled wires") {
     lab.start();
     // The lab does not take a step from here on, so it looks for nobody and learns of nobody.
     for (const auto& [node, port] : {std::pair{"h0", "p0"}, {"p0.t0-0", "d0"}}) {
-      CAPTURE(node);
-      const auto ns = netio::NetworkNamespace::open("mrclab-" + own.name + "-" + node);
+      const std::string name = "mrclab-" + own.name + "-" + node;
+      CAPTURE(name);
+      const auto ns = netio::NetworkNamespace::open(name);
       CHECK(hear(netio::test::unnoticed_socket(ns, port)).bundles > 0);
       CHECK(hear(netio::test::listening_socket(ns, port)).bundles == 0);
     }
