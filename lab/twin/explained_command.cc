@@ -116,8 +116,9 @@ std::string explained_text(const std::vector<ExplainedSeed>& seeds) {
         fmt::format("            of {} the steps that ended in all runs count; of {} none did\n",
                     short_of - none, none);
   }
-  text += fmt::format("delay       {}; {} of it by faults of which frames can show something\n",
-                      to_string(delay), to_string(due));
+  text += fmt::format("delay       {}\n", to_string(delay));
+  text +=
+      fmt::format("due         {} by faults of which frames can show something\n", to_string(due));
   text += fmt::format("faults      {} such where the job was late; signs of {}\n", faults_due,
                       faults_shown);
   text += fmt::format("            without these it would be {} earlier\n", to_string(gone));
@@ -171,7 +172,7 @@ int explained_command(const ChaosOptions& options) {
   const uint32_t jobs =
       options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
   std::FILE* text = options.json ? stderr : stdout;
-  fmt::print(text, "mrclab: delay of steps that blame explains, chaos on {}, seeds {}\n", base.word,
+  fmt::print(text, "mrclab: what explains the delay of steps, chaos on {}, seeds {}\n", base.word,
              options.seeds);
   std::fflush(text);
   const std::vector<ExplainedSeed> explained = explain_seeds(base, seeds, jobs, guard);

@@ -5,7 +5,8 @@
 //                  for its timers all the same.
 //   held messages  A NIC acknowledges packets by SACK as they arrive, and a message by ACK when it is in memory
 //                  (endpoint/queue_pair/receive_buffer.h, MRC specification §7.5). The time from the first SACK that
-//                  covers a message to its ACK is how long the host held it. RC has no such pair.
+//                  covers a message to its ACK is how long the host held it; less where that SACK goes out with
+//                  the next message, and nothing where it is behind the ACK. RC has no such pair.
 //   late frames    a frame was on a wire for longer than light takes, or between its arrival at a switch and its end on
 //                  the way out for longer than pipeline and wire take; looked for at some wires alone.
 
