@@ -1,6 +1,6 @@
 #pragma once
-// Bundles (fabric/packet/bundle.h) in captures. Where somebody listens, frames cross one by one; what a listener receives
-// before the lab has noticed it may be a bundle, and has a record in its file.
+// Takes the bundles in a capture (fabric/packet/bundle.h) apart. Daemons send frames one by one where they have noticed a
+// listener; until then its file may have a bundle in one record.
 
 #include <cstdint>
 #include <span>
@@ -31,7 +31,8 @@ class BundledRecords {
       link_header_;  ///< in front of each frame in place of its Ethernet header; empty: that stays
   size_t ethertype_at_ = 0;  ///< in link_header_
   std::vector<uint8_t> frame_;
-  std::span<const uint8_t> rest_;  ///< of bundle_.bytes: lengths and frames
+  std::span<const uint8_t>
+      rest_;  ///< the lengths and frames in bundle_.bytes that take_next() has not returned
 };
 
 }  // namespace mrclab::analysis

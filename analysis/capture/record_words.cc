@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fabric/text/take_word.h"
+
 namespace mrclab::analysis {
 namespace {
 
@@ -12,15 +14,6 @@ DropCause cause_named(std::string_view name) {
     if (name_of(static_cast<DropCause>(i)) == name) return static_cast<DropCause>(i);
   }
   return DropCause::kMalformed;
-}
-
-/// The next word of a comment.
-std::string_view take_word(std::string_view& text) {
-  const size_t begin = std::min(text.find_first_not_of(' '), text.size());
-  const size_t end = std::min(text.find(' ', begin), text.size());
-  const std::string_view word = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return word;
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ class Conservation {
   };
   struct Inside {
     FabricTime since;     // when the newest of them came in
-    uint32_t frames = 0;  // of this name
+    uint32_t frames = 0;  // frames of this name that the switch took in and has not sent
   };
   struct Copies {
     uint32_t left = 0;    // frames of this name that left through ports which may send twice

@@ -13,7 +13,7 @@ namespace mrclab::analysis {
 template <class Value>
 class NameTable {
  public:
-  /// Is never put into a table: of the frames that have it nobody keeps any (conservation.h, kLinkLocalFrame).
+  /// Marks an empty slot. It is kLinkLocalFrame, the name of the frames that Conservation counts and puts into no table.
   static constexpr uint64_t kNoName = ~uint64_t{0};
   /// The value of this name, which is not kNoName, made if it is not there. Valid until the next call.
   Value& operator[](uint64_t name) {

@@ -95,10 +95,11 @@ class RoceSide : private RcQueuePairEvents {
   RcQueuePairTable& queue_pairs_;
   LoopWire loop_;
   FabricTime loop_at_ = FabricTime::never();  ///< earliest event for it in the queue
-  std::unique_ptr<HostStats> loop_stats_;     // of looped queue pairs; null while there was none
-  std::vector<uint32_t> turn_of_port_;        // place that is looked at first
-  std::vector<FabricTime> cnps_after_;        // by port or by host: when the next CNP may go
-  std::vector<uint32_t> heedless_;            ///< hosts whose CNPs it takes no notice of
+  std::unique_ptr<HostStats>
+      loop_stats_;  // what looped queue pairs count; RoceSide makes it with the first of them
+  std::vector<uint32_t> turn_of_port_;  // place that is looked at first
+  std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
+  std::vector<uint32_t> heedless_;      ///< hosts whose CNPs it takes no notice of
 };
 
 }  // namespace mrclab::endpoint

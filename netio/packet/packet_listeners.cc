@@ -13,6 +13,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/packet/trailer.h"
+#include "fabric/text/take_word.h"
 #include "netio/system/system_error.h"
 
 namespace mrclab::netio {
@@ -20,15 +21,6 @@ namespace {
 
 /// A line is some sixty bytes, and a node of ours has seven sockets at most.
 constexpr size_t kBytesOfNode = 1024;
-
-/// The next word of a line, taken from its front.
-std::string_view take_word(std::string_view& line) {
-  const size_t first = std::min(line.find_first_not_of(' '), line.size());
-  const size_t last = std::min(line.find(' ', first), line.size());
-  const std::string_view word = line.substr(first, last - first);
-  line.remove_prefix(last);
-  return word;
-}
 
 uint32_t number(std::string_view word, int base) {
   uint32_t value = UINT32_MAX;  // what is no number is nothing that we know

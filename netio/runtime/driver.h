@@ -59,8 +59,8 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
   void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
-  /// Where a wire ends at one of these ports, each frame crosses alone while the port is promiscuous; also where
-  /// GatePage::alone says so.
+  /// Where a wire ends at one of these ports, the driver sends each frame alone while the port is promiscuous,
+  /// as it does where the lab has set GatePage::alone.
   void send_alone_where(PromiscuousPorts ports);
   /// Stops committing at `end`; what starts up to there is sent.
   void set_end(FabricTime end) { end_ = end; }

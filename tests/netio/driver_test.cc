@@ -18,7 +18,7 @@
 #include "fabric/packet/headers.h"
 #include "netio/kernel/link.h"
 #include "netio/runtime/shared_page.h"
-#include "test_listener.h"
+#include "tests/netio/packet/test_listener.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

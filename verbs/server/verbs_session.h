@@ -183,8 +183,8 @@ class VerbsSession : public ProgramShare {
   void release_work_of(QpObject& qp);
   /// The device's number of a protection domain of the program; 0: it has too many.
   uint32_t domain_of(uint32_t program_domain);
-  /// Those without an object: the program does not say when it deallocates one, and one that it has still gets another
-  /// number with its next object.
+  /// Erases those without an object: ibv_dealloc_pd() sends the server nothing. A domain that the program has still gets
+  /// another number with its next object.
   void forget_empty_domains();
   QpObject* qp_of(Qpn qpn);
 

@@ -10,7 +10,7 @@
 #include "live/world/live_options.h"
 #include "scenario/spec/scenario.h"
 #include "tests/lab/support/sandbox.h"
-#include "tests/netio/test_listener.h"
+#include "tests/netio/packet/test_listener.h"
 
 namespace mrclab::lab {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "test_lab.h"
-#include "test_listener.h"
+#include "tests/netio/packet/test_listener.h"
+#include "tests/netio/test_lab.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fabric/packet/trailer.h"
-#include "test_lab.h"
+#include "tests/netio/test_lab.h"
 #include "tests/support/fabrics.h"
 
 using namespace mrclab;

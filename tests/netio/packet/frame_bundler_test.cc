@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "test_lab.h"
+#include "tests/netio/test_lab.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
