@@ -12,6 +12,7 @@
 
 #include "tests/support/nightly.h"
 #include "tests/verbs/held/program_runs.h"
+#include "verbs/held/spin/stepping.h"
 #include "verbs/held/tsc/trapped_instruction.h"
 
 namespace {
@@ -38,6 +39,22 @@ Shell shell(const std::string& command) {
 constexpr std::array<const char*, 2> kSpinners{"held_spinner_plain", "held_spinner_optimized"};
 
 }  // namespace
+
+TEST_CASE("a step is known also where a hypervisor has lost what the debug register says of it") {
+  const auto is_step = [](int code, int64_t trap) {
+    siginfo_t info{};
+    info.si_code = code;
+    ucontext_t context{};
+    context.uc_mcontext.gregs[REG_TRAPNO] = trap;
+    return mrclab::held::is_step(info, context);
+  };
+  CHECK(is_step(TRAP_TRACE, 1));
+  CHECK(is_step(TRAP_BRKPT, 1));
+  CHECK_FALSE(is_step(TRAP_BRKPT, 3));
+  CHECK_FALSE(is_step(SI_KERNEL, 3));  // INT3
+  CHECK_FALSE(is_step(TRAP_HWBKPT, 1));
+  CHECK_FALSE(is_step(SI_USER, 1));
+}
 
 TEST_CASE("the instructions that a thread can be made to fault at are known with any prefix") {
   using mrclab::held::Trapped;

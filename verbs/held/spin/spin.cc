@@ -221,10 +221,9 @@ bool on_other_fault(siginfo_t*, ucontext_t* context) {
 }
 
 bool on_trap(siginfo_t* info, ucontext_t* context) {
-  constexpr int kSingleStep = 2;  // TRAP_TRACE
   WatchedThread* thread = watched;
   if (thread == nullptr || thread_calls.stepped == 0) return false;
-  if (info->si_code != kSingleStep) {
+  if (!is_step(*info, *context)) {
     on_foreign_fault(context);
     return false;
   }
