@@ -129,6 +129,20 @@ TEST_CASE("a program that asks for nothing is not held, by name, and time goes o
   CHECK(rate == verbs::HeldProgram::kRateAfterwards);
 }
 
+TEST_CASE("a program that vanishes without a word was ended from outside, and was not held") {
+  HeldFabric held(pair());
+  held.add(0, [&](ProgramSide& program) {
+    program.hello("killed");
+    program.spend(us(4));
+    program.call(Op::kAdvance);
+  });
+  held.fabric.run_until(us(10));
+  const verbs::HeldReport report = held.reports().at(0);
+  CHECK(report.not_held.starts_with("it was ended from outside the lab"));
+  CHECK(report.not_held_at == us(4));
+  CHECK(report.ended == us(4));
+}
+
 TEST_CASE("a program's own word that it cannot be held states thread, address and why") {
   HeldFabric held(pair());
   held.add(0, [&](ProgramSide& program) {

@@ -6,10 +6,13 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdarg>
+#include <cstring>
 
 #include "verbs/held/entry.h"
 #include "verbs/held/next.h"
@@ -38,6 +41,34 @@ bool collect(const char* first, va_list rest, char** arguments) {
     arguments[count++] = const_cast<char*>(next);
     if (next == nullptr) return true;
   }
+}
+
+bool is_program(const char* path) {
+  struct stat found {};
+  return stat(path, &found) == 0 && S_ISREG(found.st_mode) && access(path, X_OK) == 0;
+}
+
+/// Whether the file can be executed, as execvp looks for it. Then the program ends here: what it becomes is another.
+bool will_execute(const char* file) {
+  if (std::strchr(file, '/') != nullptr) return is_program(file);
+  const char* list = getenv("PATH");
+  while (list != nullptr && *list != 0) {
+    const size_t length = std::strcspn(list, ":");
+    char path[PATH_MAX];
+    if (length + std::strlen(file) + 2 <= sizeof path) {
+      std::memcpy(path, list, length);
+      path[length] = '/';
+      std::strcpy(path + length + 1, file);
+      if (is_program(path)) return true;
+    }
+    list += length;
+    if (*list == ':') ++list;
+  }
+  return false;
+}
+
+void end_as(const char* file) {
+  if (!is_borrowed() && will_execute(file)) tell_end();
 }
 
 }  // namespace
@@ -103,6 +134,7 @@ MRCLAB_EXPORT FILE* popen(const char* command, const char* mode) {
 MRCLAB_EXPORT int execve(const char* path, char* const* arguments,
                          char* const* environment) noexcept {
   const Entry entry;
+  end_as(path);
   const TscLifted lifted;
   return static_cast<int>(
       returned(raw(SYS_execve, word(path), word(arguments), word(environment))));
@@ -116,6 +148,7 @@ MRCLAB_EXPORT int execvpe(const char* file, char* const* arguments,
                           char* const* environment) noexcept {
   const Entry entry;
   MRCLAB_NEXT(execvpe);
+  end_as(file);
   const TscLifted lifted;
   return real(file, arguments, environment);
 }
@@ -127,6 +160,7 @@ MRCLAB_EXPORT int execvp(const char* file, char* const* arguments) noexcept {
 MRCLAB_EXPORT int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
   const Entry entry;
   MRCLAB_NEXT(fexecve);
+  if (!is_borrowed()) tell_end();
   const TscLifted lifted;
   return real(fd, arguments, environment);
 }

@@ -85,6 +85,7 @@ MRCLAB_EXPORT pid_t getppid() noexcept {
 MRCLAB_EXPORT int kill(pid_t process, int number) noexcept {
   const Entry entry;
   const bool own = program.was_held && process == process_number();
+  if (own) tell_if_ending(number);
   return static_cast<int>(returned(raw(SYS_kill, own ? program.real_pid : process, number)));
 }
 

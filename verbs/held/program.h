@@ -79,6 +79,12 @@ void leave_held_time();
 /// After fork, in the child.
 void become_child();
 
+/// The program ends at this instant by what it does itself. To the server one that says nothing was ended from outside.
+/// Its other threads stay where they are. Safe in handlers of its own signals. False: it was not held, or is in a call.
+bool tell_end();
+/// The same if this signal, which the program is about to give itself, ends it.
+void tell_if_ending(int number);
+
 /// "mrclab: `text``more`" on stderr, past the C library.
 void say(const char* text, const char* more = "");
 /// CLOCK_MONOTONIC of this machine.

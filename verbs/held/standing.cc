@@ -164,11 +164,9 @@ void become_child() {
   program.standing.store(Standing::kChild, std::memory_order_release);
 }
 
-namespace {
-
-/// At exit(): the program ends at its own instant, not at that of its last request.
-__attribute__((destructor)) void end_of_program() {
-  if (program.standing.load() != Standing::kHeld || program.inside > 0 || !has_baton()) return;
+bool tell_end() {
+  if (program.standing.load() != Standing::kHeld || program.inside > 0 || !has_baton())
+    return false;
   RequestHeader request{};
   request.op = Op::kExit;
   request.size = sizeof request;
@@ -176,7 +174,15 @@ __attribute__((destructor)) void end_of_program() {
   send_message(program.link, &request, sizeof request, nullptr, 0, -1);
   program.left_ns = machine_ns();
   program.standing.store(Standing::kChild);
-  release_all_threads();
+  return true;
+}
+
+namespace {
+
+/// At exit(): the program ends at its own instant, not at that of its last request. What it has yet to do may wait for
+/// its other threads.
+__attribute__((destructor)) void end_of_program() {
+  if (tell_end()) release_all_threads();
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 #include <time.h>
 
 #include "verbs/held/baton.h"
+#include "verbs/held/program.h"
 #include "verbs/held/raw.h"
+#include "verbs/held/signals/own_signals.h"
 #include "verbs/held/signals/own_stack.h"
 #include "verbs/held/spin/spin.h"
 #include "verbs/held/tsc/cpuid_answers.h"
@@ -79,6 +81,7 @@ void begin_traps() {
     trap_cpuid();
     patch_vdso({answer_clock, answer_time_of_day, answer_time});
   }
+  observe_end([] { tell_end(); });
   SpinOptions options;
   options.tick_ns = tick_ns();
   proving = start_proving({pass_event, cannot_be_held}, options) == 0 && watch_thread() == 0;

@@ -143,6 +143,21 @@ TEST_CASE("a program that sends datagrams is not held, by name") {
   CHECK(after(run.outputs[0], "sent ") == "1");
 }
 
+TEST_CASE("a program that ends itself says so, and one that is ended from outside does not") {
+  const std::pair<const char*, int> ways[] = {{"abort", 134}, {"fault", 139}, {"_exit", 7},
+                                              {"exec", 0},    {"no exec", 0}, {"raise", 143},
+                                              {"return", 0}};
+  for (const auto& [way, code] : ways) {
+    const std::string which = way;
+    CAPTURE(which);
+    const ProgramRun run = run_programs({{built("held_odd"), "ends", which}});
+    check_good(run);
+    CHECK(run.codes.at(0) == code);
+  }
+  CHECK(run_programs({{built("held_odd"), "ends", "outside"}}).not_held ==
+        std::vector<std::string>{"vanished"});
+}
+
 TEST_CASE("a held program survives its server, and what a server should not send") {
   using Fault = ReferenceServer::Fault;
   const Fault faults[] = {Fault::kHangsUp, Fault::kTooShort,     Fault::kTooLong,

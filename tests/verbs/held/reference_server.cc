@@ -201,7 +201,10 @@ bool ReferenceServer::read_request(size_t index, int patience_ms) {
   const ssize_t size = recv(program.link, message.data(), message.size(), 0);
   program.state = State::kStands;
   if (size < static_cast<ssize_t>(sizeof(RequestHeader))) {
-    at(program.now_ps, index, [this, index] { end_program(index); });
+    at(program.now_ps, index, [this, index] {
+      if (!programs_[index].not_held) not_held_.emplace_back("vanished");
+      end_program(index);
+    });
     return true;
   }
   message.resize(static_cast<size_t>(size));
@@ -231,6 +234,7 @@ void ReferenceServer::handle(size_t index, const std::vector<std::byte>& message
   switch (header.op) {
     case Op::kExit: return end_program(index);
     case Op::kNotHeld: {
+      program.not_held = true;
       not_held_.emplace_back(body<NotHeldRequest>(message).why);
       return reply(index, 0);
     }

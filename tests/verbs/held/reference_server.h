@@ -60,7 +60,7 @@ class ReferenceServer {
     int door = -1, link = -1, memory = -1, events = -1;
     State state = State::kAbsent;
     uint64_t now_ps = 0;
-    bool waits = false, changed = false, wants_memory = false;
+    bool waits = false, changed = false, wants_memory = false, not_held = false;
     uint64_t wait_number = 0;
     verbs::Op op{};
     std::vector<uint32_t> handles;

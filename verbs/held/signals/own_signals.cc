@@ -19,10 +19,11 @@ struct Owned {
   std::atomic<uint32_t> current;
   struct sigaction kept[2];
 };
-constexpr int kOwned[] = {SIGSEGV, SIGTRAP, SIGBUS, SIGFPE, SIGILL, SIGSYS, kTickSignal};
+constexpr int kOwned[] = {SIGSEGV, SIGTRAP, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGABRT, kTickSignal};
 constexpr int kMostOwned = sizeof(kOwned) / sizeof(kOwned[0]);
 Owned owned[kMostOwned];
 std::atomic_flag writing = ATOMIC_FLAG_INIT;
+std::atomic<EndObserver> end_observer{nullptr};
 
 Owned* find(int signal) {
   for (int i = 0; i < kMostOwned; ++i) {
@@ -43,7 +44,14 @@ void replace_kept(Owned& slot, const struct sigaction& action) {
   raw_mask(kMaskSet, before);
 }
 
+/// The program's own fault or abort(), and not a signal of another process.
+bool is_own_doing(const siginfo_t* info) {
+  return info->si_code > 0 || info->si_pid == static_cast<pid_t>(raw_call(SYS_getpid));
+}
+
 void end_by(int signal, const siginfo_t* info) {
+  const EndObserver observe = end_observer.load(std::memory_order_acquire);
+  if (observe != nullptr && is_own_doing(info)) observe();
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   real_sigaction()(signal, &standard, nullptr);
@@ -123,6 +131,8 @@ bool keep(int signal, const struct sigaction* action, struct sigaction* before) 
   if (before != nullptr) *before = old;
   return true;
 }
+
+void observe_end(EndObserver observe) { end_observer.store(observe, std::memory_order_release); }
 
 int own_signal(int signal, OwnHandler handler) {
   Owned* slot = find(signal);

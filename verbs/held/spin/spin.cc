@@ -248,7 +248,7 @@ int start_proving(const SpinUser& wanted, const SpinOptions& chosen) {
   layout = ask_extended_layout();
   int status = own_faults(&on_foreign_fault);
   if (status == 0) status = own_signal(SIGTRAP, &on_trap);
-  for (const int fault : {SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
+  for (const int fault : {SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGABRT}) {
     if (status == 0) status = own_signal(fault, &on_other_fault);
   }
   if (status == 0) status = own_signal(kTickSignal, &on_tick);

@@ -205,7 +205,8 @@ void HeldProgram::send(const VerbsSession::Answer& answer) {
   descriptors_.clear();
   std::vector<int> descriptors;
   for (const netio::FileDescriptor& fd : answer.descriptors) descriptors.push_back(fd.get());
-  if (answer.broken || !socket_->send(answer.message, descriptors)) return end(instant_);
+  if (answer.broken) return end(instant_);
+  if (!socket_->send(answer.message, descriptors)) return vanish(instant_);
   if (held_) await_request(instant_);
 }
 
@@ -228,7 +229,11 @@ bool HeldProgram::receive(FabricTime now, int wait_ms) {
   netio::MessageSocket::Received received = socket_->receive(room_, wait_ms);
   if (received.outcome == Outcome::kNothing) return false;
   descriptors_ = std::move(received.descriptors);
-  if (received.outcome != Outcome::kMessage || !take_message(received.size, now)) end(now);
+  if (received.outcome != Outcome::kMessage) {
+    vanish(now);
+  } else if (!take_message(received.size, now)) {
+    end(now);
+  }
   return true;
 }
 
@@ -260,6 +265,16 @@ void HeldProgram::lose_hold(FabricTime now, std::string why) {
   session_->set_mode(Mode::kWall);
   session_->set_rate(kRateAfterwards);
   wall_tick_ = world_.given_up() ? kNever : now + kWallTick;
+}
+
+/// Its connection is gone without a kExit: who ended it did so at an instant of this machine's time.
+void HeldProgram::vanish(FabricTime now) {
+  if (spoke_ && !world_.given_up())
+    lose_hold(
+        now,
+        "it was ended from outside the lab (timeout and kill live in this machine's time), or "
+        "by a call that is not held");
+  end(now);
 }
 
 void HeldProgram::end(FabricTime now) {

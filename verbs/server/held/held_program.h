@@ -95,6 +95,7 @@ class HeldProgram : public SessionUser {
   bool receive(FabricTime now, int wait_ms);
   bool take_message(size_t size, FabricTime now);
   void lose_hold(FabricTime now, std::string why);
+  void vanish(FabricTime now);
 
   /// Null: the request is too short for one.
   template <class Body>

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ static int futexes(void) {
 }
 
 int main(int count, char** arguments) {
-  const char* deed = count == 2 ? arguments[1] : "";
+  const char* deed = count >= 2 ? arguments[1] : "";
   if (strcmp(deed, "children") == 0) return children();
   if (strcmp(deed, "futexes") == 0) return futexes();
   if (strcmp(deed, "c11") == 0) {
@@ -132,6 +133,18 @@ int main(int count, char** arguments) {
       last = now();
     }
     printf("slept\n");
+    return 0;
+  }
+  if (strcmp(deed, "ends") == 0) {
+    const char* way = count == 3 ? arguments[2] : "";
+    usleep(1000);
+    if (strcmp(way, "abort") == 0) abort();
+    if (strcmp(way, "fault") == 0) *(volatile int*)NULL = 1;
+    if (strcmp(way, "_exit") == 0) _exit(7);
+    if (strcmp(way, "exec") == 0) execlp("true", "true", (char*)NULL);
+    if (strcmp(way, "no exec") == 0) return execlp("/", "x", (char*)NULL) == -1 && now() > 0 ? 0 : 1;
+    if (strcmp(way, "raise") == 0) raise(SIGTERM);
+    if (strcmp(way, "outside") == 0) syscall(SYS_tkill, gettid(), SIGTERM);
     return 0;
   }
   if (strcmp(deed, "locked") == 0) {
