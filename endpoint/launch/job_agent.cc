@@ -12,8 +12,8 @@ JobAgent::JobAgent(Config config) : config_(std::move(config)) {
     line_to_[{line.host, line.number}] = i;
   }
   for (size_t i = 0; i < config_.in.size(); ++i) in_[config_.in[i].qp] = i;
-  for (JobWork* work : config_.attempts) {
-    if (work != nullptr) work->watch_by(*this);
+  for (const std::vector<JobWork*>& ranks : config_.attempts) {
+    for (JobWork* work : ranks) work->watch_by(*this);
   }
 }
 
@@ -134,8 +134,9 @@ void JobAgent::take_order(const Word& word) {
   switch (word.kind) {
     case Word::Kind::kEnd:
       report_at_ = FabricTime::never();
-      if (word.attempt < config_.attempts.size() && config_.attempts[word.attempt] != nullptr) {
-        config_.attempts[word.attempt]->stop(verbs_->now(), "ended by the job's launcher");
+      if (word.attempt >= config_.attempts.size()) return;
+      for (JobWork* work : config_.attempts[word.attempt]) {
+        work->stop(verbs_->now(), "ended by the job's launcher");
       }
       return;
     case Word::Kind::kReplace:
@@ -163,19 +164,21 @@ void JobAgent::prepare(uint32_t attempt) {
 uint32_t JobAgent::step_to_begin_with() const {
   const bool restarts = config_.spec->on_error->action == job::OnError::Action::kRestart;
   uint32_t step = 0;
-  for (const JobWork* work : config_.attempts) {
-    if (work != nullptr) step = std::max(step, restarts ? work->steps_saved() : work->steps_done());
+  for (const std::vector<JobWork*>& ranks : config_.attempts) {
+    for (const JobWork* work : ranks) {
+      step = std::max(step, restarts ? work->steps_saved() : work->steps_done());
+    }
   }
   return step;
 }
 
 void JobAgent::go(const Word& word) {
   if (word.attempt != attempt_ || word.attempt >= config_.attempts.size()) return;
-  JobWork* const work = config_.attempts[word.attempt];
+  const std::vector<JobWork*>& ranks = config_.attempts[word.attempt];
   const std::vector<uint32_t> hosts = losses_.hosts(*config_.spec);
   const auto me = std::find(hosts.begin(), hosts.end(), config_.self);
-  if (work == nullptr || me == hosts.end()) return;
-  work->begin(static_cast<uint32_t>(me - hosts.begin()), hosts, word.a);
+  if (ranks.empty() || me == hosts.end()) return;
+  ranks.front()->begin(static_cast<uint32_t>(me - hosts.begin()), hosts, word.a);
 }
 
 bool JobAgent::finished() const {

@@ -38,8 +38,8 @@ class JobAgent : public Application, public RankWatch, private job::LauncherHost
     uint32_t self = 0;  ///< host number
     uint32_t launcher = 0;
     uint32_t later = 0;  ///< attempts beside the first
-    std::vector<JobWork*>
-        attempts;  ///< of this host, by attempt; null where it can have no rank in it
+    /// The ranks of this host, by attempt: none where it can have none in it, several of the first at most.
+    std::vector<std::vector<JobWork*>> attempts;
     std::vector<Line> out, in;
   };
   explicit JobAgent(Config config);

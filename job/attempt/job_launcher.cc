@@ -70,7 +70,9 @@ void JobLauncher::end_attempt(uint32_t reporter, FabricTime now, LauncherHost& i
     due_ = now + scaled(on_.answer);
     io.wake_at(due_);
   }
+  std::set<uint32_t> asked;  // once, however many ranks are there
   for (const uint32_t host : hosts_) {
+    if (!asked.insert(host).second) continue;
     io.tell(host, line_of_[host], {LauncherWord::Kind::kEnd, attempt_});
   }
 }

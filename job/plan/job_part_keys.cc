@@ -37,6 +37,16 @@ const KeyTable<NodeSpec>& node_keys() {
   return kKeys;
 }
 
+const KeyTable<LocalCopy>& local_keys() {
+  using S = LocalCopy;
+  using R = KeyRow<S>;
+  static const KeyTable<S> kKeys(
+      {R::of("rate", &S::rate, above_zero(kind_of<BitRate>(), "a rate above 0"),
+             "of a rank, such as 3.6Tb/s of NVLink", kRequiredKey),
+       R::of("latency", &S::latency, "of each message", kIfUnusual)});
+  return kKeys;
+}
+
 const KeyTable<CollectiveChoice>& collective_keys() {
   using S = CollectiveChoice;
   using R = KeyRow<S>;
@@ -175,6 +185,12 @@ PartKind<std::optional<NodeSpec>> nodes_kind() {
   return {node_keys().form(),
           [](const YamlValue& value) { return std::optional(read_with(node_keys(), value)); },
           [](const std::optional<NodeSpec>& in) { return text_with(node_keys(), in); }};
+}
+
+PartKind<std::optional<LocalCopy>> local_kind() {
+  return {local_keys().form(),
+          [](const YamlValue& value) { return std::optional(read_with(local_keys(), value)); },
+          [](const std::optional<LocalCopy>& in) { return text_with(local_keys(), in); }};
 }
 
 PartKind<CollectiveChoice> collective_kind() {

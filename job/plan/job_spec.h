@@ -4,6 +4,7 @@
 //   - job:
 //       name: llama
 //       hosts: "h[0-7]"                  # rank i is the i-th; a list keeps the order in which it is written
+//       ranks: {file: hosts.txt, format: hostfile}   # in place of hosts: several ranks may be on one
 //       groups: {tp: 2, pp: 2, dp: 2}    # inner to outer; their product is the number of ranks
 //       steps: 20
 //       microbatches: 4
@@ -19,6 +20,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -92,6 +94,13 @@ struct NodeSpec {
   BitRate rate;        ///< of a rank to the others in its node
   FabricTime latency;  ///< of each of the rounds that wait for each other
   bool operator==(const NodeSpec&) const = default;
+};
+
+/// Messages between ranks of one host are copied there, and take no way through the fabric.
+struct LocalCopy {
+  BitRate rate;        ///< of a rank, out
+  FabricTime latency;  ///< of each message
+  bool operator==(const LocalCopy&) const = default;
 };
 
 /// How collectives are done.
@@ -183,13 +192,14 @@ struct OnError {
 
 struct JobSpec {
   std::string name = "job";
-  std::vector<uint32_t> hosts;  ///< host numbers, by rank
+  std::vector<uint32_t> hosts;  ///< host numbers, by rank; one may have several ranks
   std::vector<GroupKind> groups;
   uint32_t steps = 1;
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
   uint32_t microbatches = 1;
   uint32_t scale = 1;  ///< bytes and computing are divided by it
   std::optional<NodeSpec> nodes;
+  std::optional<LocalCopy> local;  ///< none: such copies take no time
   CollectiveChoice collective;
   Probability jitter;  ///< of each computation: longer or shorter by up to this
   Probability skew;    ///< of each rank in all steps, likewise
@@ -203,6 +213,8 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 
   uint32_t ranks() const { return static_cast<uint32_t>(hosts.size()); }
+  /// Has a host several ranks?
+  bool shares_hosts() const { return std::set(hosts.begin(), hosts.end()).size() < hosts.size(); }
 };
 
 }  // namespace mrclab::job

@@ -108,7 +108,18 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   return job;
 }
 
+RankSites sites_of(const JobSpec& spec) {
+  if (!spec.shares_hosts()) return {};
+  if (!spec.local) return {spec.hosts, {}, {}};
+  return {spec.hosts, spec.local->rate, spec.local->latency};
+}
+
 void add_notes(const JobSpec& spec, PlannedJob& job) {
+  if (spec.shares_hosts()) {
+    job.notes.push_back(fmt::format(
+        "{} ranks on {} hosts: messages within a host are copied there{}", spec.ranks(),
+        std::set(spec.hosts.begin(), spec.hosts.end()).size(), spec.local ? "" : ", in no time"));
+  }
   if (spec.on_error) {
     job.notes.push_back(fmt::format(
         "a NIC of the field takes {} from a loss that is not mended to an error; here the "
@@ -164,6 +175,7 @@ PlannedJob plan_job(const JobSpec& spec, uint64_t seed) {
     throw InputError(fmt::format("slow rank {}: ranks are 0 to {}", slow.rank, spec.ranks() - 1));
   }
   PlannedJob job = spec.trace ? traced_job(spec, seed) : phases_job(spec, seed);
+  job.sites = sites_of(spec);
   add_notes(spec, job);
   check_graph(job.graph);
   const uint64_t packets = packets_of(job.graph);

@@ -162,7 +162,7 @@ void print_scenario(const JobOptions& options) {
     const auto* const work = std::get_if<endpoint::JobWorkload>(&spec);
     if (work == nullptr) continue;
     const job::PlannedJob& planned = work->plan->planned;
-    const job::JobSummary summary = summary_of(planned.graph, network);
+    const job::JobSummary summary = summary_of(planned.graph, network, planned.sites);
     const job::JobMeasures ideal =
         measure_job(planned, work->plan->program, ideal_times(work->plan->program, network));
     const bool serves = work->plan->serve.has_value();
