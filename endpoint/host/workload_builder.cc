@@ -44,6 +44,7 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
   size_t next = 0;  // both are in the order of workloads
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
+    ends_ = ends(spec);
     Context context{
         w, start_of(spec), config.end, config.payload_elided ? nullptr : config.contents, {}};
     while (next < places.size() && plan[places[next]].workload == w) {
@@ -389,7 +390,8 @@ QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {
 
 void WorkloadBuilder::add_application(std::unique_ptr<Application> application,
                                       std::span<const QpHandle> queue_pairs, FabricTime start) {
-  runner_.schedule_start(runner_.add_application(std::move(application), queue_pairs), start);
+  runner_.schedule_start(runner_.add_application(std::move(application), queue_pairs, ends_),
+                         start);
 }
 
 }  // namespace mrclab::endpoint

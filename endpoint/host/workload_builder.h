@@ -69,6 +69,7 @@ class WorkloadBuilder {
   QueueDirectory& queues_;
   HostMemory& memory_;
   ApplicationRunner& runner_;
+  bool ends_ = true;  ///< by itself, does the workload whose applications are added?
 };
 
 }  // namespace mrclab::endpoint
