@@ -106,6 +106,10 @@ const std::vector<JobRow>& job_rows() {
                  "steps at the beginning that averages leave out", kIfUnusual),
       JobRow::of("microbatches", &JobSpec::microbatches, integer_kind(1, kMaxMicrobatches),
                  "of a step, for phases with `each: microbatch`", kIfUnusual),
+      JobRow::of(
+          "virtual_stages", &JobSpec::virtual_stages, integer_kind(1, kMaxVirtualStages),
+          "of each rank of a pp group, which a micro-batch passes in turn (interleaved 1F1B)",
+          kIfUnusual),
       JobRow::of("scale", &JobSpec::scale, scale_kind(kMaxScale),
                  "of bytes and computing, such as 1/1000"),
       JobRow::of("jitter", &JobSpec::jitter, "of each computation: longer or shorter by up to this",

@@ -168,9 +168,13 @@ const KeyTable<ModelSpec>& model_keys() {
               "of the peak, while a rank computes", kIfUnusual),
         R::of("peak", &S::peak_flops, ValueKind{kText, read_flops, flops_text},
               "of a rank: 989Tflop/s", kIfUnusual),
-        R::of("zero", &S::zero, word_kind<Zero>({"off", "optimizer"}),
+        R::of("zero", &S::zero, word_kind<Zero>({"off", "optimizer", "parameters"}),
               "off: gradients are all-reduced (DDP); optimizer: reduce-scattered, and parameters "
-              "gathered (ZeRO-1, ZeRO-2)",
+              "gathered (ZeRO-1, ZeRO-2); parameters: gathered layer by layer, before each pass "
+              "(ZeRO-3, FSDP)",
+              kIfUnusual),
+        R::of("prefetch", &S::prefetch, integer_kind(0, 8),
+              "with `zero: parameters`: layers that are gathered ahead of the one that computes",
               kIfUnusual),
         R::of("dispatch", &S::fp8_dispatch, word_kind<bool>({"bf16", "fp8"}),
               "of tokens to experts", kIfUnusual),

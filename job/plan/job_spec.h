@@ -36,6 +36,7 @@ inline constexpr uint32_t kMaxSteps = 10'000;
 inline constexpr uint32_t kMaxMicrobatches = 1024;
 inline constexpr uint32_t kMaxParts = 256;
 inline constexpr size_t kMaxPhases = 64;
+inline constexpr uint32_t kMaxVirtualStages = 16;  ///< our choice
 inline constexpr uint32_t kMaxScale = 1'000'000;
 
 /// Where a message goes within a group: the neighbour in a chain, whose ends have one only, or in a ring.
@@ -127,8 +128,9 @@ struct TraceSpec {
   bool operator==(const TraceSpec&) const = default;
 };
 
-/// What optimizer states and gradients are cut into: nothing (DDP), or by ZeRO's stages 1 and 2 (Rajbhandari et al., 2020).
-enum class Zero : uint8_t { kOff, kOptimizer };
+/// What is cut into parts, of which a rank holds one: nothing (DDP), optimizer states and gradients (ZeRO's stages 1 and 2;
+/// Rajbhandari et al., 2020), or parameters as well (stage 3, FSDP).
+enum class Zero : uint8_t { kOff, kOptimizer, kParameters };
 
 /// A model that phases are made from (model_phases.h).
 struct ModelSpec {
@@ -140,6 +142,8 @@ struct ModelSpec {
   uint64_t peak_flops =
       989'000'000'000'000;  ///< of a rank; dense BF16 of H100 SXM (NVIDIA's data sheet)
   Zero zero = Zero::kOptimizer;
+  uint32_t prefetch =
+      1;  ///< with kParameters: blocks that are gathered ahead of the one that computes
   bool fp8_dispatch = false;      ///< tokens go to experts in 8 bits
   uint32_t zipf_thousandths = 0;  ///< of the experts
   bool operator==(const ModelSpec&) const = default;
@@ -197,7 +201,8 @@ struct JobSpec {
   uint32_t steps = 1;
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
   uint32_t microbatches = 1;
-  uint32_t scale = 1;  ///< bytes and computing are divided by it
+  uint32_t virtual_stages = 1;  ///< of a rank in a pipeline, which a micro-batch passes in turn
+  uint32_t scale = 1;           ///< bytes and computing are divided by it
   std::optional<NodeSpec> nodes;
   std::optional<LocalCopy> local;  ///< none: such copies take no time
   CollectiveChoice collective;

@@ -143,6 +143,13 @@ TEST_CASE("what goes beside computing is hidden but for its last part") {
   CHECK(time("}, after: []}") == FabricTime::from_us(100));
 }
 
+TEST_CASE("what goes once beside micro-batches goes with the last of them") {
+  const FabricTime time = planned_time(job_entry(
+      "{hosts: [h0, h1], microbatches: 3, phases: [{b: {compute: 100us, each: microbatch}},"
+      "{g: {reduce_scatter: {size: 4000B, parts: 4}, beside: b}}]}"));
+  CHECK(time == FabricTime::from_us(300) + FabricTime::from_ns(600) + FabricTime::from_ns(100));
+}
+
 TEST_CASE("messages to the right go round, those to the next end at the last rank") {
   const auto sends = [](const char* to) {
     const PlannedJob job = plan_job(
