@@ -19,6 +19,7 @@ JobAgent::JobAgent(Config config) : config_(std::move(config)) {
 
 void JobAgent::start(Verbs& verbs) {
   verbs_ = &verbs;
+  if (launcher_) launcher_->start(verbs.now(), *this);
   if (report_at_ != FabricTime::never()) verbs.wake_at(std::max(report_at_, verbs.now()));
 }
 
@@ -145,9 +146,18 @@ void JobAgent::take_order(const Word& word) {
     case Word::Kind::kDrop: losses_.dropped.insert(word.a); return;
     case Word::Kind::kPrepare: return prepare(word.attempt);
     case Word::Kind::kGo: return go(word);
+    case Word::Kind::kAsk:
+      return tell_launcher({Word::Kind::kAsk, word.attempt, have_ended(word.attempt) ? 1u : 0u});
     case Word::Kind::kError:
     case Word::Kind::kReady: return;
   }
+}
+
+bool JobAgent::have_ended(uint32_t attempt) const {
+  if (attempt >= config_.attempts.size()) return false;
+  const std::vector<JobWork*>& ranks = config_.attempts[attempt];
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const JobWork* work) { return work->has_begun() && work->finished(); });
 }
 
 void JobAgent::prepare(uint32_t attempt) {

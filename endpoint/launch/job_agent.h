@@ -66,6 +66,8 @@ class JobAgent : public Application, public RankWatch, private job::LauncherHost
   void take(uint32_t from, const Word& word);
   void take_own();
   void take_order(const Word& word);
+  /// Has every rank of this host ended?
+  bool have_ended(uint32_t attempt) const;
   void prepare(uint32_t attempt);
   void go(const Word& word);
   uint32_t step_to_begin_with() const;

@@ -163,7 +163,8 @@ struct Checkpoints {
 };
 
 struct OnError {
-  enum class Profile : uint8_t { kNccl, kPytorch };
+  /// Of PyTorch also with the monitor of its watchdog.
+  enum class Profile : uint8_t { kNccl, kPytorch, kMonitored };
   enum class Action : uint8_t {
     kAbort,    ///< all ranks end
     kShrink,   ///< the lost ranks' replicas (their places in dp) leave, the others go on
@@ -177,6 +178,7 @@ struct OnError {
   std::optional<FabricTime> watchdog;  ///< of a collective; none: it waits for ever
   FabricTime detect;                   ///< from an error until the launcher is told
   FabricTime answer;  ///< in which a host has to answer; zero: no bound but its queue pair's
+  std::optional<FabricTime> heartbeat;  ///< the launcher asks each host so often; none: never
   std::optional<FabricTime> restart;  ///< from the end of all until they begin again; none: at once
   FabricTime load;                    ///< of a checkpoint
   uint32_t attempts = 1;              ///< beside the first
