@@ -109,7 +109,7 @@ const KeyTable<TraceSpec>& trace_keys() {
            kRequiredKey),
        R::of("format", &S::format,
              optional_word_kind<TraceFormat>(
-                 {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}),
+                 {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "nccl"}),
              "absent: found out"),
        R::of("time_unit", &S::time_unit, optional_word_kind<TimeUnit>({"ps", "ns", "us"}),
              "of numbers whose unit the file does not name")});

@@ -227,10 +227,10 @@ void add_job_verb(CLI::App& app, CliResult&) {
       ->required();
   verb->add_option(
           "--format", options->format,
-          "cm, simai, chakra, goal, et, kineto or inspector (default: found out); of requests azure, "
+          "cm, simai, chakra, goal, et, kineto, inspector or nccl (default: found out); of requests azure, "
           "mooncake, burstgpt or vidur")
-      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "azure",
-                             "mooncake", "burstgpt", "vidur"}));
+      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "nccl",
+                             "azure", "mooncake", "burstgpt", "vidur"}));
   verb->add_option("--time-unit", options->time_unit,
                    "of numbers whose unit the file does not name: ps, ns or us")
       ->check(CLI::IsMember({"ps", "ns", "us"}));
