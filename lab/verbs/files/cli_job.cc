@@ -222,7 +222,7 @@ void add_job_verb(CLI::App& app, CliResult&) {
   verb->add_option(
           "FILE", options->file,
           "a scenario's .yaml, htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
-          "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank; or a "
+          "PyTorch, NCCL's Inspector or NCCL's log has: a file, or a folder with one a rank; or a "
           "run folder, or latest, whose jobs are shown step by step")
       ->required();
   verb->add_option(
