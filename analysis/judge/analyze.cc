@@ -332,6 +332,7 @@ Analysis judge(const RunInputs& in, const Evidence& evidence) {
     }
     verdict.notes.push_back(describe(*in.early_end, end));
   }
+  if (!in.end_note.empty()) verdict.notes.push_back(in.end_note);
   for (CheckResult& check : verdict.checks) check = as_sound_as(in.timing, std::move(check));
   verdict.result = overall_result(verdict.checks, in.timing);
   if (in.checks_alone) {

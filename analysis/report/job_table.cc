@@ -119,7 +119,10 @@ TextTable::Row row_of(const JobResult& job, size_t number, const JobTimes& times
   for (const uint32_t fault : step.faults) {
     faults += (faults.empty() ? "" : ", ") + std::to_string(fault + 1);
   }
-  const std::string rank = step.slowest < job.ranks.size() ? job.ranks[step.slowest] : "";
+  std::string rank = step.slowest < job.ranks.size() ? job.ranks[step.slowest] : "";
+  if (std::count(job.ranks.begin(), job.ranks.end(), rank) > 1) {
+    rank = fmt::format("{}/{}", rank, step.slowest);  // one of several on this host
+  }
   TextTable::Row row{"  step " + std::to_string(number),
                      step.ended() ? to_string(step.time()) : "open",
                      step.ended() && times.steps > 1 ? longer(step.time(), times.p50) : "-",

@@ -70,11 +70,11 @@ ApplicationRunner::ApplicationRunner(HostShared& host, QueueDirectory& queues)
 ApplicationRunner::~ApplicationRunner() = default;
 
 uint32_t ApplicationRunner::add_application(std::unique_ptr<Application> application,
-                                            std::span<const QpHandle> queue_pairs) {
+                                            std::span<const QpHandle> queue_pairs, bool ends) {
   const auto index = static_cast<uint32_t>(applications_.size());
   for (const QpHandle qp : queue_pairs) queues_.use(qp)->application = index;
   applications_.push_back(
-      {std::move(application), std::make_unique<HostVerbs>(host_, queues_, index)});
+      {std::move(application), std::make_unique<HostVerbs>(host_, queues_, index), ends});
   return index;
 }
 
@@ -158,6 +158,13 @@ bool ApplicationRunner::finished() const {
   return std::all_of(applications_.begin(), applications_.end(),
                      [](const RunningApplication& running) {
                        return running.gone || running.application->finished();
+                     });
+}
+
+bool ApplicationRunner::work_ended() const {
+  return std::all_of(applications_.begin(), applications_.end(),
+                     [](const RunningApplication& running) {
+                       return running.gone || !running.ends || running.application->finished();
                      });
 }
 

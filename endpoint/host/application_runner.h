@@ -44,9 +44,9 @@ class ApplicationRunner {
   ApplicationRunner(const ApplicationRunner&) = delete;
   ApplicationRunner& operator=(const ApplicationRunner&) = delete;
 
-  /// Its number. The queue pairs are this application's from now on.
+  /// Its number. The queue pairs are this application's from now on. `ends`: by itself, at some time.
   uint32_t add_application(std::unique_ptr<Application> application,
-                           std::span<const QpHandle> queue_pairs);
+                           std::span<const QpHandle> queue_pairs, bool ends = true);
   /// The application gets on_start at `start`.
   void schedule_start(uint32_t application, FabricTime start);
   Verbs& verbs_of(uint32_t application);
@@ -68,6 +68,8 @@ class ApplicationRunner {
 
   /// Every application that is still there has done all that it was asked for.
   bool finished() const;
+  /// The same of those that end by themselves.
+  bool work_ended() const;
   /// What they measured.
   std::vector<WorkReport> work() const;
   /// What became of the ranks that they run.
@@ -78,6 +80,7 @@ class ApplicationRunner {
   struct RunningApplication {
     std::unique_ptr<Application> application;
     std::unique_ptr<HostVerbs> verbs;
+    bool ends = true;
     bool gone = false;  ///< with the power of its host
     FabricTime gone_at = FabricTime::never();
   };

@@ -71,6 +71,7 @@ class HostImpl : public QueuePairEvents {
   std::vector<QueueCounts> queues() const;
   std::optional<EvEvent> poll_ev_event() { return ev_events_.poll(); }
   bool finished() const { return applications_.finished(); }
+  bool work_ended() const { return applications_.work_ended(); }
   Device& device();
   std::vector<WorkReport> work() const { return applications_.work(); }
   std::vector<JobReport> jobs() const { return applications_.jobs(); }

@@ -25,6 +25,7 @@ std::optional<NodePauses> HostNode::pauses() const { return impl_->pauses(); }
 std::vector<QueueCounts> HostNode::queues() const { return impl_->queues(); }
 std::optional<EvEvent> HostNode::poll_ev_event() { return impl_->poll_ev_event(); }
 bool HostNode::finished() const { return impl_->finished(); }
+bool HostNode::work_ended() const { return impl_->work_ended(); }
 Device& HostNode::device() { return impl_->device(); }
 std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 std::vector<JobReport> HostNode::jobs() const { return impl_->jobs(); }

@@ -61,6 +61,8 @@ class HostNode : public Node {
   std::optional<EvEvent> poll_ev_event();
   /// Has every application of this host done all its work? True if there is none.
   bool finished() const;
+  /// The same of those that end by themselves, not at the run's end.
+  bool work_ended() const;
   /// The measurements of its applications; streams and pings are measured at the sender.
   std::vector<WorkReport> work() const;
   /// The ranks of jobs that it runs, as far as they came.

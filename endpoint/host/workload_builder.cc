@@ -44,6 +44,7 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
   size_t next = 0;  // both are in the order of workloads
   for (uint32_t w = 0; w < config.workloads.size(); ++w) {
     const WorkloadSpec& spec = config.workloads[w];
+    ends_ = ends(spec);
     Context context{
         w, start_of(spec), config.end, config.payload_elided ? nullptr : config.contents, {}};
     while (next < places.size() && plan[places[next]].workload == w) {
@@ -253,18 +254,24 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 struct WorkloadBuilder::JobPart {
   uint32_t attempt = 0;
   uint32_t first = 0;  ///< number of its first connection
-  uint32_t rank = 0;   ///< the number that the host has in the job's first attempt
+  uint32_t rank = 0;   ///< of the host in the job's first attempt, of which it may have several
   std::shared_ptr<const JobPlan> plan;
   const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
 };
 
 void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   const std::vector<uint32_t>& hosts = job.spec.hosts;
-  const auto me = std::find(hosts.begin(), hosts.end(), host_.self);
-  std::vector<JobWork*> attempts{nullptr};
-  if (me != hosts.end()) {
-    const auto rank = static_cast<uint32_t>(me - hosts.begin());
-    attempts[0] = add_attempt(context, job, {0, context.first, rank, job.plan, job.plan->pairs});
+  std::vector<std::vector<JobWork*>> attempts(1);
+  std::map<uint32_t, JobWork*> ranks;
+  for (uint32_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] != host_.self) continue;
+    ranks[rank] = add_attempt(context, job, {0, context.first, rank, job.plan, job.plan->pairs});
+    attempts[0].push_back(ranks[rank]);
+  }
+  for (const auto& [from, work] : ranks) {
+    for (const auto& [to, other] : ranks) {
+      if (from != to) work->copy_to(to, *other);
+    }
   }
   if (!job.recovery) return;
   const JobRecovery& recovery = *job.recovery;
@@ -273,7 +280,7 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   auto first = context.first + static_cast<uint32_t>(job.plan->pairs.size()) * job.qps;
   for (const JobAttempt& later : recovery.later) {
     const auto number = static_cast<uint32_t>(attempts.size());
-    attempts.push_back(add_attempt(context, job, {number, first, 0, later.plan, later.pairs}));
+    attempts.push_back({add_attempt(context, job, {number, first, 0, later.plan, later.pairs})});
     first += static_cast<uint32_t>(later.pairs.size()) * job.qps;
   }
   add_agent(context, job, std::move(attempts));
@@ -304,7 +311,10 @@ JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload&
     // Connections of an attempt stand in the order of its pairs, `qps` for each.
     const JobPair& pair = part.pairs[(connection.number - part.first) / job.qps];
     const JobLayout layout(pair, connection.in_flight);
-    if (connection.initiator.host == host_.self) {
+    const auto is_mine = [&](const EndPlan& end, uint32_t rank) {
+      return end.host == host_.self && (part.attempt > 0 || rank == part.rank);
+    };
+    if (is_mine(connection.initiator, pair.from)) {
       if (connection.queue == 0) {
         JobWork::Link& link = c.links.emplace_back(layout);
         link.to = pair.to;
@@ -315,7 +325,7 @@ JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload&
       }
       c.links.back().qps.push_back(out.emplace_back(handle_of(connection.initiator)));
     }
-    if (connection.acceptor.host == host_.self) {
+    if (is_mine(connection.acceptor, pair.to)) {
       if (connection.queue == 0) {
         JobInbox::Config& inbox = inboxes.emplace_back(layout);
         inbox.plan = part.plan;
@@ -341,7 +351,7 @@ JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload&
 }
 
 void WorkloadBuilder::add_agent(const Context& context, const JobWorkload& job,
-                                std::vector<JobWork*> attempts) {
+                                std::vector<std::vector<JobWork*>> attempts) {
   JobAgent::Config c;
   c.spec = job.recovery->spec;
   c.workload = context.workload;
@@ -380,7 +390,8 @@ QpHandle WorkloadBuilder::handle_of(const EndPlan& end) const {
 
 void WorkloadBuilder::add_application(std::unique_ptr<Application> application,
                                       std::span<const QpHandle> queue_pairs, FabricTime start) {
-  runner_.schedule_start(runner_.add_application(std::move(application), queue_pairs), start);
+  runner_.schedule_start(runner_.add_application(std::move(application), queue_pairs, ends_),
+                         start);
 }
 
 }  // namespace mrclab::endpoint

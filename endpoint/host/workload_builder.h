@@ -54,7 +54,8 @@ class WorkloadBuilder {
   /// This host's part in one attempt of a job, and what receives for it; the applications live as long as the host.
   struct JobPart;
   JobWork* add_attempt(const Context& context, const JobWorkload& job, JobPart part);
-  void add_agent(const Context& context, const JobWorkload& job, std::vector<JobWork*> attempts);
+  void add_agent(const Context& context, const JobWorkload& job,
+                 std::vector<std::vector<JobWork*>> attempts);
   QpHandle handle_of(const EndPlan& end) const;
   /// Where contents of this connection's stream are noted instead of written; null: nowhere. RC copies what it sends.
   StreamSource* source_of(const Context& context, const ConnectionPlan& connection,
@@ -68,6 +69,7 @@ class WorkloadBuilder {
   QueueDirectory& queues_;
   HostMemory& memory_;
   ApplicationRunner& runner_;
+  bool ends_ = true;  ///< by itself, does the workload whose applications are added?
 };
 
 }  // namespace mrclab::endpoint

@@ -12,13 +12,14 @@ JobAgent::JobAgent(Config config) : config_(std::move(config)) {
     line_to_[{line.host, line.number}] = i;
   }
   for (size_t i = 0; i < config_.in.size(); ++i) in_[config_.in[i].qp] = i;
-  for (JobWork* work : config_.attempts) {
-    if (work != nullptr) work->watch_by(*this);
+  for (const std::vector<JobWork*>& ranks : config_.attempts) {
+    for (JobWork* work : ranks) work->watch_by(*this);
   }
 }
 
 void JobAgent::start(Verbs& verbs) {
   verbs_ = &verbs;
+  if (launcher_) launcher_->start(verbs.now(), *this);
   if (report_at_ != FabricTime::never()) verbs.wake_at(std::max(report_at_, verbs.now()));
 }
 
@@ -134,8 +135,9 @@ void JobAgent::take_order(const Word& word) {
   switch (word.kind) {
     case Word::Kind::kEnd:
       report_at_ = FabricTime::never();
-      if (word.attempt < config_.attempts.size() && config_.attempts[word.attempt] != nullptr) {
-        config_.attempts[word.attempt]->stop(verbs_->now(), "ended by the job's launcher");
+      if (word.attempt >= config_.attempts.size()) return;
+      for (JobWork* work : config_.attempts[word.attempt]) {
+        work->stop(verbs_->now(), "ended by the job's launcher");
       }
       return;
     case Word::Kind::kReplace:
@@ -144,9 +146,18 @@ void JobAgent::take_order(const Word& word) {
     case Word::Kind::kDrop: losses_.dropped.insert(word.a); return;
     case Word::Kind::kPrepare: return prepare(word.attempt);
     case Word::Kind::kGo: return go(word);
+    case Word::Kind::kAsk:
+      return tell_launcher({Word::Kind::kAsk, word.attempt, have_ended(word.attempt) ? 1u : 0u});
     case Word::Kind::kError:
     case Word::Kind::kReady: return;
   }
+}
+
+bool JobAgent::have_ended(uint32_t attempt) const {
+  if (attempt >= config_.attempts.size()) return false;
+  const std::vector<JobWork*>& ranks = config_.attempts[attempt];
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const JobWork* work) { return work->has_begun() && work->finished(); });
 }
 
 void JobAgent::prepare(uint32_t attempt) {
@@ -163,19 +174,21 @@ void JobAgent::prepare(uint32_t attempt) {
 uint32_t JobAgent::step_to_begin_with() const {
   const bool restarts = config_.spec->on_error->action == job::OnError::Action::kRestart;
   uint32_t step = 0;
-  for (const JobWork* work : config_.attempts) {
-    if (work != nullptr) step = std::max(step, restarts ? work->steps_saved() : work->steps_done());
+  for (const std::vector<JobWork*>& ranks : config_.attempts) {
+    for (const JobWork* work : ranks) {
+      step = std::max(step, restarts ? work->steps_saved() : work->steps_done());
+    }
   }
   return step;
 }
 
 void JobAgent::go(const Word& word) {
   if (word.attempt != attempt_ || word.attempt >= config_.attempts.size()) return;
-  JobWork* const work = config_.attempts[word.attempt];
+  const std::vector<JobWork*>& ranks = config_.attempts[word.attempt];
   const std::vector<uint32_t> hosts = losses_.hosts(*config_.spec);
   const auto me = std::find(hosts.begin(), hosts.end(), config_.self);
-  if (work == nullptr || me == hosts.end()) return;
-  work->begin(static_cast<uint32_t>(me - hosts.begin()), hosts, word.a);
+  if (ranks.empty() || me == hosts.end()) return;
+  ranks.front()->begin(static_cast<uint32_t>(me - hosts.begin()), hosts, word.a);
 }
 
 bool JobAgent::finished() const {

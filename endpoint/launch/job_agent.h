@@ -38,8 +38,8 @@ class JobAgent : public Application, public RankWatch, private job::LauncherHost
     uint32_t self = 0;  ///< host number
     uint32_t launcher = 0;
     uint32_t later = 0;  ///< attempts beside the first
-    std::vector<JobWork*>
-        attempts;  ///< of this host, by attempt; null where it can have no rank in it
+    /// The ranks of this host, by attempt: none where it can have none in it, several of the first at most.
+    std::vector<std::vector<JobWork*>> attempts;
     std::vector<Line> out, in;
   };
   explicit JobAgent(Config config);
@@ -66,6 +66,8 @@ class JobAgent : public Application, public RankWatch, private job::LauncherHost
   void take(uint32_t from, const Word& word);
   void take_own();
   void take_order(const Word& word);
+  /// Has every rank of this host ended?
+  bool have_ended(uint32_t attempt) const;
   void prepare(uint32_t attempt);
   void go(const Word& word);
   uint32_t step_to_begin_with() const;

@@ -7,13 +7,15 @@
 
 namespace mrclab::endpoint {
 
-JobPlan::JobPlan(job::PlannedJob job) : planned(std::move(job)), program(planned.graph) {
+JobPlan::JobPlan(job::PlannedJob job) : planned(std::move(job)), program(planned.graph, planned.sites) {
   std::map<std::pair<uint32_t, uint32_t>, JobPair> found;
-  for (const job::Op& op : program.graph().ops()) {
+  for (uint32_t i = 0; i < program.graph().ops().size(); ++i) {
+    const job::Op& op = program.graph().op(i);
     if (op.kind != job::OpKind::kSend) continue;
     if (op.rank == op.peer) {
       throw InputError("found a rank that sends to itself: expected a message to another rank");
     }
+    if (program.is_local(i)) continue;
     JobPair& pair = found[{op.rank, op.peer}];
     pair.from = op.rank;
     pair.to = op.peer;

@@ -1,5 +1,6 @@
 #pragma once
-// A job as hosts run it: what all of them share. A pair of ranks of which one sends to the other has a connection.
+// A job as hosts run it: what all of them share. A pair of ranks of which one sends to the other has a connection, unless
+// they are on one host.
 
 #include <algorithm>
 #include <cstdint>

@@ -106,6 +106,7 @@ void JobWork::take_arrivals() {
 void JobWork::on_wake(Verbs& verbs) {
   if (died_) return;
   if (woken_at_ <= verbs.now()) woken_at_ = FabricTime::never();
+  end_copies();
   take_arrivals();
   if (!died_ && rank_) rank_->on_wake(verbs.now(), *this);
   if (config_.watchdog > FabricTime::zero()) watch_collectives();
@@ -117,8 +118,27 @@ void JobWork::wake_at(FabricTime at) {
   verbs_->wake_at(at);
 }
 
+void JobWork::copy(uint32_t op) {
+  const job::RankSites& sites = config_.plan->program.sites();
+  copied_at_ = std::max(copied_at_, verbs_->now()) +
+               sites.copy_time(config_.plan->program.graph().op(op).bytes);
+  copies_.push_back({copied_at_ + sites.latency, op});
+  verbs_->wake_at(copies_.back().at);
+}
+
+/// The neighbour takes its message when it is woken, as whoever sent it may be in the midst of something.
+void JobWork::end_copies() {
+  while (!died_ && !copies_.empty() && copies_.front().at <= verbs_->now()) {
+    const uint32_t op = copies_.front().op;
+    copies_.pop_front();
+    neighbours_.at(config_.plan->program.graph().op(op).peer)->take_arrived(op);
+    rank_->on_sent(op, verbs_->now(), *this);
+  }
+}
+
 void JobWork::send(uint32_t op) {
   if (died_) return;
+  if (config_.plan->program.is_local(op)) return copy(op);
   const size_t first = links_.at(config_.plan->program.graph().op(op).peer);
   const size_t link = queues_[first].link;
   Queue& queue = queues_[first + messages_[link]++ % config_.links[link].qps.size()];

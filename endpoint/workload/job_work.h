@@ -6,6 +6,9 @@
 // the other in slots (job_plan.h). A queue pair's error ends the rank: it sends and computes no more, and JobReport has
 // the instant and the reason. Other ranks that wait for it wait until the run's end, or until the job's launcher ends them
 // (endpoint/launch/job_agent.h), which starts later attempts as well: of these a host has one of its own.
+//
+// A host may have several ranks, each with a JobWork and queue pairs of its own. What they send to each other is copied at
+// the job's rate for that (job/graph/rank_sites.h), and no packet is made of it.
 
 #include <deque>
 #include <map>
@@ -63,6 +66,8 @@ class JobWork : public Application, private job::RankHost {
   void begin(uint32_t rank, const std::vector<uint32_t>& hosts, uint32_t from_step);
   /// Outlives it.
   void watch_by(RankWatch& watch) { watch_ = &watch; }
+  /// Another rank of the same host, to which this one copies what it sends there. Outlives it.
+  void copy_to(uint32_t rank, JobWork& work) { neighbours_[rank] = &work; }
   /// The launcher has ended the attempt: the rank sends and computes no more.
   void stop(FabricTime now, std::string reason);
   uint32_t steps_done() const { return done_; }  ///< with those before it began
@@ -114,6 +119,8 @@ class JobWork : public Application, private job::RankHost {
   void wake_watchdog(FabricTime since);
   void take_arrivals();
   void pump(Queue& queue);
+  void copy(uint32_t op);
+  void end_copies();
 
   /// A collective that has begun in this rank.
   struct Open {
@@ -133,8 +140,16 @@ class JobWork : public Application, private job::RankHost {
   std::map<QpHandle, size_t> queue_of_;
   std::vector<uint64_t> messages_;  ///< by link: sent so far
   std::vector<Step> steps_;
-  std::deque<uint32_t> arrived_;  ///< not given to the rank yet; at most its receives
-  Verbs* verbs_ = nullptr;        ///< since the start
+  /// A message that is copied to another rank of the host.
+  struct Copy {
+    FabricTime at;  ///< when that one has it
+    uint32_t op = 0;
+  };
+  std::map<uint32_t, JobWork*> neighbours_;  ///< by rank
+  std::deque<Copy> copies_;                  ///< in the order of their ends; at most its sends
+  FabricTime copied_at_;                     ///< when the last of them is copied
+  std::deque<uint32_t> arrived_;             ///< not given to the rank yet; at most its receives
+  Verbs* verbs_ = nullptr;                   ///< since the start
   FabricTime origin_;
   FabricTime woken_at_ = FabricTime::never();  ///< what was asked for last
   bool died_ = false;

@@ -26,10 +26,12 @@ uint32_t bits_of(const LauncherWord& word) {
 
 std::optional<LauncherWord> word_of(uint32_t bits) {
   const uint32_t kind = bits >> (kBitsOfB + kBitsOfA + kBitsOfAttempt);
-  if (kind > static_cast<uint32_t>(LauncherWord::Kind::kGo)) return std::nullopt;
-  return LauncherWord{static_cast<LauncherWord::Kind>(kind),
-                      low(bits >> (kBitsOfB + kBitsOfA), kBitsOfAttempt),
-                      low(bits >> kBitsOfB, kBitsOfA), low(bits, kBitsOfB)};
+  if (kind > static_cast<uint32_t>(LauncherWord::Kind::kAsk)) return std::nullopt;
+  const LauncherWord word{static_cast<LauncherWord::Kind>(kind),
+                          low(bits >> (kBitsOfB + kBitsOfA), kBitsOfAttempt),
+                          low(bits >> kBitsOfB, kBitsOfA), low(bits, kBitsOfB)};
+  if (word.kind == LauncherWord::Kind::kAsk && (word.a > 1 || word.b > 0)) return std::nullopt;
+  return word;
 }
 
 std::vector<uint32_t> JobLosses::hosts(const JobSpec& spec) const {
@@ -46,8 +48,36 @@ std::vector<uint32_t> JobLosses::hosts(const JobSpec& spec) const {
 JobLauncher::JobLauncher(const JobSpec& spec, uint32_t later)
     : spec_(spec), on_(*spec.on_error), later_(later), hosts_(spec.hosts) {}
 
+void JobLauncher::start(FabricTime now, LauncherHost& io) {
+  if (!on_.heartbeat) return;
+  ask_at_ = now + scaled(*on_.heartbeat);
+  io.wake_at(ask_at_);
+}
+
+/// Whoever has not answered by now ends the attempt: which hosts are lost is found out by ending all.
+void JobLauncher::ask(FabricTime now, LauncherHost& io) {
+  ask_at_ = FabricTime::never();
+  if (state_ != State::kRunning) return;  // go() asks again
+  if (!asked_.empty()) {
+    const uint32_t silent = *asked_.begin();
+    asked_.clear();
+    return end_attempt(silent, now, io);
+  }
+  for (const uint32_t host : hosts_) {
+    if (ended_.contains(host) || !asked_.insert(host).second) continue;
+    io.tell(host, line_of_[host], {LauncherWord::Kind::kAsk, attempt_});
+  }
+  if (!asked_.empty()) start(now, io);
+}
+
 void JobLauncher::on_word(uint32_t host, const LauncherWord& word, FabricTime now,
                           LauncherHost& io) {
+  if (word.kind == LauncherWord::Kind::kAsk) {
+    if (word.attempt != attempt_) return;
+    asked_.erase(host);
+    if (word.a != 0) ended_.insert(host);
+    return;
+  }
   if (word.kind == LauncherWord::Kind::kError) {
     if (state_ == State::kRunning && word.attempt == attempt_) end_attempt(host, now, io);
     return;
@@ -70,7 +100,9 @@ void JobLauncher::end_attempt(uint32_t reporter, FabricTime now, LauncherHost& i
     due_ = now + scaled(on_.answer);
     io.wake_at(due_);
   }
+  std::set<uint32_t> asked;  // once, however many ranks are there
   for (const uint32_t host : hosts_) {
+    if (!asked.insert(host).second) continue;
     io.tell(host, line_of_[host], {LauncherWord::Kind::kEnd, attempt_});
   }
 }
@@ -93,6 +125,7 @@ void JobLauncher::on_unreachable(uint32_t host, uint32_t line, FabricTime now, L
 }
 
 void JobLauncher::on_wake(FabricTime now, LauncherHost& io) {
+  if (now >= ask_at_) ask(now, io);
   if (now < due_) return;
   due_ = FabricTime::never();
   if (state_ == State::kEnding) {
@@ -176,6 +209,9 @@ void JobLauncher::go(FabricTime now, LauncherHost& io) {
   turn().from_step = step;
   turn().hosts = hosts_;
   state_ = State::kRunning;
+  asked_.clear();
+  ended_.clear();
+  start(now, io);
   for (const uint32_t host : hosts_) {
     io.tell(host, line_of_[host], {LauncherWord::Kind::kGo, attempt_, step});
   }

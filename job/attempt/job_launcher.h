@@ -26,6 +26,7 @@ struct LauncherWord {
     kPrepare,  ///< launcher: for this attempt, with the ranks as told before
     kReady,    ///< host: it can begin behind step `a`
     kGo,       ///< launcher: this attempt begins with step `a`
+    kAsk,      ///< launcher: are you there? host: yes; `a` is 1 where its ranks have ended
   } kind = Kind::kError;
   uint32_t attempt = 0;
   uint32_t a = 0, b = 0;
@@ -50,6 +51,8 @@ class JobLauncher {
   /// Of a job with on_error, which goes on in so many attempts beside the first. `spec` outlives it.
   JobLauncher(const JobSpec& spec, uint32_t later);
 
+  /// The job begins. Once, before all others.
+  void start(FabricTime now, LauncherHost& io);
   void on_word(uint32_t host, const LauncherWord& word, FabricTime now, LauncherHost& io);
   void on_told(uint32_t host, FabricTime now, LauncherHost& io);
   void on_unreachable(uint32_t host, uint32_t line, FabricTime now, LauncherHost& io);
@@ -63,6 +66,7 @@ class JobLauncher {
   enum class State : uint8_t { kRunning, kEnding, kWaiting, kPreparing, kOver };
 
   void end_attempt(uint32_t reporter, FabricTime now, LauncherHost& io);
+  void ask(FabricTime now, LauncherHost& io);
   void on_ended(FabricTime now, LauncherHost& io);
   void prepare(FabricTime now, LauncherHost& io);
   /// Moves ranks of lost hosts, or drops their replicas.
@@ -81,10 +85,13 @@ class JobLauncher {
   std::vector<uint32_t> hosts_;  ///< of the attempt that runs or is prepared, by rank
   JobLosses losses_;
   uint32_t spares_used_ = 0;
-  std::map<uint32_t, uint32_t> line_of_;  ///< by host: that is used; absent: the first
-  std::set<uint32_t> silent_;             ///< hosts without an answer yet
-  std::map<uint32_t, uint32_t> ready_;    ///< by host: the step that it can begin with
-  FabricTime due_ = FabricTime::never();  ///< when it waits no longer
+  std::map<uint32_t, uint32_t> line_of_;     ///< by host: that is used; absent: the first
+  std::set<uint32_t> silent_;                ///< hosts without an answer yet
+  std::map<uint32_t, uint32_t> ready_;       ///< by host: the step that it can begin with
+  FabricTime due_ = FabricTime::never();     ///< when it waits no longer
+  FabricTime ask_at_ = FabricTime::never();  ///< when it asks all hosts next
+  std::set<uint32_t> asked_;                 ///< hosts that have not answered
+  std::set<uint32_t> ended_;                 ///< hosts whose ranks have ended
   std::vector<JobTurn> turns_;
 };
 

@@ -40,6 +40,9 @@ class KinetoReader {
     ++number_;
     if (text_in(member(event, "ph")) != "X") return;
     const std::string category = text_in(member(event, "cat"));
+    if (category == "gpu_user_annotation" || category == "user_annotation") {
+      return read_mark(event, category == "user_annotation");
+    }
     if (category != "kernel" && category != "gpu_memcpy" && category != "gpu_memset") return;
     const auto begin = ns_of_us(member(event, "ts")), time = ns_of_us(member(event, "dur"));
     if (!begin || !time || *time < 0) fail("ts and dur are no times");
@@ -56,6 +59,20 @@ class KinetoReader {
       return;
     }
     read_exchange(args, called, *begin, *begin + *time);
+  }
+
+  /// "ProfilerStep#12" of torch.profiler's step(): on the GPU once for each stream, and on the host, which is ahead of it.
+  void read_mark(const json& event, bool of_host) {
+    constexpr std::string_view kStep = "ProfilerStep#";
+    const std::string called = text_in(member(event, "name"));
+    if (!called.starts_with(kStep)) return;
+    const auto number = count_in(json(called.substr(kStep.size())));
+    const auto begin = ns_of_us(member(event, "ts"));
+    if (!number || !begin) fail("ProfilerStep: no number, or ts is no time");
+    auto& marks = of_host ? host_marks_ : gpu_marks_;
+    const auto [mark, is_new] = marks.try_emplace(*number, *begin);
+    if (!is_new) mark->second = std::min(mark->second, *begin);
+    if (marks.size() > kMaxMeasuredSteps) fail("more than 10,000 steps");
   }
 
   void read_exchange(const json& args, const std::string& called, int64_t begin, int64_t end) {
@@ -116,11 +133,16 @@ class KinetoReader {
 
   /// Time stamps count from 1970; a job from its start.
   void start_at_zero() {
+    for (const auto& [number, begin] : gpu_marks_.empty() ? host_marks_ : gpu_marks_) {
+      rank_.steps.push_back(begin);
+    }
+    std::sort(rank_.steps.begin(), rank_.steps.end());
     int64_t first = INT64_MAX;
     for (const MeasuredExchange& one : rank_.exchanges) first = std::min(first, one.begin_ns);
     for (const MeasuredKernel& one : rank_.kernels) first = std::min(first, one.begin_ns);
     for (MeasuredExchange& one : rank_.exchanges) one.begin_ns -= first, one.end_ns -= first;
     for (MeasuredKernel& one : rank_.kernels) one.begin_ns -= first, one.end_ns -= first;
+    for (int64_t& begin : rank_.steps) begin -= first;
     for (const MeasuredKernel& one : rank_.kernels) {
       if (one.end_ns > kMaxMeasuredNs)
         throw InputError(name_ + ": kernels further apart than 26 days");
@@ -133,6 +155,7 @@ class KinetoReader {
 
   const std::string& name_;
   MeasuredRank rank_;
+  std::map<uint64_t, int64_t> gpu_marks_, host_marks_;  ///< by step: when it began
   uint64_t number_ = 0;
 };
 

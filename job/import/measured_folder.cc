@@ -9,6 +9,7 @@
 
 #include "fabric/text/input_error.h"
 #include "job/import/inspector_file.h"
+#include "job/import/nccl_log.h"
 #include "job/import/pytorch_file.h"
 #include "job/import/trace_bytes.h"
 
@@ -34,6 +35,11 @@ std::optional<uint32_t> last_number(const std::string& name) {
   return static_cast<uint32_t>(std::stoul(name.substr(begin, end - begin)));
 }
 
+/// Of all processes in one text, in any order.
+bool has_all_processes(TraceFormat format) {
+  return format == TraceFormat::kInspector || format == TraceFormat::kNccl;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> measured_files(const std::filesystem::path& folder) {
@@ -57,7 +63,10 @@ std::vector<std::filesystem::path> measured_files(const std::filesystem::path& f
 
 std::optional<TraceFormat> measured_format(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || text[first] != '{') return std::nullopt;
+  if (first == std::string_view::npos) return std::nullopt;
+  if (text[first] != '{') {
+    return is_nccl_log(text) ? std::optional(TraceFormat::kNccl) : std::nullopt;
+  }
   const std::string_view line = text.substr(first, text.find('\n', first) - first);
   const bool has_line = line.find("\"inspector_output_format_version\"") != std::string_view::npos;
   if (has_line && line.find("\"header\"") != std::string_view::npos) return TraceFormat::kInspector;
@@ -69,15 +78,29 @@ std::optional<TraceFormat> measured_format(std::string_view text) {
 }
 
 std::vector<MeasuredRank> read_measured(TraceFormat format, std::string_view text,
-                                        const std::string& name) {
+                                        const std::string& name, std::vector<std::string>* notes) {
   if (format == TraceFormat::kInspector) return read_inspector(text, name);
+  if (format == TraceFormat::kNccl) {
+    NcclLog log = read_nccl_log(text, name);
+    if (notes != nullptr) notes->insert(notes->end(), log.notes.begin(), log.notes.end());
+    return std::move(log.ranks);
+  }
   return {format == TraceFormat::kKineto ? read_kineto(text, name) : read_pytorch_et(text, name)};
+}
+
+Trace read_measured_file(TraceFormat format, std::string_view text, const std::string& name,
+                         const TraceOptions& options) {
+  std::vector<std::string> notes;
+  const std::vector<MeasuredRank> ranks = read_measured(format, text, name, &notes);
+  Trace trace = measured_job(format, ranks, name, options);
+  trace.notes.insert(trace.notes.begin(), notes.begin(), notes.end());
+  return trace;
 }
 
 Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptions& options) {
   const std::string name = folder.string();
   std::map<uint32_t, MeasuredRank> by_rank;
-  std::string lines;  // of Inspector, of all processes
+  std::string lines;  // of NCCL, of all processes
   std::optional<TraceFormat> format;
   size_t total = 0;
   for (const std::filesystem::path& file : measured_files(folder)) {
@@ -86,14 +109,14 @@ Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptio
     if (total > kMaxUnpackedBytes) throw InputError(name + ": more than 1 GiB in all files");
     const auto found = options.format ? options.format : measured_format(text);
     if (!found || *found < TraceFormat::kPyTorchEt) {
-      throw InputError(called + ": expected what PyTorch or NCCL's Inspector leaves of a rank");
+      throw InputError(called + ": expected what PyTorch or NCCL leaves of a rank");
     }
     if (format && *format != *found) {
       throw InputError(fmt::format("{}: of format {}, and files before it of {}", called,
                                    name_of(*found), name_of(*format)));
     }
     format = found;
-    if (*found == TraceFormat::kInspector) {
+    if (has_all_processes(*found)) {
       lines += text;
       if (!lines.ends_with('\n')) lines += '\n';
       continue;
@@ -107,9 +130,7 @@ Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptio
       throw InputError(fmt::format("{}: rank {} twice", called, *rank));
     }
   }
-  if (*format == TraceFormat::kInspector) {
-    return measured_job(*format, read_inspector(lines, name), name, options);
-  }
+  if (has_all_processes(*format)) return read_measured_file(*format, lines, name, options);
   std::vector<MeasuredRank> ranks;
   for (auto& [rank, measured] : by_rank) {
     if (by_rank.size() > 1 && rank != ranks.size()) {

@@ -11,19 +11,24 @@
 
 namespace mrclab::job {
 
-/// kPyTorchEt, kKineto or kInspector by how a text begins and what it has; empty for anything else.
+/// kPyTorchEt, kKineto, kInspector or kNccl by how a text begins and what it has; empty for anything else.
 std::optional<TraceFormat> measured_format(std::string_view text);
 
-/// The ranks of one file: of PyTorch one, of Inspector all. Throws InputError.
+/// The ranks of one file: of PyTorch one, of NCCL's all; what the file says beside them is added to `notes`, if that is not
+/// null. Throws InputError.
 std::vector<MeasuredRank> read_measured(TraceFormat format, std::string_view text,
-                                        const std::string& name);
+                                        const std::string& name,
+                                        std::vector<std::string>* notes = nullptr);
+/// The job of one file. Throws InputError.
+Trace read_measured_file(TraceFormat format, std::string_view text, const std::string& name,
+                         const TraceOptions& options);
 
 /// The .json, .jsonl and .log of a folder, each as gzip as well, sorted by name. Throws InputError if there are none, or
 /// too many.
 std::vector<std::filesystem::path> measured_files(const std::filesystem::path& folder);
 
 /// The job of a folder whose measured_files() have one format. Kineto's name their ranks; those
-/// of execution traces go by the last number in their names; Inspector's may have any order. Throws InputError, also
+/// of execution traces go by the last number in their names; NCCL's may have any order. Throws InputError, also
 /// for ranks that are missing or there twice.
 Trace read_measured_folder(const std::filesystem::path& folder, const TraceOptions& options);
 

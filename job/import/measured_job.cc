@@ -39,9 +39,11 @@ class JobMaker {
         messages += one.what != MeasuredExchange::What::kCollective;
       }
     }
+    trace_.steps = count_steps();
     for (uint32_t rank = 0; rank < trace_.graph.ranks(); ++rank) {
       add_rank(measured_[alone_ ? 0 : rank], rank);
     }
+    if (trace_.steps == 1) trace_.step_of.clear();
     if (alone_ && trace_.graph.ranks() > 1) {
       note(fmt::format("one rank was measured: all {} do the same in their own groups",
                        trace_.graph.ranks()));
@@ -83,6 +85,31 @@ class JobMaker {
     if (alone_ && options.ranks) most = std::max<uint64_t>(most, *options.ranks);
     if (most > kMaxRanks) fail(fmt::format("{} ranks: a job has at most {}", most, kMaxRanks));
     return static_cast<uint32_t>(std::max<uint64_t>(most, 1));
+  }
+
+  uint32_t count_steps() {
+    const size_t marked = measured_.front().steps.size();
+    for (const MeasuredRank& rank : measured_) {
+      if (rank.steps.size() > kMaxMeasuredSteps) {
+        fail(fmt::format("more than {} steps", kMaxMeasuredSteps));
+      }
+      if (rank.steps.size() == marked) continue;
+      note(fmt::format("ranks have marked {} and {} steps: all is taken as one", marked,
+                       rank.steps.size()));
+      return 1;
+    }
+    return static_cast<uint32_t>(std::max<size_t>(marked, 1));
+  }
+
+  uint32_t step_at(const MeasuredRank& measured, int64_t ns) const {
+    if (trace_.steps == 1) return 0;
+    const auto next = std::upper_bound(measured.steps.begin(), measured.steps.end(), ns);
+    return static_cast<uint32_t>(std::max<ptrdiff_t>(next - measured.steps.begin(), 1) - 1);
+  }
+
+  uint32_t add(const Op& op, uint32_t step, const std::vector<Dependency>& waits) {
+    trace_.step_of.push_back(step);
+    return trace_.graph.add(op, waits);
   }
 
   GroupShape shape_of(const MeasuredExchange& exchange) const {
@@ -217,15 +244,25 @@ class JobMaker {
         busy += std::min(kernels[i].end_ns, until) - std::max(kernels[i].begin_ns, now);
       }
       const int64_t ns = !measured.has_clock ? 0 : under_way > 0 ? busy : until - now;
+      const uint32_t step = step_at(measured, now);
       now = until;
       if (ns <= 0) return;
       Op op;
       op.rank = rank;
       op.duration = FabricTime::from_ns(ns);
-      behind.only(trace_.graph.add(op, behind.waits()));
+      behind.only(add(op, step, behind.waits()));
+    };
+    // Computing that a mark is in belongs to both of its steps.
+    size_t mark = 0;
+    const auto compute_to = [&](int64_t until) {
+      for (; trace_.steps > 1 && mark < measured.steps.size() && measured.steps[mark] < until;
+           ++mark) {
+        if (measured.steps[mark] > now) compute_until(measured.steps[mark]);
+      }
+      compute_until(until);
     };
     for (const Cut& cut : cuts) {
-      compute_until(cut.at);
+      compute_to(cut.at);
       const MeasuredExchange& exchange = measured.exchanges[cut.exchange];
       if (!cut.begins) {
         --under_way;
@@ -239,9 +276,10 @@ class JobMaker {
       if (!is_first) waits.push_back({in_group->second});
       std::sort(waits.begin(), waits.end());
       waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
-      op_of[cut.exchange] = in_group->second = trace_.graph.add(op_for(exchange, rank), waits);
+      op_of[cut.exchange] = in_group->second =
+          add(op_for(exchange, rank), step_at(measured, exchange.begin_ns), waits);
     }
-    compute_until(last);
+    compute_to(last);
   }
 
   Op op_for(const MeasuredExchange& exchange, uint32_t rank) {

@@ -5,7 +5,8 @@
 // exchange was under way, the whole time where none was, since nothing but the rank itself (its host, its data) can
 // have held it up there. An exchange waits for what came before its beginning and for those of its group before it; what
 // comes after its end waits for it, what overlaps does not. Run on a network as fast as the measured one, that gives the
-// measured times; on another one, its own.
+// measured times; on another one, its own. Where all ranks have marked as many steps, what begins behind a mark and before
+// the next one is a step; what comes before the first belongs to it.
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@ inline constexpr uint32_t kMaxExchangesOfRank = 200'000;
 inline constexpr uint64_t kMaxMeasuredElements = uint64_t{1} << 48;  ///< of a vector
 inline constexpr int64_t kMaxMeasuredNs =
     int64_t{1} << 51;  ///< from begin to end: 26 days, as picoseconds below 2^61
+inline constexpr size_t kMaxMeasuredSteps = 10'000;  ///< those of a job (kMaxSteps of job_spec.h)
 
 struct MeasuredExchange {
   enum class What : uint8_t { kCollective, kSend, kReceive } what = What::kCollective;
@@ -42,6 +44,7 @@ struct MeasuredKernel {
 struct MeasuredRank {
   std::vector<MeasuredExchange> exchanges;  ///< in the order in which the rank began them
   std::vector<MeasuredKernel> kernels;      ///< in any order
+  std::vector<int64_t> steps;  ///< when its steps began, ascending; empty: nothing marks them
   bool has_clock = true;
   uint64_t left_out = 0;  ///< exchanges of kinds that no graph has (reduce, gather, scatter)
 };

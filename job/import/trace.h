@@ -11,9 +11,18 @@
 
 namespace mrclab::job {
 
-enum class TraceFormat : uint8_t { kCm, kSimAi, kChakra, kGoal, kPyTorchEt, kKineto, kInspector };
+enum class TraceFormat : uint8_t {
+  kCm,
+  kSimAi,
+  kChakra,
+  kGoal,
+  kPyTorchEt,
+  kKineto,
+  kInspector,
+  kNccl
+};
 std::string_view name_of(TraceFormat format);
-/// "cm", "simai", "chakra", "goal", "et", "kineto" or "inspector"; empty for another word.
+/// "cm", "simai", "chakra", "goal", "et", "kineto", "inspector" or "nccl"; empty for another word.
 std::optional<TraceFormat> format_named(std::string_view name);
 
 /// Of numbers whose unit their file does not name.
@@ -31,6 +40,9 @@ struct Trace {
   TraceFormat format = TraceFormat::kCm;
   OpGraph graph;
   std::vector<std::string> notes = {};
+  /// By operation, where the file has steps of its own: in which of `steps` it is. Empty: all are one step.
+  std::vector<uint32_t> step_of = {};
+  uint32_t steps = 1;
 };
 
 }  // namespace mrclab::job

@@ -17,14 +17,15 @@
 namespace mrclab::job {
 namespace {
 
-constexpr std::array<std::pair<TraceFormat, std::string_view>, 7> kFormats{
+constexpr std::array<std::pair<TraceFormat, std::string_view>, 8> kFormats{
     {{TraceFormat::kCm, "cm"},
      {TraceFormat::kSimAi, "simai"},
      {TraceFormat::kChakra, "chakra"},
      {TraceFormat::kGoal, "goal"},
      {TraceFormat::kPyTorchEt, "et"},
      {TraceFormat::kKineto, "kineto"},
-     {TraceFormat::kInspector, "inspector"}}};
+     {TraceFormat::kInspector, "inspector"},
+     {TraceFormat::kNccl, "nccl"}}};
 
 /// By how a file begins.
 TraceFormat format_of(std::string_view text, const std::string& name) {
@@ -51,7 +52,7 @@ TraceFormat format_of(std::string_view text, const std::string& name) {
   }
   throw InputError(fmt::format(
       "{}: found \"{}\": expected a job of htsim (.cm), SimAI, GOAL, PyTorch (JSON), NCCL's "
-      "Inspector, or the prefix of Chakra's PREFIX.0.et",
+      "Inspector, a log of NCCL_DEBUG=INFO, or the prefix of Chakra's PREFIX.0.et",
       name, visible(text.substr(0, 24))));
 }
 
@@ -102,7 +103,7 @@ Trace read_trace(const std::filesystem::path& path, const TraceOptions& options)
     case TraceFormat::kPyTorchEt:
     case TraceFormat::kKineto:
     case TraceFormat::kInspector:
-      return checked(measured_job(format, read_measured(format, text, name), name, options));
+    case TraceFormat::kNccl: return checked(read_measured_file(format, text, name, options));
     default: break;
   }
   return checked(is_goal_binary(text) ? read_goal_binary(text, name, options)

@@ -1,7 +1,6 @@
 #include "job/plan/job_keys.h"
 
 #include <algorithm>
-#include <set>
 
 #include "job/plan/job_groups.h"
 #include "job/plan/job_part_keys.h"
@@ -9,57 +8,14 @@
 #include "job/plan/model_phases.h"
 #include "job/plan/phase_keys.h"
 #include "job/plan/phase_order.h"
-#include "job/plan/placement.h"
 #include "job/plan/plan_job.h"
+#include "job/plan/rank_keys.h"
 
 namespace mrclab::job {
 namespace {
 
 using Form = ValueForm;
 using JobRow = KeyRow<JobSpec, NameResolver>;
-
-/// In the order of the list: rank i is its i-th host.
-std::vector<uint32_t> read_hosts(const YamlValue& value, NameResolver& names) {
-  std::vector<uint32_t> hosts;
-  std::set<uint32_t> seen;
-  for (const YamlValue& item : value.is_list() ? value.items() : std::vector{value}) {
-    for (const NodeId id : names.hosts(item)) {
-      const uint32_t host = names.topology().node(id).index;
-      if (!seen.insert(host).second) {
-        item.fail(names.topology().node(id).name + " twice", "each host once: it is one rank");
-      }
-      hosts.push_back(host);
-    }
-  }
-  if (hosts.size() < 2 || hosts.size() > kMaxRanks) {
-    value.fail(std::to_string(hosts.size()) + " hosts", "2 to " + std::to_string(kMaxRanks));
-  }
-  return hosts;
-}
-
-auto hosts_kind() {
-  const auto write = [](const std::vector<uint32_t>& hosts) {
-    std::string text;
-    for (const uint32_t host : hosts) {
-      text += (text.empty() ? "h" : ", h") + std::to_string(host);
-    }
-    return "[" + text + "]";
-  };
-  return ValueKind{
-      Form::either({Form::of(Form::Kind::kText), Form::list(Form::of(Form::Kind::kText))}),
-      read_hosts, write};
-}
-
-/// Read behind the hosts, which it puts in another order; a file that is written has them in that of the ranks.
-JobRow place_row() {
-  return {"place", Form::word({"packed", "spread", "rails"}),
-          "packed: as listed; spread: neighbouring ranks below different T0s; rails: nodes whole, "
-          "each NIC on its rail",
-          [](const YamlValue& value, JobSpec& spec, NameResolver& names) {
-            const auto how = static_cast<Placement>(value.as_word({"packed", "spread", "rails"}));
-            spec.hosts = placed(std::move(spec.hosts), how, names.topology());
-          }};
-}
 
 // --- groups --------------------------------------------------------------------------------------
 
@@ -136,18 +92,24 @@ const KeyTable<JobSpec, NameResolver>& job_keys() {
 const std::vector<JobRow>& job_rows() {
   static const std::vector<JobRow> kRows{
       JobRow::of("name", &JobSpec::name, name_kind(), "in tables and draws", kIfUnusual),
-      JobRow::of("hosts", &JobSpec::hosts, hosts_kind(), "one a rank, in the order of the list",
-                 {.need = Form::Key::kRequired, .read_pass = 0}),
+      hosts_row(),
+      ranks_row(),
       place_row(),
       groups_row(),
       JobRow::of("nodes", &JobSpec::nodes, nodes_kind(),
                  "collectives within one take time, and no packets"),
+      JobRow::of("local", &JobSpec::local, local_kind(),
+                 "messages between ranks of one host; absent: they take no time"),
       JobRow::of("steps", &JobSpec::steps, integer_kind(1, kMaxSteps), "how often the phases run",
                  kIfUnusual),
       JobRow::of("warmup", &JobSpec::warmup, integer_kind(0, kMaxSteps - 1),
                  "steps at the beginning that averages leave out", kIfUnusual),
       JobRow::of("microbatches", &JobSpec::microbatches, integer_kind(1, kMaxMicrobatches),
                  "of a step, for phases with `each: microbatch`", kIfUnusual),
+      JobRow::of(
+          "virtual_stages", &JobSpec::virtual_stages, integer_kind(1, kMaxVirtualStages),
+          "of each rank of a pp group, which a micro-batch passes in turn (interleaved 1F1B)",
+          kIfUnusual),
       JobRow::of("scale", &JobSpec::scale, scale_kind(kMaxScale),
                  "of bytes and computing, such as 1/1000"),
       JobRow::of("jitter", &JobSpec::jitter, "of each computation: longer or shorter by up to this",
@@ -178,6 +140,7 @@ const std::vector<JobRow>& job_rows() {
 }
 
 void check_job(const YamlValue& body, const JobSpec& spec) {
+  check_ranks(body, spec);
   if (spec.warmup >= spec.steps) {
     body.require("warmup").fail_expecting("fewer than the " + std::to_string(spec.steps) +
                                           " steps");

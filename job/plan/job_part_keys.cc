@@ -37,6 +37,16 @@ const KeyTable<NodeSpec>& node_keys() {
   return kKeys;
 }
 
+const KeyTable<LocalCopy>& local_keys() {
+  using S = LocalCopy;
+  using R = KeyRow<S>;
+  static const KeyTable<S> kKeys(
+      {R::of("rate", &S::rate, above_zero(kind_of<BitRate>(), "a rate above 0"),
+             "of a rank, such as 3.6Tb/s of NVLink", kRequiredKey),
+       R::of("latency", &S::latency, "of each message", kIfUnusual)});
+  return kKeys;
+}
+
 const KeyTable<CollectiveChoice>& collective_keys() {
   using S = CollectiveChoice;
   using R = KeyRow<S>;
@@ -99,7 +109,7 @@ const KeyTable<TraceSpec>& trace_keys() {
            kRequiredKey),
        R::of("format", &S::format,
              optional_word_kind<TraceFormat>(
-                 {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector"}),
+                 {"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "nccl"}),
              "absent: found out"),
        R::of("time_unit", &S::time_unit, optional_word_kind<TimeUnit>({"ps", "ns", "us"}),
              "of numbers whose unit the file does not name")});
@@ -158,9 +168,13 @@ const KeyTable<ModelSpec>& model_keys() {
               "of the peak, while a rank computes", kIfUnusual),
         R::of("peak", &S::peak_flops, ValueKind{kText, read_flops, flops_text},
               "of a rank: 989Tflop/s", kIfUnusual),
-        R::of("zero", &S::zero, word_kind<Zero>({"off", "optimizer"}),
+        R::of("zero", &S::zero, word_kind<Zero>({"off", "optimizer", "parameters"}),
               "off: gradients are all-reduced (DDP); optimizer: reduce-scattered, and parameters "
-              "gathered (ZeRO-1, ZeRO-2)",
+              "gathered (ZeRO-1, ZeRO-2); parameters: gathered layer by layer, before each pass "
+              "(ZeRO-3, FSDP)",
+              kIfUnusual),
+        R::of("prefetch", &S::prefetch, integer_kind(0, 8),
+              "with `zero: parameters`: layers that are gathered ahead of the one that computes",
               kIfUnusual),
         R::of("dispatch", &S::fp8_dispatch, word_kind<bool>({"bf16", "fp8"}),
               "of tokens to experts", kIfUnusual),
@@ -175,6 +189,12 @@ PartKind<std::optional<NodeSpec>> nodes_kind() {
   return {node_keys().form(),
           [](const YamlValue& value) { return std::optional(read_with(node_keys(), value)); },
           [](const std::optional<NodeSpec>& in) { return text_with(node_keys(), in); }};
+}
+
+PartKind<std::optional<LocalCopy>> local_kind() {
+  return {local_keys().form(),
+          [](const YamlValue& value) { return std::optional(read_with(local_keys(), value)); },
+          [](const std::optional<LocalCopy>& in) { return text_with(local_keys(), in); }};
 }
 
 PartKind<CollectiveChoice> collective_kind() {

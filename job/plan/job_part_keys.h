@@ -16,6 +16,7 @@ template <class Part>
 using PartKind = ValueKind<Part (*)(const YamlValue&), std::string (*)(const Part&)>;
 
 PartKind<std::optional<NodeSpec>> nodes_kind();
+PartKind<std::optional<LocalCopy>> local_kind();
 PartKind<CollectiveChoice> collective_kind();
 PartKind<std::vector<SlowRank>> slow_kind();
 PartKind<std::optional<TraceSpec>> trace_kind();

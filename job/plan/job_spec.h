@@ -4,6 +4,7 @@
 //   - job:
 //       name: llama
 //       hosts: "h[0-7]"                  # rank i is the i-th; a list keeps the order in which it is written
+//       ranks: {file: hosts.txt, format: hostfile}   # in place of hosts: several ranks may be on one
 //       groups: {tp: 2, pp: 2, dp: 2}    # inner to outer; their product is the number of ranks
 //       steps: 20
 //       microbatches: 4
@@ -19,6 +20,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -34,6 +36,7 @@ inline constexpr uint32_t kMaxSteps = 10'000;
 inline constexpr uint32_t kMaxMicrobatches = 1024;
 inline constexpr uint32_t kMaxParts = 256;
 inline constexpr size_t kMaxPhases = 64;
+inline constexpr uint32_t kMaxVirtualStages = 16;  ///< our choice
 inline constexpr uint32_t kMaxScale = 1'000'000;
 
 /// Where a message goes within a group: the neighbour in a chain, whose ends have one only, or in a ring.
@@ -94,6 +97,13 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
+/// Messages between ranks of one host are copied there, and take no way through the fabric.
+struct LocalCopy {
+  BitRate rate;        ///< of a rank, out
+  FabricTime latency;  ///< of each message
+  bool operator==(const LocalCopy&) const = default;
+};
+
 /// How collectives are done.
 struct CollectiveChoice {
   Algorithm all_reduce = Algorithm::kRing;
@@ -118,8 +128,9 @@ struct TraceSpec {
   bool operator==(const TraceSpec&) const = default;
 };
 
-/// What optimizer states and gradients are cut into: nothing (DDP), or by ZeRO's stages 1 and 2 (Rajbhandari et al., 2020).
-enum class Zero : uint8_t { kOff, kOptimizer };
+/// What is cut into parts, of which a rank holds one: nothing (DDP), optimizer states and gradients (ZeRO's stages 1 and 2;
+/// Rajbhandari et al., 2020), or parameters as well (stage 3, FSDP).
+enum class Zero : uint8_t { kOff, kOptimizer, kParameters };
 
 /// A model that phases are made from (model_phases.h).
 struct ModelSpec {
@@ -131,6 +142,8 @@ struct ModelSpec {
   uint64_t peak_flops =
       989'000'000'000'000;  ///< of a rank; dense BF16 of H100 SXM (NVIDIA's data sheet)
   Zero zero = Zero::kOptimizer;
+  uint32_t prefetch =
+      1;  ///< with kParameters: blocks that are gathered ahead of the one that computes
   bool fp8_dispatch = false;      ///< tokens go to experts in 8 bits
   uint32_t zipf_thousandths = 0;  ///< of the experts
   bool operator==(const ModelSpec&) const = default;
@@ -150,7 +163,8 @@ struct Checkpoints {
 };
 
 struct OnError {
-  enum class Profile : uint8_t { kNccl, kPytorch };
+  /// Of PyTorch also with the monitor of its watchdog.
+  enum class Profile : uint8_t { kNccl, kPytorch, kMonitored };
   enum class Action : uint8_t {
     kAbort,    ///< all ranks end
     kShrink,   ///< the lost ranks' replicas (their places in dp) leave, the others go on
@@ -164,6 +178,7 @@ struct OnError {
   std::optional<FabricTime> watchdog;  ///< of a collective; none: it waits for ever
   FabricTime detect;                   ///< from an error until the launcher is told
   FabricTime answer;  ///< in which a host has to answer; zero: no bound but its queue pair's
+  std::optional<FabricTime> heartbeat;  ///< the launcher asks each host so often; none: never
   std::optional<FabricTime> restart;  ///< from the end of all until they begin again; none: at once
   FabricTime load;                    ///< of a checkpoint
   uint32_t attempts = 1;              ///< beside the first
@@ -183,13 +198,15 @@ struct OnError {
 
 struct JobSpec {
   std::string name = "job";
-  std::vector<uint32_t> hosts;  ///< host numbers, by rank
+  std::vector<uint32_t> hosts;  ///< host numbers, by rank; one may have several ranks
   std::vector<GroupKind> groups;
   uint32_t steps = 1;
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
   uint32_t microbatches = 1;
-  uint32_t scale = 1;  ///< bytes and computing are divided by it
+  uint32_t virtual_stages = 1;  ///< of a rank in a pipeline, which a micro-batch passes in turn
+  uint32_t scale = 1;           ///< bytes and computing are divided by it
   std::optional<NodeSpec> nodes;
+  std::optional<LocalCopy> local;  ///< none: such copies take no time
   CollectiveChoice collective;
   Probability jitter;  ///< of each computation: longer or shorter by up to this
   Probability skew;    ///< of each rank in all steps, likewise
@@ -203,6 +220,8 @@ struct JobSpec {
   bool operator==(const JobSpec&) const = default;
 
   uint32_t ranks() const { return static_cast<uint32_t>(hosts.size()); }
+  /// Has a host several ranks?
+  bool shares_hosts() const { return std::set(hosts.begin(), hosts.end()).size() < hosts.size(); }
 };
 
 }  // namespace mrclab::job

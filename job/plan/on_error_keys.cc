@@ -3,6 +3,7 @@
 //   profile: pytorch          # whose timers, where the other keys do not say
 //   watchdog: 600s            # of a collective: a rank that waits longer ends with an error
 //   detect: 100ms             # from a rank's error until the launcher is told
+//   heartbeat: 480s           # how often the launcher asks all hosts
 //   answer: 60s               # of a host to the launcher; without one it is lost
 //   then: restart             # abort, shrink, restart or hang
 //   restart: 90s              # from the end of all ranks until they are started again
@@ -48,17 +49,24 @@ auto until_never_kind() {
 }
 
 /// Of NCCL alone a collective waits for ever; PyTorch's watchdog ends it after 10 minutes, and looks for errors each 100 ms
-/// (ProcessGroupNCCL). A host that is silent for 60 s is dead (NCCL's RAS).
+/// (ProcessGroupNCCL). Its monitor ends a process whose watchdog gives no sign of life for 480 s
+/// (TORCH_NCCL_ENABLE_MONITORING, TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC). A host that is silent for 60 s is dead (NCCL's RAS).
 OnError error_profile(OnError::Profile profile) {
   OnError timers;
   timers.profile = profile;
   timers.answer = FabricTime::from_ms(60'000);
-  if (profile == OnError::Profile::kPytorch) {
+  if (profile != OnError::Profile::kNccl) {
     timers.watchdog = FabricTime::from_ms(600'000);
     timers.detect = FabricTime::from_ms(100);
   }
+  if (profile == OnError::Profile::kMonitored) timers.heartbeat = FabricTime::from_ms(480'000);
   if (profile == OnError::Profile::kNccl) timers.action = OnError::Action::kHang;
   return timers;
+}
+
+const std::vector<std::string>& profile_words() {
+  static const std::vector<std::string> kWords{"nccl", "pytorch", "pytorch-monitored"};
+  return kWords;
 }
 
 std::string host_text(uint32_t number) { return "h" + std::to_string(number); }
@@ -99,7 +107,7 @@ const KeyTable<OnError, NameResolver>& on_error_keys() {
       Form::either({Form::of(Form::Kind::kText), Form::list(Form::of(Form::Kind::kText))}),
       read_spares, spares_text};
   static const KeyTable<S, NameResolver> kKeys(
-      {Row::of("profile", &S::profile, word_kind<OnError::Profile>({"nccl", "pytorch"}),
+      {Row::of("profile", &S::profile, word_kind<OnError::Profile>(profile_words()),
                "whose timers, where the other keys do not say"),
        Row::of("ack_timeout", &S::ack_timeout, integer_kind(1, 31),
                "of a NIC of the field, for a note: 4.096us * 2^this (NCCL_IB_TIMEOUT: 20)"),
@@ -110,6 +118,11 @@ const KeyTable<OnError, NameResolver>& on_error_keys() {
            "the last checkpoint; the others wait for it"),
        Row::of("watchdog", &S::watchdog, until_never_kind(), "of a collective"),
        Row::of("detect", &S::detect, "from an error until the launcher is told"),
+       Row::of(
+           "heartbeat", &S::heartbeat, until_never_kind(),
+           "how often the launcher asks all hosts; one that has not answered when it asks again "
+           "ends the attempt",
+           kIfUnusual),
        Row::of("answer", &S::answer, above_zero_kind(),
                "in which a host has to answer the launcher; else it is lost"),
        Row::of("restart", &S::restart, until_never_kind(),
@@ -126,7 +139,7 @@ const KeyTable<OnError, NameResolver>& on_error_keys() {
 /// A time until a restart asks for one, where nothing else is said.
 OnError read_on_error(const YamlValue& value, NameResolver& names) {
   const auto profile_of = [](const YamlValue& word) {
-    return static_cast<OnError::Profile>(word.as_word({"nccl", "pytorch"}));
+    return static_cast<OnError::Profile>(word.as_word(profile_words()));
   };
   if (value.is_scalar()) return error_profile(profile_of(value));
   const auto named = value.get("profile");
@@ -160,7 +173,7 @@ KeyRow<JobSpec, NameResolver> checkpoint_row() {
 }
 
 KeyRow<JobSpec, NameResolver> on_error_row() {
-  return {"on_error", Form::either({Form::word({"nccl", "pytorch"}), on_error_keys().form()}),
+  return {"on_error", Form::either({Form::word(profile_words()), on_error_keys().form()}),
           "what ends the job, and what then",
           [](const YamlValue& value, JobSpec& spec, NameResolver& names) {
             spec.on_error = read_on_error(value, names);
@@ -177,6 +190,10 @@ void check_on_error(const YamlValue& body, const JobSpec& spec) {
   if (!spec.on_error) return;
   const OnError& on = *spec.on_error;
   const YamlValue entry = body.require("on_error");
+  if (on.goes_on() && spec.shares_hosts()) {
+    entry.fail("several ranks on a host in a job that goes on",
+               "\"then: abort\", \"then: hang\" or one rank a host");
+  }
   for (const char* key : {"spares", "attempts", "load", "restart"}) {
     if (on.goes_on() || !entry.is_map() || !entry.get(key)) continue;
     entry.fail_at_key(key, in_quotes(key) + " beside an end",

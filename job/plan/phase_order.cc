@@ -165,4 +165,24 @@ std::vector<PassTurn> one_forward_one_backward(uint32_t stage, uint32_t stages,
   return turns;
 }
 
+std::vector<PassTurn> interleaved_turns(uint32_t stage, uint32_t stages, uint32_t microbatches,
+                                        uint32_t chunks) {
+  if (chunks == 1) return one_forward_one_backward(stage, stages, microbatches);
+  const uint32_t all = microbatches * chunks;
+  const uint32_t ahead = std::min(2 * (stages - 1 - stage) + (chunks - 1) * stages, all);
+  const auto turn = [&](Pass pass, uint32_t number) {
+    const uint32_t chunk = number % (stages * chunks) / stages;
+    return PassTurn{pass, number / (stages * chunks) * stages + number % stages,
+                    pass == Pass::kForward ? chunk : chunks - 1 - chunk};
+  };
+  std::vector<PassTurn> turns;
+  for (uint32_t i = 0; i < ahead; ++i) turns.push_back(turn(Pass::kForward, i));
+  for (uint32_t i = 0; i + ahead < all; ++i) {
+    turns.push_back(turn(Pass::kForward, ahead + i));
+    turns.push_back(turn(Pass::kBackward, i));
+  }
+  for (uint32_t i = all - ahead; i < all; ++i) turns.push_back(turn(Pass::kBackward, i));
+  return turns;
+}
+
 }  // namespace mrclab::job

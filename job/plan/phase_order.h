@@ -45,10 +45,11 @@ class PhaseOrder {
   std::vector<size_t> before_, behind_, forward_, backward_;
 };
 
-/// A pass of a micro-batch through a stage.
+/// A pass of a micro-batch through a stage, or through one of the stage's virtual ones.
 struct PassTurn {
   Pass pass = Pass::kForward;
   uint32_t microbatch = 0;
+  uint32_t chunk = 0;  ///< virtual stage of the rank: pp * chunk + stage of all of them
   auto operator<=>(const PassTurn&) const = default;
 };
 
@@ -56,5 +57,11 @@ struct PassTurn {
 /// then one of each in turn, then the backward passes that are left.
 std::vector<PassTurn> one_forward_one_backward(uint32_t stage, uint32_t stages,
                                                uint32_t microbatches);
+
+/// The same with `chunks` virtual stages a rank, which take the micro-batches in turns of `stages` of them (Narayanan et al.,
+/// section 2.2, and Megatron-LM's schedules.py, which warms up with 2 (stages - 1 - stage) + (chunks - 1) stages passes). A
+/// multiple of `stages` micro-batches; one chunk is one_forward_one_backward().
+std::vector<PassTurn> interleaved_turns(uint32_t stage, uint32_t stages, uint32_t microbatches,
+                                        uint32_t chunks);
 
 }  // namespace mrclab::job

@@ -84,6 +84,25 @@ uint64_t packets_of(const Op& op, uint64_t ranks) {
   }
 }
 
+/// A chain of virtual stages goes round the ranks of pp, whose schedule takes whole rounds of micro-batches.
+void check_virtual_stages(const JobSpec& spec, const std::vector<Phase>& phases,
+                          JobGroups& groups) {
+  if (spec.virtual_stages == 1) return;
+  const uint32_t stages = groups.size_of("pp");
+  if (stages < 2) throw InputError("virtual_stages: no group pp of several ranks");
+  if (spec.microbatches % stages != 0) {
+    throw InputError(fmt::format("virtual_stages: {} microbatches: expected a multiple of pp, {}",
+                                 spec.microbatches, stages));
+  }
+  for (const Phase& phase : phases) {
+    const auto* const work = std::get_if<SendWork>(&phase.work);
+    if (work == nullptr || !phase.each_microbatch || !groups.crosses_stages(work->group)) continue;
+    if (work->group == "pp") continue;
+    throw InputError(
+        fmt::format("phase {}: between virtual stages: expected \"group: pp\"", phase.name));
+  }
+}
+
 PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   ModelPhases made;
   if (spec.model) made = model_phases(spec);
@@ -91,8 +110,12 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   JobGroups groups(spec);
   const PhaseOrder order(phases);
   check_phase_groups(phases, groups);
+  check_virtual_stages(spec, phases, groups);
+  // A model's phases are those of one virtual stage already.
+  const uint32_t divisor = spec.model ? 1 : spec.virtual_stages;
   StepPlan plan{
-      spec, phases, order, groups, seed, parts_of(phases, order), passed_on(phases, groups)};
+      spec,   phases, order, groups, seed, parts_of(phases, order), passed_on(phases, groups),
+      divisor};
   PlannedJob job{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup, {}};
   job.notes = std::move(made.notes);
   for (const Phase& phase : phases) job.labels.push_back({phase.name, group_of(phase)});
@@ -108,7 +131,18 @@ PlannedJob phases_job(const JobSpec& spec, uint64_t seed) {
   return job;
 }
 
+RankSites sites_of(const JobSpec& spec) {
+  if (!spec.shares_hosts()) return {};
+  if (!spec.local) return {spec.hosts, {}, {}};
+  return {spec.hosts, spec.local->rate, spec.local->latency};
+}
+
 void add_notes(const JobSpec& spec, PlannedJob& job) {
+  if (spec.shares_hosts()) {
+    job.notes.push_back(fmt::format(
+        "{} ranks on {} hosts: messages within a host are copied there{}", spec.ranks(),
+        std::set(spec.hosts.begin(), spec.hosts.end()).size(), spec.local ? "" : ", in no time"));
+  }
   if (spec.on_error) {
     job.notes.push_back(fmt::format(
         "a NIC of the field takes {} from a loss that is not mended to an error; here the "
@@ -164,6 +198,7 @@ PlannedJob plan_job(const JobSpec& spec, uint64_t seed) {
     throw InputError(fmt::format("slow rank {}: ranks are 0 to {}", slow.rank, spec.ranks() - 1));
   }
   PlannedJob job = spec.trace ? traced_job(spec, seed) : phases_job(spec, seed);
+  job.sites = sites_of(spec);
   add_notes(spec, job);
   check_graph(job.graph);
   const uint64_t packets = packets_of(job.graph);

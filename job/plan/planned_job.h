@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "job/graph/op_graph.h"
+#include "job/graph/rank_sites.h"
 
 namespace mrclab::job {
 
@@ -28,6 +29,7 @@ struct PlannedJob {
   uint32_t warmup = 0;  ///< the first steps, which averages leave out
   /// What was made of the entry beside what it literally says: "2 of 16 layers of a stage".
   std::vector<std::string> notes = {};
+  RankSites sites = {};
 };
 
 }  // namespace mrclab::job

@@ -85,13 +85,14 @@ uint32_t RankStep::add_checkpoint(uint32_t behind) {
 }
 
 void RankStep::add_once(const std::vector<size_t>& phases) {
-  for (const size_t phase : phases) add_phase(phase, {}, 0);
+  for (const size_t phase : phases) add_phase(phase, {}, {});
 }
 
 void RankStep::add_turns() {
   if (plan_.order.in(Pass::kForward).empty() && plan_.order.in(Pass::kBackward).empty()) return;
   const uint32_t stages = plan_.groups.size_of("pp"), stage = plan_.groups.place_in("pp", rank_);
-  for (const PassTurn& turn : one_forward_one_backward(stage, stages, plan_.spec.microbatches)) {
+  for (const PassTurn& turn :
+       interleaved_turns(stage, stages, plan_.spec.microbatches, plan_.spec.virtual_stages)) {
     add_turn(turn);
   }
 }
@@ -99,38 +100,53 @@ void RankStep::add_turns() {
 void RankStep::add_turn(const PassTurn& turn) {
   const std::vector<size_t>& phases = plan_.order.in(turn.pass);
   if (phases.empty()) return;
+  const Unit unit{turn.microbatch, turn.chunk};
   Waits gate = gate_;
   // It is the pass before that lets a rank wait for its neighbour: what comes earlier lies there.
   for (const size_t phase : phases) {
     const auto* send = std::get_if<SendWork>(&plan_.phases[phase].work);
     if (send != nullptr && plan_.is_passed_on[phase]) {
-      append(gate, add_receives(*send, phase, gate_));
+      append(gate, add_receives(*send, phase, gate_, unit));
     }
   }
   Waits ends;
   for (const size_t phase : phases) {
-    add_phase(phase, gate, turn.microbatch);
-    if (plan_.order.waits(phase).ends_pass) append(ends, done(phase, turn.microbatch).ends);
+    add_phase(phase, gate, unit);
+    if (plan_.order.waits(phase).ends_pass) append(ends, done(phase, unit).ends);
   }
   gate_ = ends.empty() ? gate : ends;
 }
 
-const RankStep::Done& RankStep::done(size_t phase, uint32_t microbatch) const {
+uint32_t RankStep::key_of(size_t phase, const Unit& unit) const {
+  const bool forward = plan_.phases[phase].pass == Pass::kForward;
+  const uint32_t last = plan_.spec.virtual_stages - 1;
+  return (forward ? unit.chunk : last - unit.chunk) * plan_.spec.microbatches + unit.microbatch;
+}
+
+bool RankStep::is_last(size_t phase, const Unit& unit) const {
+  return key_of(phase, unit) + 1 == plan_.spec.virtual_stages * plan_.spec.microbatches;
+}
+
+const RankStep::Done& RankStep::done(size_t phase, const Unit& unit) const {
   const std::map<uint32_t, Done>& all = done_[phase];
-  const auto found = all.find(microbatch);
+  const auto found = all.find(key_of(phase, unit));
   // Who comes once waits for the micro-batch that came last.
   return found != all.end() ? found->second : std::prev(all.end())->second;
 }
 
-RankStep::Waits RankStep::waits_of(size_t phase, const Waits& gate, uint32_t microbatch) const {
+const RankStep::Done& RankStep::last_done(size_t phase) const {
+  return std::prev(done_[phase].end())->second;
+}
+
+RankStep::Waits RankStep::waits_of(size_t phase, const Waits& gate, const Unit& unit) const {
   const PhaseWaits& waits = plan_.order.waits(phase);
   const bool each = plan_.phases[phase].each_microbatch;
-  if (waits.with != PhaseWaits::kNone) return done(waits.with, microbatch).waits;
+  if (waits.with != PhaseWaits::kNone) return done(waits.with, unit).waits;
   Waits all;
   for (const size_t other : waits.after) {
     const bool all_of_it = plan_.phases[other].each_microbatch && !each;
     if (!all_of_it) {
-      append(all, done(other, microbatch).ends);
+      append(all, done(other, unit).ends);
       continue;
     }
     for (const auto& [number, made] : done_[other]) append(all, made.ends);
@@ -139,23 +155,21 @@ RankStep::Waits RankStep::waits_of(size_t phase, const Waits& gate, uint32_t mic
   return all.empty() ? before_ : all;
 }
 
-void RankStep::add_phase(size_t phase, const Waits& gate, uint32_t microbatch) {
+void RankStep::add_phase(size_t phase, const Waits& gate, const Unit& unit) {
   Done made;
-  made.waits = waits_of(phase, gate, microbatch);
-  std::visit([&](const auto& work) { add_work(work, phase, made, microbatch); },
+  made.waits = waits_of(phase, gate, unit);
+  std::visit([&](const auto& work) { add_work(work, phase, made, unit); },
              plan_.phases[phase].work);
   if (made.ends.empty()) made.ends = made.waits;  // it is no work of this rank
-  done_[phase][plan_.phases[phase].each_microbatch ? microbatch : 0] = std::move(made);
+  done_[phase][plan_.phases[phase].each_microbatch ? key_of(phase, unit) : 0] = std::move(made);
 }
 
-void RankStep::add_work(const ComputeWork& work, size_t phase, Done& made, uint32_t microbatch) {
+void RankStep::add_work(const ComputeWork& work, size_t phase, Done& made, const Unit& unit) {
   // What comes once beside a phase of each micro-batch goes with the last one.
   const uint32_t pieces =
-      plan_.phases[phase].each_microbatch && microbatch + 1 < plan_.spec.microbatches
-          ? 1
-          : plan_.parts_of[phase];
-  const FabricTime time =
-      compute_time(plan_.spec, plan_.seed, work.time, {rank_, step_, computed_});
+      plan_.phases[phase].each_microbatch && !is_last(phase, unit) ? 1 : plan_.parts_of[phase];
+  const FabricTime time = compute_time(plan_.spec, plan_.seed, work.time / divisor_of(phase),
+                                       {rank_, step_, computed_});
   ++computed_;
   Waits waits = made.waits;
   for (uint32_t k = 0; k < pieces; ++k) {
@@ -170,31 +184,35 @@ void RankStep::add_work(const ComputeWork& work, size_t phase, Done& made, uint3
   made.ends = waits;
 }
 
-void RankStep::add_work(const ExchangeWork& work, size_t phase, Done& made, uint32_t microbatch) {
+void RankStep::add_work(const ExchangeWork& work, size_t phase, Done& made, const Unit& unit) {
   const NamedGroups& named = plan_.groups.named(work.group);
   const uint32_t group = named.group_of[rank_];
   const size_t beside = plan_.order.waits(phase).beside;
+  const bool each = plan_.phases[phase].each_microbatch;
   const auto pieces_until = [&](uint32_t part) -> const Waits& {
-    const std::vector<Waits>& pieces = done(beside, microbatch).pieces;
+    const std::vector<Waits>& pieces = (each ? done(beside, unit) : last_done(beside)).pieces;
     return pieces[(pieces.size() * (part + 1) + work.parts - 1) / work.parts - 1];
   };
   if (group == NamedGroups::kNone || named.groups[group].size() < 2) {
-    if (beside != PhaseWaits::kNone) made.ends = done(beside, microbatch).ends;
+    if (beside != PhaseWaits::kNone) {
+      made.ends = (each ? done(beside, unit) : last_done(beside)).ends;
+    }
     return;
   }
   Waits& lane = lane_ends_[work.group];
   for (uint32_t part = 0; part < work.parts; ++part) {
     Waits waits = beside != PhaseWaits::kNone ? pieces_until(part) : made.waits;
     append(waits, lane);
-    const uint64_t bytes = piece_of(scaled(work.size), part, work.parts);
-    lane = add_exchange(work, phase, named.groups[group], bytes, waits, microbatch);
+    const uint64_t bytes =
+        piece_of(scaled({work.size.value / divisor_of(phase)}), part, work.parts);
+    lane = add_exchange(work, phase, named.groups[group], bytes, waits, unit);
   }
   made.ends = lane;
 }
 
 RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
                                        const std::vector<uint32_t>& ranks, uint64_t bytes,
-                                       const Waits& waits, uint32_t microbatch) {
+                                       const Waits& waits, const Unit& unit) {
   const std::optional<NodeSpec>& nodes = plan_.spec.nodes;
   const auto node = [&](uint32_t rank) { return rank / nodes->size; };
   const bool is_within = nodes && std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
@@ -213,7 +231,7 @@ RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
   if (work.collective == Collective::kAllReduce) op.algorithm = plan_.spec.collective.all_reduce;
   if (work.zipf_thousandths > 0) {
     // The popular experts are the same for all who send to them.
-    const uint64_t place = uint64_t{step_} << 32 | microbatch;
+    const uint64_t place = uint64_t{step_} << 32 | uint64_t{unit.chunk} << 16 | unit.microbatch;
     const uint64_t key = draw(plan_.seed ^ job_key(plan_.spec.name), NodeId{ranks.front()},
                               PortId{static_cast<uint32_t>(phase)}, DrawPurpose::kWorkload, place);
     op.shares = job_.graph.add_shares(
@@ -229,24 +247,41 @@ RankStep::Waits RankStep::add_exchange(const ExchangeWork& work, size_t phase,
   return ends;
 }
 
-void RankStep::add_work(const SendWork& work, size_t phase, Done& made, uint32_t) {
-  made.ends = add_sends(work, phase, made.waits);
+void RankStep::add_work(const SendWork& work, size_t phase, Done& made, const Unit& unit) {
+  made.ends = add_sends(work, phase, made.waits, unit);
   if (plan_.is_passed_on[phase]) return;  // received at the beginning of a pass
-  append(made.ends, add_receives(work, phase, made.waits));
+  append(made.ends, add_receives(work, phase, made.waits, unit));
 }
 
-RankStep::Waits RankStep::add_sends(const SendWork& work, size_t phase, const Waits& waits) {
-  return add_messages(OpKind::kSend, work, phase, waits);
+RankStep::Waits RankStep::add_sends(const SendWork& work, size_t phase, const Waits& waits,
+                                    const Unit& unit) {
+  return add_messages(OpKind::kSend, work, phase, waits, unit);
 }
 
-RankStep::Waits RankStep::add_receives(const SendWork& work, size_t phase, const Waits& waits) {
-  return add_messages(OpKind::kReceive, work, phase, waits);
+RankStep::Waits RankStep::add_receives(const SendWork& work, size_t phase, const Waits& waits,
+                                       const Unit& unit) {
+  return add_messages(OpKind::kReceive, work, phase, waits, unit);
+}
+
+uint32_t RankStep::peer_in_chain(OpKind kind, const SendWork& work, size_t phase,
+                                 uint32_t chunk) const {
+  const NamedGroups& named = plan_.groups.named(work.group);
+  const std::vector<uint32_t>& ranks = named.groups[named.group_of[rank_]];
+  const auto stages = static_cast<int64_t>(ranks.size());
+  const int64_t stage = chunk * stages + named.place_of[rank_];
+  const bool onward = (plan_.phases[phase].pass == Pass::kForward) == (kind == OpKind::kSend);
+  const int64_t other = stage + (onward ? 1 : -1);
+  if (other < 0 || other >= stages * plan_.spec.virtual_stages) return kAnyPeer;
+  return ranks[static_cast<size_t>(other % stages)];
 }
 
 RankStep::Waits RankStep::add_messages(OpKind kind, const SendWork& work, size_t phase,
-                                       const Waits& waits) {
+                                       const Waits& waits, const Unit& unit) {
   const Neighbours peers = neighbours_of(plan_.groups.named(work.group), rank_, work.to);
-  const uint32_t peer = kind == OpKind::kSend ? peers.to : peers.from;
+  const bool chained = plan_.is_passed_on[phase] && plan_.spec.virtual_stages > 1;
+  const uint32_t peer = chained                 ? peer_in_chain(kind, work, phase, unit.chunk)
+                        : kind == OpKind::kSend ? peers.to
+                                                : peers.from;
   Waits ends;
   if (peer == kAnyPeer) return ends;
   for (uint32_t part = 0; part < work.parts; ++part) {

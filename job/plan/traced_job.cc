@@ -14,13 +14,19 @@ namespace {
 
 class TracedJobMaker {
  public:
-  TracedJobMaker(const JobSpec& spec, uint64_t seed, const OpGraph& trace)
+  TracedJobMaker(const JobSpec& spec, uint64_t seed, const Trace& file)
       : spec_(spec),
         seed_(seed),
-        trace_(trace),
-        job_{spec.name, OpGraph(spec.ranks()), {}, {}, {}, spec.steps, spec.warmup, {}},
+        file_(file),
+        trace_(file.graph),
+        job_{spec.name, OpGraph(spec.ranks()),   {},          {},
+             {},        spec.steps * file.steps, spec.warmup, {}},
         ended_(spec.ranks(), kNone),
         computed_(spec.ranks()) {
+    const OpGraph& trace = trace_;
+    if (job_.steps > kMaxSteps) {
+      throw InputError(fmt::format("{} steps: expected at most {}", job_.steps, kMaxSteps));
+    }
     for (const Group& group : trace.groups()) job_.graph.add_group(group.name, group.ranks);
     is_last_.assign(trace.ops().size(), true);
     for (const Op& op : trace.ops()) {
@@ -33,19 +39,21 @@ class TracedJobMaker {
   }
 
   PlannedJob make() {
-    for (uint32_t step = 0; step < spec_.steps; ++step) add_step(step);
+    for (uint32_t turn = 0; turn < spec_.steps; ++turn) add_turn(turn);
     return std::move(job_);
   }
 
  private:
   static constexpr uint32_t kNone = 0xFFFF'FFFF;
 
-  void add_step(uint32_t step) {
+  /// The file once, which may be several steps.
+  void add_turn(uint32_t turn) {
     const auto first = static_cast<uint32_t>(job_.graph.ops().size());
     std::fill(computed_.begin(), computed_.end(), 0);
     std::vector<std::vector<Dependency>> last(spec_.ranks());
     for (uint32_t i = 0; i < trace_.ops().size(); ++i) {
       Op op = trace_.op(i);
+      const uint32_t step = turn * file_.steps + (file_.step_of.empty() ? 0 : file_.step_of[i]);
       if (op.not_before > FabricTime::zero() && spec_.steps > 1) {
         throw InputError(
             fmt::format("{} begins at {} of the job: expected \"steps: 1\", as such "
@@ -63,7 +71,8 @@ class TracedJobMaker {
       if (is_last_[i]) last[op.rank].push_back({first + i});
       add(op, step, label_of(trace_.op(i)), waits);
     }
-    for (uint32_t rank = 0; rank < spec_.ranks(); ++rank) end_step(rank, step, last[rank]);
+    const uint32_t ended = (turn + 1) * file_.steps - 1;
+    for (uint32_t rank = 0; rank < spec_.ranks(); ++rank) end_step(rank, ended, last[rank]);
   }
 
   /// Behind all that nothing of the rank waits for; in several moments where these are very many.
@@ -119,6 +128,7 @@ class TracedJobMaker {
 
   const JobSpec& spec_;
   const uint64_t seed_;
+  const Trace& file_;
   const OpGraph& trace_;
   PlannedJob job_;
   std::map<OpLabel, uint16_t> labels_;
@@ -148,8 +158,9 @@ PlannedJob traced_job(const JobSpec& spec, uint64_t seed) {
     throw InputError(fmt::format("{}: a job of {} ranks, hosts are {}", spec.trace->file,
                                  trace.graph.ranks(), spec.ranks()));
   }
-  PlannedJob job = TracedJobMaker(spec, seed, trace.graph).make();
+  PlannedJob job = TracedJobMaker(spec, seed, trace).make();
   job.notes = trace.notes;
+  if (trace.steps > 1) job.notes.push_back(fmt::format("the file has {} steps", trace.steps));
   return job;
 }
 

@@ -1,6 +1,7 @@
 #include "job/run/ideal_run.h"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 
 #include "job/run/job_rank.h"
@@ -17,11 +18,16 @@ struct Event {
 };
 using Events = std::priority_queue<Event, std::vector<Event>, std::greater<>>;
 
-/// A rank and its own rate.
+/// A rank, its host's rate, which it may share with others, and its own for copies.
 class IdealHost : public RankHost {
  public:
-  IdealHost(const JobProgram& program, uint32_t rank, const IdealNetwork& network, Events& events)
-      : program_(program), rank_(program, rank), network_(network), events_(events) {}
+  IdealHost(const JobProgram& program, uint32_t rank, const IdealNetwork& network,
+            FabricTime& free_at, Events& events)
+      : program_(program),
+        rank_(program, rank),
+        network_(network),
+        free_at_(free_at),
+        events_(events) {}
 
   template <class Step>
   void at(FabricTime now, const Step& step) {
@@ -31,6 +37,7 @@ class IdealHost : public RankHost {
   const JobRank& rank() const { return rank_; }
 
   void send(uint32_t op) override {
+    if (program_.is_local(op)) return copy(op);
     free_at_ = std::max(free_at_, now_) +
                serialization_time({program_.graph().op(op).bytes}, network_.rate);
     events_.push({free_at_ + network_.latency, Event::kArrived, op});
@@ -43,11 +50,19 @@ class IdealHost : public RankHost {
   }
 
  private:
+  void copy(uint32_t op) {
+    const RankSites& sites = program_.sites();
+    copied_at_ = std::max(copied_at_, now_) + sites.copy_time(program_.graph().op(op).bytes);
+    events_.push({copied_at_ + sites.latency, Event::kArrived, op});
+    events_.push({copied_at_ + sites.latency, Event::kAcknowledged, op});
+  }
+
   const JobProgram& program_;
   JobRank rank_;
   const IdealNetwork& network_;
+  FabricTime& free_at_;  ///< of the host's NIC
   Events& events_;
-  FabricTime now_, free_at_;
+  FabricTime now_, copied_at_;
   FabricTime woken_at_ = FabricTime::never();  ///< what was asked for last
 };
 
@@ -55,10 +70,13 @@ class IdealHost : public RankHost {
 
 OpTimes ideal_times(const JobProgram& program, const IdealNetwork& network) {
   Events events;
+  std::map<uint32_t, FabricTime> free_at;  // by host
   std::vector<IdealHost> hosts;
   hosts.reserve(program.graph().ranks());
   for (uint32_t rank = 0; rank < program.graph().ranks(); ++rank) {
-    hosts.emplace_back(program, rank, network, events);
+    const std::vector<uint32_t>& host_of = program.sites().host_of;
+    hosts.emplace_back(program, rank, network, free_at[host_of.empty() ? rank : host_of[rank]],
+                       events);
   }
   for (IdealHost& host : hosts) {
     host.at({}, [&](JobRank& rank) { rank.start({}, host); });

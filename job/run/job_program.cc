@@ -1,13 +1,15 @@
 #include "job/run/job_program.h"
 
 #include <cassert>
+#include <utility>
 
 #include "job/graph/graph_check.h"
 
 namespace mrclab::job {
 
-JobProgram::JobProgram(const OpGraph& job)
+JobProgram::JobProgram(const OpGraph& job, RankSites sites)
     : messages_(message_graph(job)),
+      sites_(std::move(sites)),
       partner_(message_partners(graph())),
       first_(graph().ops().size() + 1),
       first_op_(graph().ranks() + 1),

@@ -6,16 +6,22 @@
 #include <vector>
 
 #include "job/graph/message_graph.h"
+#include "job/graph/rank_sites.h"
 
 namespace mrclab::job {
 
 class JobProgram {
  public:
   /// `job` has passed check_graph(). Throws InputError where its messages are too many.
-  explicit JobProgram(const OpGraph& job);
+  explicit JobProgram(const OpGraph& job, RankSites sites = {});
 
   const OpGraph& graph() const { return messages_.graph; }
   const MessageGraph& messages() const { return messages_; }
+  const RankSites& sites() const { return sites_; }
+  /// Of a send: is its message for a rank of the same host?
+  bool is_local(uint32_t send) const {
+    return sites_.is_shared(graph().op(send).rank, graph().op(send).peer);
+  }
   /// Of a send its receive, of a receive its send.
   uint32_t partner(uint32_t op) const { return partner_[op]; }
   /// Who waits for an operation, all in its rank: Dependency::op is the one that waits.
@@ -30,6 +36,7 @@ class JobProgram {
 
  private:
   MessageGraph messages_;
+  RankSites sites_;
   std::vector<uint32_t> partner_;
   std::vector<uint32_t> first_;
   std::vector<Dependency> dependents_;

@@ -99,21 +99,22 @@ double share(FabricTime part, FabricTime whole) {
 
 }  // namespace
 
-JobSummary summary_of(const OpGraph& job, const IdealNetwork& network) {
+JobSummary summary_of(const OpGraph& job, const IdealNetwork& network, const RankSites& sites) {
   JobSummary summary;
   summary.ranks = job.ranks();
   summary.operations = job.ops().size();
   summary.network = network;
   summary.exchanges = exchanges_of(job);
   summary.latency_bound = latency_bound_of(job, network);
-  const JobProgram program(job);
+  const JobProgram program(job, sites);
   std::vector<FabricTime> computing(job.ranks());
   std::vector<uint64_t> sent(job.ranks());
-  for (const Op& op : program.graph().ops()) {
+  for (uint32_t i = 0; i < program.graph().ops().size(); ++i) {
+    const Op& op = program.graph().op(i);
     if (op.kind == OpKind::kCompute && op.lane != kNoLane) computing[op.rank] += op.duration;
     if (op.kind != OpKind::kSend) continue;
     ++summary.messages;
-    sent[op.rank] += op.bytes;
+    if (!program.is_local(i)) sent[op.rank] += op.bytes;
   }
   summary.most_computing = *std::max_element(computing.begin(), computing.end());
   summary.least_computing = *std::min_element(computing.begin(), computing.end());

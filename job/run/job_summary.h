@@ -32,7 +32,7 @@ struct JobSummary {
   uint32_t ranks = 0;
   uint64_t operations = 0, messages = 0;  ///< of the job; those that collectives become counted in
   FabricTime most_computing, least_computing;  ///< of a rank
-  uint64_t most_sent = 0;                      ///< bytes of a rank
+  uint64_t most_sent = 0;                      ///< bytes of a rank, to other hosts
   std::vector<ExchangeCount> exchanges;        ///< the most bytes first
   std::vector<LatencyBound> latency_bound;     ///< at most kMaxLatencyBound
   IdealNetwork network;
@@ -41,7 +41,7 @@ struct JobSummary {
 };
 
 /// `job` has passed check_graph(). Throws InputError where its messages are too many.
-JobSummary summary_of(const OpGraph& job, const IdealNetwork& network);
+JobSummary summary_of(const OpGraph& job, const IdealNetwork& network, const RankSites& sites = {});
 std::string to_text(const JobSummary& summary);
 
 }  // namespace mrclab::job

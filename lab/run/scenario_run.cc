@@ -24,6 +24,7 @@
 #include "scenario/judging/job_outcome.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/judging/world_outcome.h"
+#include "scenario/simulation/work_end.h"
 
 namespace mrclab::lab {
 namespace {
@@ -214,6 +215,7 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   Scenario judged = happened.value_or(scenario);
   if (outcome.interrupted_at) {
     judged.until = outcome.interrupted_at;
+    judged.work_ended = false;
   } else {
     merge_events(result.folder);
   }
@@ -243,10 +245,15 @@ void end_on_interrupt(InterruptGuard& guard, RunOptions& options) {
   options.take_interrupt = [&guard] { return guard.take(); };
 }
 
-RunResult run_scenario(const Scenario& scenario, const RunOptions& options) {
-  check_options(scenario, options);
+RunResult run_scenario(const Scenario& as_written, const RunOptions& options) {
+  check_options(as_written, options);
   const auto began = SteadyClock::now();
   RunResult result;
+  const auto go_on = [&](FabricTime) { return !options.interrupted || !options.interrupted(); };
+  std::optional<Scenario> ended;
+  if (as_written.ends_with_work) ended = ended_with_work(as_written, go_on);
+  const Scenario& scenario = ended ? *ended : as_written;
+  if (!go_on({})) throw Interrupted("interrupted before it began");
   result.folder = make_run_folder(options.runs_root, scenario.name);
   const HandOver hand_over{result.folder};
   try {

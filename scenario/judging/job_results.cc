@@ -51,8 +51,10 @@ std::vector<JobStep> steps_of(const job::JobMeasures& measures, FabricTime start
   return steps;
 }
 
-/// A rank as the first attempt counts them: by its host, or of a spare by its number.
+/// A rank as the first attempt counts them: by its host, or of a spare by its number. Of several ranks a host there is no
+/// other attempt.
 uint32_t rank_at_first(const JobOutcome& first, const JobOutcome& outcome, uint32_t rank) {
+  if (outcome.attempt == 0) return rank;
   const auto found = std::find(first.hosts.begin(), first.hosts.end(), outcome.hosts.at(rank));
   return found == first.hosts.end() ? rank : static_cast<uint32_t>(found - first.hosts.begin());
 }

@@ -13,6 +13,7 @@
 #include "scenario/judging/dependences.h"
 #include "scenario/judging/job_results.h"
 #include "scenario/judging/twin_run.h"
+#include "scenario/simulation/work_end.h"
 #include "scenario/spec/connections.h"
 #include "scenario/spec/queue_pairs.h"
 #include "scenario/spec/transport_fit.h"
@@ -108,9 +109,10 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
                                IsInterrupted interrupted) {
   std::vector<analysis::FaultSpan> faults = fault_spans_of(scenario);
   std::optional<analysis::EarlyEnd> early_end;
-  if (scenario.until) {
-    early_end = {scenario.end, analysis::take_not_reached(faults, scenario.stop())};
-  }
+  std::vector<analysis::FaultSpan> later;
+  if (scenario.until) later = analysis::take_not_reached(faults, scenario.stop());
+  const size_t more_faults = later.size();
+  if (scenario.until && !scenario.work_ended) early_end = {scenario.end, std::move(later)};
   outcome.timing.mode = scenario.timing;
   outcome.timing.faithful =
       outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
@@ -134,6 +136,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .loss_timers = loss_timers(scenario),
           .work_ends = work_ends(scenario),
           .early_end = std::move(early_end),
+          .end_note = end_note(scenario, more_faults),
           .schedule = scenario.schedule,
           .retry_span = retry_span(scenario),
           .rc_retry_span = rc_retry_span(scenario),

@@ -88,6 +88,14 @@ FabricTime Simulation::run(const SimWorld::GoOn& go_on, FabricTime until) {
   return world_.now();
 }
 
+bool Simulation::work_ended() const {
+  for (uint32_t h = 0; h < scenario_.topology.host_count(); ++h) {
+    const NodeId node = scenario_.topology.host(h);
+    if (world_.made_node(node) != nullptr && !host_at(node).work_ended()) return false;
+  }
+  return true;
+}
+
 endpoint::HostAccount Simulation::account(uint32_t host) const {
   const Node* const node = world_.made_node(scenario_.topology.host(host));
   if (node == nullptr) {  // it waits for its first event

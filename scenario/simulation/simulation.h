@@ -34,6 +34,8 @@ class Simulation {
   /// is called every few milliseconds of wall time, however slowly fabric time passes. Returns the
   /// instant reached.
   FabricTime run(const SimWorld::GoOn& go_on = {}, FabricTime until = FabricTime::never());
+  /// Has all work ended that ends by itself? Of the hosts that this rank simulates.
+  bool work_ended() const;
   /// Has this rank the node? Only of such nodes there is something to ask.
   bool is_here(NodeId node) const { return world_.is_here(node); }
   /// Has this rank the node, and had the node something to do already?

@@ -134,6 +134,31 @@ void check_denylist(const YamlValue& document, const Topology& topology) {
   }
 }
 
+/// `{jobs: 20ms}`: with the work, and then at the latest.
+void read_end(const YamlValue& value, Scenario& out, ScenarioReading& reading) {
+  if (value.is_scalar() && value.as_string() == "jobs") {
+    value.fail_expecting("\"{jobs: 20ms}\", with the longest that the run may take");
+  }
+  const bool endless = value.is_scalar() && value.as_string() == "never";
+  const YamlValue longest = value.is_map() ? value.require("jobs") : value;
+  const FabricTime asked = endless ? FabricTime::never() : longest.as_time();
+  out.end = reading.end.value_or(asked);
+  if (out.end == FabricTime::zero()) longest.fail_expecting("a duration above 0");
+  out.ends_with_work = value.is_map() && out.end != FabricTime::never();
+}
+
+/// Refuses a run that is to end with work that never ends, or whose end nothing records (programs), or that is not the
+/// same twice (this machine's clock).
+void check_end(const YamlValue& document, const Scenario& scenario) {
+  if (!scenario.ends_with_work) return;
+  const YamlValue end = document.require("end");
+  if (std::none_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends)) {
+    end.fail("no work that ends by itself", "a job, or a time");
+  }
+  if (!scenario.programs.empty()) end.fail("\"jobs\" beside \"exec\"", "a time");
+  if (scenario.timing == TimingMode::kWall) end.fail("\"jobs\" beside \"timing: wall\"", "a time");
+}
+
 /// `--until` at the scenario's end itself changes nothing.
 void read_until(const std::string& text, Scenario& out) {
   const YamlValue value = read_yaml_text(text, "--until").with_rtt(out.topology.base_rtt);
@@ -161,6 +186,24 @@ void check_seed(uint64_t seed) {
 }
 
 }  // namespace
+
+ScenarioKeys::Row end_row() {
+  using Form = ValueForm;
+  const Form time = Form::of(Form::Kind::kTime);
+  const Form with_work =
+      Form::map({{"jobs", time, "the longest that it may take", Form::Key::kRequired}});
+  const auto write = [](const Scenario& scenario) {
+    if (scenario.end == FabricTime::never()) return std::string("never");
+    return scenario.ends_with_work ? "{jobs: " + exact(scenario.end) + "}" : exact(scenario.end);
+  };
+  return {"end",
+          Form::either({Form::word({"never"}), time, with_work}),
+          "of the run; `{jobs: 20ms}`: when all jobs have ended, and all other work that ends by "
+          "itself, at 20ms at the latest",
+          read_end,
+          write,
+          {.need = Form::Key::kRequired, .read_pass = kEnd, .write_pass = 3}};
+}
 
 Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& base,
                         const ScenarioOverrides& overrides) {
@@ -214,6 +257,7 @@ Scenario parse_scenario(const YamlValue& written, const std::filesystem::path& b
   reading.is_doubtful = !is_set || !has_end;
   mistakes.go_on([&] { keys.read_pass(kWhatHappens, file, scenario, reading); });
   mistakes.report();
+  check_end(file, scenario);
   if (!reading.on_fat_twin) return scenario;
   Scenario fat = fat_twin(scenario);
   leave_out_impossible(fat);

@@ -102,19 +102,6 @@ auto dilation_kind() {
                    [](std::optional<uint32_t> in) { return in ? std::to_string(*in) : "auto"; }};
 }
 
-FabricTime read_end(const YamlValue& value, const Reading& reading) {
-  const bool endless = value.is_scalar() && value.as_string() == "never";
-  if (endless && !reading.end) return FabricTime::never();
-  const FabricTime end = reading.end ? *reading.end : value.as_time();
-  if (end == FabricTime::zero()) value.fail_expecting("a duration above 0");
-  return end;
-}
-
-auto end_kind() {
-  return ValueKind{Form::either({Form::word({"never"}), Form::of(Form::Kind::kTime)}), read_end,
-                   [](FabricTime in) { return in == FabricTime::never() ? "never" : exact(in); }};
-}
-
 // --- readers and writers -------------------------------------------------------------------------
 
 void read_transport_choice(const YamlValue& value, S& out, Reading&) {
@@ -369,8 +356,7 @@ const ScenarioKeys& scenario_keys() {
        {.need = kNeeded, .read_pass = kWhatHappens, .write_pass = 3}},
       {"faults", faults::faults_form().elsewhere(), "what breaks, and when", read_faults,
        faults_text, kLast},
-      R::of("end", &S::end, end_kind(), "of the run",
-            {.need = kNeeded, .read_pass = kEnd, .write_pass = 3}),
+      end_row(),
       R::of("captures", &S::captures, scope_kind(), "where daemons capture packets", kAtTheEnd),
       R::of("taps", &S::taps, scope_kind(), "where libpcap does, on the veths; live only",
             {.if_unusual = true, .read_pass = kEnd, .write_pass = 2}),

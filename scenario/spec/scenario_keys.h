@@ -26,6 +26,8 @@ enum ScenarioPass : uint8_t { kBeforeFabric, kHowItRuns, kEnd, kWhatHappens };
 
 using ScenarioKeys = KeyTable<Scenario, ScenarioReading>;
 const ScenarioKeys& scenario_keys();
+/// `end`: an instant, never, or with the work and at an instant at the latest (scenario.cc).
+ScenarioKeys::Row end_row();
 
 /// Refuses a workload that the scenario's fabric cannot route, or that no run to its end does. Throws InputError.
 void check_workload(const YamlValue& entry, const endpoint::WorkloadSpec& spec,

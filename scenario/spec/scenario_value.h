@@ -71,6 +71,9 @@ struct Scenario {
   std::vector<ScheduledEffect> schedule;  ///< compiled from faults
   FabricTime end;                         ///< never(): of a lab that stays and works until `down`
   std::optional<FabricTime> until;        ///< the run is ended here, before `end`
+  /// It is ended before `end` as soon as all work that ends by itself has: at a multiple of work_check_period().
+  bool ends_with_work = false;
+  bool work_ended = false;  ///< and so it was, at `until`
   std::vector<analysis::Expectation> expect;
   std::vector<CheckProgram> check_programs;  ///< `program:` entries of `expect:`
   std::vector<Contrast> contrasts;           ///< what other transports make of it
@@ -78,6 +81,8 @@ struct Scenario {
   /// Where a run of it stops. No work is cut short before `end`: up to here the history is that of
   /// the whole run.
   FabricTime stop() const { return until.value_or(end); }
+  /// Between two instants at which it is looked whether all work has ended: a hundredth of the longest run.
+  FabricTime work_check_period() const { return std::max(end / 100, kPicosecond); }
 };
 
 /// Does the program run at fabric time?

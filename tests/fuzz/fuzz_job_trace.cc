@@ -1,5 +1,5 @@
 // Any bytes as a job of others, in each format; what can be read runs on an ideal network to its end, and the parts of its
-// step and of its critical path sum to its time. And as a trace of requests.
+// step and of its critical path sum to its time. And as a trace of requests, or a file that places ranks.
 
 #include <algorithm>
 #include <string>
@@ -10,6 +10,7 @@
 #include "job/import/chakra_file.h"
 #include "job/import/cm_file.h"
 #include "job/import/goal_file.h"
+#include "job/import/host_file.h"
 #include "job/import/measured_folder.h"
 #include "job/import/simai_file.h"
 #include "job/measure/job_measures.h"
@@ -77,8 +78,23 @@ void run_ideally(const OpGraph& graph) {
   MUST(parts == end);
 }
 
-/// First bytes from here on are for traces of requests.
-constexpr uint8_t kRequests = 0xF0;
+/// First bytes from here on are for logs of NCCL, files of hosts, and traces of requests.
+constexpr uint8_t kNcclLogs = 0xE0, kHostFiles = 0xE8, kRequests = 0xF0;
+
+void read_as_hosts(uint8_t format, const std::string& text) {
+  const std::vector<PlacedRank> ranks =
+      read_host_file(text, static_cast<HostFileFormat>(format % 3), "input");
+  MUST(!ranks.empty() && ranks.size() <= kMaxRanks);
+  std::string lines;
+  for (const PlacedRank& rank : ranks) {
+    MUST(!rank.host.empty() && rank.host.size() <= kMaxHostName);
+    lines += rank.host + "\n";
+  }
+  // A host a line is a list of tasks, in the same order.
+  const std::vector<PlacedRank> again = read_host_file(lines, HostFileFormat::kSlurm, "input");
+  MUST(again.size() == ranks.size());
+  for (size_t i = 0; i < ranks.size(); ++i) MUST(again[i].host == ranks[i].host);
+}
 
 void read_as_requests(const std::string& text) {
   constexpr uint32_t kMost = 64;
@@ -103,7 +119,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       read_as_requests(text);
       return 0;
     }
-    const Trace trace = read_as(data[0], text);
+    if (data[0] >= kHostFiles) {
+      read_as_hosts(data[0] - kHostFiles, text);
+      return 0;
+    }
+    const Trace trace = data[0] >= kNcclLogs
+                            ? read_measured_file(TraceFormat::kNccl, text, "input", {})
+                            : read_as(data[0], text);
     check_graph(trace.graph);
     run_ideally(trace.graph);
   } catch (const InputError&) {

@@ -139,6 +139,37 @@ TEST_CASE("a Kineto trace becomes computing and exchanges that overlap as they w
   CHECK(end_at({320'000'000}) == FabricTime::from_us(175 + 100 + 80));
 }
 
+TEST_CASE("a Kineto trace has the steps that its profiler marked") {
+  const auto mark = [](int number, int ts, const std::string& category) {
+    return R"({"ph":"X","cat":")" + category + R"(","name":"ProfilerStep#)" +
+           std::to_string(number) + R"(","ts":)" + std::to_string(ts) + R"(,"dur":9})";
+  };
+  const std::string all = exchange("allreduce", 1000, 1000, "[0, 1]", 2);
+  const std::vector<std::string> work{kernel(5000, 100), kernel(5100, 50, all), kernel(5200, 30),
+                                      kernel(5240, 60), kernel(5300, 10, all)};
+  const auto steps_of = [&](std::vector<std::string> events) {
+    events.insert(events.end(), work.begin(), work.end());
+    const Trace trace =
+        measured_job(TraceFormat::kKineto, {read_kineto(kineto(events), "a")}, "a", {});
+    check_graph(trace.graph);
+    std::string text = std::to_string(trace.steps) + ":";
+    for (uint32_t i = 0; i < trace.step_of.size(); ++i) {
+      const Op& op = trace.graph.op(i);
+      if (op.rank > 0) continue;
+      text += (op.kind == OpKind::kCompute ? " c" : " x") + std::to_string(trace.step_of[i]);
+    }
+    return text;
+  };
+  // The second mark of the GPU is in the midst of computing; the host is ahead of it.
+  CHECK(steps_of({mark(4, 4990, "gpu_user_annotation"), mark(5, 5220, "gpu_user_annotation"),
+                  mark(5, 5230, "gpu_user_annotation"), mark(5, 5010, "user_annotation")}) ==
+        "2: c0 x0 c0 c1 x1");
+  CHECK(steps_of({mark(5, 5150, "user_annotation"), mark(4, 5000, "user_annotation")}) ==
+        "2: c0 x0 c1 x1");
+  CHECK(steps_of({mark(4, 4990, "user_annotation")}) == "1:");
+  CHECK(steps_of({}) == "1:");
+}
+
 TEST_CASE("one rank stands for others in the groups that lie as its own do") {
   const std::string tensor = exchange("allreduce", 8, 8, "[0, 1]", 2);
   const std::string data = exchange("reduce_scatter_tensor", 8, 4, "[0, 2, ...]", 4);

@@ -289,6 +289,8 @@ class Table:
                    self.alternate(0), "lines",
                    ("mpi", "bpf", "package", "rdma", "shells", "packets", *(["image"] if self.nightly else [])),
                    ("all",), cost=230, timeout=self.timeout())
+        yield Test("traces of others on hall", [ROOT / "tests/job/traces_on_hall", self.build], "others", (NIGHTLY,),
+                   targets=(*RUN_TARGETS, "mrclab-files"), cost=120, timeout=self.timeout())
         yield Test("schemas", [ROOT / "tests/schema/check_schemas", self.build, *(["--all"] if self.nightly else [])],
                    "others", when, "lines", ("schemas",), ("all",), cost=220, timeout=self.timeout())
         seeds = CHAOS_SEEDS_NIGHTLY if self.nightly else CHAOS_SEEDS

@@ -162,7 +162,7 @@ void print_scenario(const JobOptions& options) {
     const auto* const work = std::get_if<endpoint::JobWorkload>(&spec);
     if (work == nullptr) continue;
     const job::PlannedJob& planned = work->plan->planned;
-    const job::JobSummary summary = summary_of(planned.graph, network);
+    const job::JobSummary summary = summary_of(planned.graph, network, planned.sites);
     const job::JobMeasures ideal =
         measure_job(planned, work->plan->program, ideal_times(work->plan->program, network));
     const bool serves = work->plan->serve.has_value();
@@ -222,15 +222,15 @@ void add_job_verb(CLI::App& app, CliResult&) {
   verb->add_option(
           "FILE", options->file,
           "a scenario's .yaml, htsim's .cm, a SimAI or GOAL file, the prefix of Chakra's PREFIX.0.et, or what "
-          "PyTorch or NCCL's Inspector measured: a file, or a folder with one a rank; or a "
+          "PyTorch, NCCL's Inspector or NCCL's log has: a file, or a folder with one a rank; or a "
           "run folder, or latest, whose jobs are shown step by step")
       ->required();
   verb->add_option(
           "--format", options->format,
-          "cm, simai, chakra, goal, et, kineto or inspector (default: found out); of requests azure, "
+          "cm, simai, chakra, goal, et, kineto, inspector or nccl (default: found out); of requests azure, "
           "mooncake, burstgpt or vidur")
-      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "azure",
-                             "mooncake", "burstgpt", "vidur"}));
+      ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "nccl",
+                             "azure", "mooncake", "burstgpt", "vidur"}));
   verb->add_option("--time-unit", options->time_unit,
                    "of numbers whose unit the file does not name: ps, ns or us")
       ->check(CLI::IsMember({"ps", "ns", "us"}));

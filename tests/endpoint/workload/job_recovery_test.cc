@@ -104,6 +104,47 @@ TEST_CASE("with abort all ranks end with the first, and none begins again") {
   }
 }
 
+TEST_CASE("a host that stands still is found when the launcher asks, long before a watchdog") {
+  job::OnError on = with_watchdog(job::OnError::Action::kAbort);
+  on.watchdog.reset();
+  CHECK(turns_of(paused(saved_job(4, on), 2)->host(0).jobs()).empty());
+  on.heartbeat = us(30);
+  const auto paused_fabric = paused(saved_job(4, on), 2);
+  const auto turns = turns_of(paused_fabric->host(0).jobs());
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].reporter == 2);
+  // It stands still from 8us on, is asked at 30us, and silent at 60us.
+  CHECK(turns[0].reported == us(60));
+}
+
+TEST_CASE("a job that is not in trouble ends, however often its hosts are asked") {
+  job::OnError on = with_watchdog(job::OnError::Action::kRestart);
+  on.heartbeat = us(10);
+  SimFabric::Options options;
+  options.workloads = {saved_job(4, on)};
+  SimFabric fabric(test::octet(), std::move(options));
+  fabric.run_until(us(300));
+  CHECK(turns_of(fabric.host(0).jobs()).empty());
+  for (uint32_t host = 0; host < 4; ++host) CHECK(fabric.host(host).finished());
+}
+
+TEST_CASE("with several ranks a host an abort ends all of them") {
+  JobWorkload job = saved_job(4, with_watchdog(job::OnError::Action::kAbort));
+  job.spec.hosts = {0, 0, 1, 1};
+  job.plan = std::make_shared<const JobPlan>(job::plan_job(job.spec, 1));
+  job.recovery = make_recovery(job.spec, 1, job.plan);
+  CHECK(job.plan->pairs.size() == 2);  // 1 to 2 and 3 to 0: the others are on one host
+  const auto paused_fabric = paused(std::move(job), 1);
+  REQUIRE(turns_of(paused_fabric->host(0).jobs()).size() == 1);
+  for (uint32_t host = 0; host < 2; ++host) {
+    size_t ended = 0;
+    for (const JobReport& report : paused_fabric->host(host).jobs()) {
+      ended += !report.of_launcher && report.rank.died_at < us(200);
+    }
+    CHECK(ended == 2);
+  }
+}
+
 TEST_CASE("queue pairs for what may go wrong carry nothing while nothing does") {
   job::OnError on = with_watchdog(job::OnError::Action::kRestart);
   on.spares = {5};

@@ -50,10 +50,34 @@ struct Lines : LauncherHost {
 TEST_CASE("words of a launcher are read back from their bits") {
   for (const LauncherWord& word :
        {LauncherWord{Kind::kError, 0}, LauncherWord{Kind::kEnd, 4},
-        LauncherWord{Kind::kReplace, 1, 1023, 15}, LauncherWord{Kind::kGo, 3, kMaxSteps}}) {
+        LauncherWord{Kind::kReplace, 1, 1023, 15}, LauncherWord{Kind::kGo, 3, kMaxSteps},
+        LauncherWord{Kind::kAsk, 2, 1}}) {
     CHECK(word_of(bits_of(word)) == word);
   }
   CHECK_FALSE(word_of(0xFFFF'FFFF));
+}
+
+TEST_CASE("a host that has not answered when it is asked again ends the attempt") {
+  JobSpec spec = four_ranks(OnError::Action::kAbort);
+  spec.on_error->heartbeat = us(1000);
+  spec.hosts = {0, 0, 1, 1};  // each is asked once
+  JobLauncher launcher(spec, 0);
+  Lines io;
+  launcher.start(us(5), io);
+  CHECK(io.woken == us(105));  // a tenth of the field's time
+  launcher.on_wake(us(105), io);
+  CHECK(io.taken() == "0.0:7/0/0/0 1.0:7/0/0/0");
+  CHECK(launcher.at_rest());
+  launcher.on_word(0, {Kind::kAsk, 0, 1}, us(106), io);  // its ranks have ended
+  launcher.on_word(1, {Kind::kAsk, 0, 0}, us(107), io);
+  launcher.on_wake(us(205), io);
+  CHECK(io.taken() == "1.0:7/0/0/0");
+  CHECK(launcher.turns().empty());
+  launcher.on_wake(us(305), io);
+  REQUIRE(launcher.turns().size() == 1);
+  CHECK(launcher.turns()[0].reporter == 1);
+  CHECK(launcher.turns()[0].reported == us(305));
+  CHECK(io.taken() == "0.0:1/0/0/0 1.0:1/0/0/0");
 }
 
 TEST_CASE("ranks of a host that does not answer go to spares, behind the newest checkpoint") {

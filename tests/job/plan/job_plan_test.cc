@@ -3,6 +3,7 @@
 #include "job/plan/plan_job.h"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -143,6 +144,13 @@ TEST_CASE("what goes beside computing is hidden but for its last part") {
   CHECK(time("}, after: []}") == FabricTime::from_us(100));
 }
 
+TEST_CASE("what goes once beside micro-batches goes with the last of them") {
+  const FabricTime time = planned_time(job_entry(
+      "{hosts: [h0, h1], microbatches: 3, phases: [{b: {compute: 100us, each: microbatch}},"
+      "{g: {reduce_scatter: {size: 4000B, parts: 4}, beside: b}}]}"));
+  CHECK(time == FabricTime::from_us(300) + FabricTime::from_ns(600) + FabricTime::from_ns(100));
+}
+
 TEST_CASE("messages to the right go round, those to the next end at the last rank") {
   const auto sends = [](const char* to) {
     const PlannedJob job = plan_job(
@@ -271,6 +279,32 @@ TEST_CASE("a file of another's job is repeated, each step behind the one before"
         once.graph.op(0).duration / 100 + kPicosecond);
   CHECK_THROWS_WITH(plan_job(job_entry("{hosts: [h0, h1], trace: " + file + "}"), 1),
                     doctest::Contains("a job of 8 ranks, hosts are 2"));
+}
+
+TEST_CASE("a file that marks its steps has as many, each time that it is run") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("mrclab-steps-" + std::to_string(::getpid()));
+  const auto event = [](const char* category, const char* name, int at, int took) {
+    return std::string(R"(,{"ph":"X","cat":")") + category + R"(","name":")" + name + R"(","ts":)" +
+           std::to_string(at) + R"(,"dur":)" + std::to_string(took) + "}";
+  };
+  std::ofstream(file) << R"({"traceEvents":[{"ph":"M"})"
+                      << event("user_annotation", "ProfilerStep#1", 0, 9)
+                      << event("user_annotation", "ProfilerStep#2", 20, 9)
+                      << event("kernel", "a", 0, 10) << event("kernel", "b", 20, 30) << "]}";
+  const PlannedJob job =
+      plan_job(job_entry("{hosts: [h0, h1], steps: 3, trace: {file: " + file.string() +
+                         ", format: kineto}}"),
+               1);
+  std::filesystem::remove(file);
+  CHECK(job.steps == 6);
+  CHECK(job.step_of.back() == 5);
+  CHECK(job.notes.back() == "the file has 2 steps");
+  const JobProgram program(job.graph);
+  const JobMeasures measures = measure_job(job, program, ideal_times(program, kPlanNetwork));
+  REQUIRE(measures.steps.size() == 6);
+  CHECK(measures.steps[2].compute == FabricTime::from_us(20));  // up to the mark
+  CHECK(measures.steps[3].compute == FabricTime::from_us(30));
 }
 
 TEST_CASE("of a file that is no trace nothing is shown, as a scenario may come from others") {
