@@ -58,9 +58,9 @@ EgressPort::EgressPort(const EgressSettings& settings, const QueueRules& rules)
 /// kTrimmed or kLossless.
 void EgressPort::begin_queue(QueueClass queue) {
   if (queue == QueueClass::kTrimmed) {
-    trimmed_ = std::make_unique<Queue>(rules_->most_trimmed_as_built());
+    seldom().trimmed.emplace(rules_->most_trimmed_as_built());
   } else {
-    lossless_ = std::make_unique<Lossless>(rules_->most_lossless_as_built());
+    seldom().lossless.emplace(rules_->most_lossless_as_built());
   }
 }
 
@@ -158,19 +158,19 @@ QueueClass EgressPort::take_next() {
 /// more of waits.
 QueueClass EgressPort::take_next_below_control() {
   if (paused_ || waiting_lossless() == 0) {
-    if (lossless_) lossless_->lead = 0;
+    if (seldom_ && seldom_->lossless) seldom_->lossless->lead = 0;
     return take_next_of_mrc();
   }
   if (waiting(QueueClass::kData) + waiting(QueueClass::kTrimmed) == 0) {
-    lossless_->lead = 0;
+    seldom_->lossless->lead = 0;
     return QueueClass::kLossless;
   }
-  if (lossless_->lead <= 0) {
-    lossless_->lead += length_of_next(QueueClass::kLossless);
+  if (seldom_->lossless->lead <= 0) {
+    seldom_->lossless->lead += length_of_next(QueueClass::kLossless);
     return QueueClass::kLossless;
   }
   const QueueClass other = take_next_of_mrc();
-  lossless_->lead -= length_of_next(other);
+  seldom_->lossless->lead -= length_of_next(other);
   return other;
 }
 
@@ -178,20 +178,22 @@ QueueClass EgressPort::take_next_below_control() {
 /// debt, and data is served while there is one. Data that is served with no trimmed frame waiting pays
 /// the debt off, no more.
 QueueClass EgressPort::take_next_of_mrc() {
+  Trimmed* const trimmed = seldom_ && seldom_->trimmed ? &*seldom_->trimmed : nullptr;
   if (waiting(QueueClass::kData) == 0) {
-    trimmed_lead_ = 0;
+    trimmed->lead = 0;  // one of them waits
     return QueueClass::kTrimmed;
   }
+  if (trimmed == nullptr) return QueueClass::kData;
   const int64_t data_length = length_of_next(QueueClass::kData);
   if (waiting(QueueClass::kTrimmed) == 0) {
-    trimmed_lead_ = std::max<int64_t>(0, trimmed_lead_ - data_length);
+    trimmed->lead = std::max<int64_t>(0, trimmed->lead - data_length);
     return QueueClass::kData;
   }
-  if (trimmed_lead_ > 0) {
-    trimmed_lead_ -= data_length;
+  if (trimmed->lead > 0) {
+    trimmed->lead -= data_length;
     return QueueClass::kData;
   }
-  trimmed_lead_ += length_of_next(QueueClass::kTrimmed);
+  trimmed->lead += length_of_next(QueueClass::kTrimmed);
   return QueueClass::kTrimmed;
 }
 
@@ -205,10 +207,10 @@ bool EgressPort::draws_mark(QueueClass queue) {
   const Bytes waits = depth(queue);
   if (waits <= least) return false;
   if (waits >= most) return true;
-  const EgressWire::Site& site = wire_.site();
-  const uint64_t random = draw(site.seed, site.from.node, site.from.port,
-                               red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark,
-                               red ? lossless_->red_counter++ : ecn_counter_++);
+  const PortRef from = wire_.from();
+  const uint64_t random =
+      draw(wire_.seed(), from.node, from.port, red ? DrawPurpose::kRedMark : DrawPurpose::kEcnMark,
+           red ? seldom_->lossless->red_counter++ : ecn_counter_++);
   if (!red) return below(random, (most - least).value) < (waits - least).value;
   const auto share = static_cast<unsigned __int128>(limits.red_most.ppb) * (waits - least).value /
                      (most - least).value;
@@ -226,18 +228,18 @@ bool EgressPort::marks_next(QueueClass queue, const Frame& frame) {
 /// The pause frame by which the neighbour stops, or goes on.
 void EgressPort::depart_pause(FabricTime now, Departure& departure) {
   departure.queue = QueueClass::kPause;
-  departure.frame = std::move(pause_);
+  departure.frame = std::move(seldom_->pause);
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start_frame(departure.frame, departure.end);
   departure.fate.again = false;
 }
 
 void EgressPort::depart_again(FabricTime now, Departure& departure) {
-  departure.frame = std::move(copy_->frame);
-  departure.queue = copy_->queue;
-  departure.trimmed = copy_->trimmed;
+  departure.frame = std::move(seldom_->copy->frame);
+  departure.queue = seldom_->copy->queue;
+  departure.trimmed = seldom_->copy->trimmed;
   departure.is_copy = true;
-  copy_.reset();
+  seldom_->copy.reset();
   departure.end = wire_.end_of(departure.frame.wire_length(), now);
   departure.fate = wire_.start_frame(departure.frame, departure.end, true);
 }
@@ -245,11 +247,11 @@ void EgressPort::depart_again(FabricTime now, Departure& departure) {
 Departure EgressPort::depart(FabricTime now) {
   assert(ready());
   Departure departure;  // Every return gives this back, so that it is made where the caller has it.
-  if (pause_) {
+  if (seldom_ && seldom_->pause) {
     depart_pause(now, departure);
     return departure;
   }
-  if (copy_) {
+  if (seldom_ && seldom_->copy) {
     depart_again(now, departure);
     return departure;
   }
@@ -264,20 +266,21 @@ Departure EgressPort::depart(FabricTime now) {
   departure.trimmed = next.trimmed();
   departure.end = wire_.end_of(next.length(), now);
   if (wire_.is_sound()) {
-    departure.fate.flight = wire_.site().propagation;
+    departure.fate.flight = wire_.propagation();
     return departure;
   }
   departure.fate = wire_.start_frame(departure.frame, departure.end);
   if (departure.fate.again) {
     if (Frame twin = departure.frame.twin()) {
-      copy_ = std::make_unique<Copy>(Copy{std::move(twin), departure.queue, departure.trimmed});
+      seldom().copy = Copy{std::move(twin), departure.queue, departure.trimmed};
     }
   }
   return departure;
 }
 
 std::optional<EgressPort::Flushed> EgressPort::flush_one() {
-  trimmed_lead_ = control_lead_ = 0;
+  control_lead_ = 0;
+  if (seldom_ && seldom_->trimmed) seldom_->trimmed->lead = 0;
   for (const QueueClass queue : {QueueClass::kControl, QueueClass::kTrimmed, QueueClass::kData}) {
     if (waiting(queue) == 0) continue;
     return Flushed{pop(queue).frame, queue, {}};

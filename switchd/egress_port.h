@@ -140,12 +140,13 @@ class EgressPort {
   bool ready() const {
     if (!carrier_) return false;
     if (waiting_frames_ > 0 && !paused_) return true;
-    return copy_ || pause_ || (paused_ && waiting_frames_ > waiting_lossless());
+    return (seldom_ && (seldom_->copy || seldom_->pause)) ||
+           (paused_ && waiting_frames_ > waiting_lossless());
   }
   /// The neighbour pauses the class of RoCE's data, or lets it go on.
   void set_paused(bool paused) { paused_ = paused; }
   /// A pause frame is to be sent next; it takes the place of one that has not been sent yet.
-  void put_pause(Frame frame) { pause_ = std::move(frame); }
+  void put_pause(Frame frame) { seldom().pause = std::move(frame); }
   size_t waiting_lossless() const { return waiting(QueueClass::kLossless); }
   /// Starts the next frame. Requires ready() and that the frame before has left.
   Departure depart(FabricTime now);
@@ -164,7 +165,9 @@ class EgressPort {
   /// Takes one waiting frame out, control first and data last; empty when nothing waits.
   std::optional<Flushed> flush_one();
   /// The wire's second copy of the frame that is being sent, if one is to come, is not sent.
-  void forget_copy() { copy_.reset(); }
+  void forget_copy() {
+    if (seldom_) seldom_->copy.reset();
+  }
 
   EgressWire& wire() { return wire_; }
   Bytes depth(QueueClass queue) const { return {in_use(queue) ? queue_of(queue).depth : 0u}; }
@@ -206,6 +209,13 @@ class EgressPort {
     // Bytes. No queue is deeper than kDeepestQueue.
     uint32_t depth = 0, depth_max = 0;
   };
+  /// What only ports have that trimmed frames went through.
+  struct Trimmed {
+    explicit Trimmed(Bytes limit) : queue(limit) {}
+    Queue queue;
+    int64_t lead =
+        0;  ///< bytes that they were sent ahead of waiting data; positive: it is data's turn
+  };
   /// What only ports have that frames of RoCE went through.
   struct Lossless {
     explicit Lossless(Bytes limit) : queue(limit) {}
@@ -217,13 +227,13 @@ class EgressPort {
   static constexpr size_t index_of(QueueClass queue) { return static_cast<size_t>(queue) - 1; }
   size_t waiting(QueueClass queue) const { return waiting_[index_of(queue)]; }
   bool in_use(QueueClass queue) const {
-    return queue == QueueClass::kTrimmed    ? trimmed_ != nullptr
-           : queue == QueueClass::kLossless ? lossless_ != nullptr
+    return queue == QueueClass::kTrimmed    ? seldom_ && seldom_->trimmed
+           : queue == QueueClass::kLossless ? seldom_ && seldom_->lossless
                                             : true;
   }
   const Queue& queue_of(QueueClass queue) const {
-    return queue == QueueClass::kTrimmed    ? *trimmed_
-           : queue == QueueClass::kLossless ? lossless_->queue
+    return queue == QueueClass::kTrimmed    ? seldom_->trimmed->queue
+           : queue == QueueClass::kLossless ? seldom_->lossless->queue
                                             : queues_[index_of(queue)];
   }
   Queue& queue_of(QueueClass queue) {
@@ -253,6 +263,17 @@ class EgressPort {
     QueueClass queue;
     bool trimmed;
   };
+  /// What most ports never have.
+  struct Seldom {
+    Frame pause;  ///< to be sent before all that waits, and so is the copy
+    std::optional<Copy> copy;
+    std::optional<Trimmed> trimmed;  ///< few ports trim
+    std::optional<Lossless> lossless;
+  };
+  Seldom& seldom() {
+    if (!seldom_) seldom_ = std::make_unique<Seldom>();
+    return *seldom_;
+  }
   // What every frame asks for lies together, from here to the propagation delay in wire_, since a port is in no cache
   // when its turn comes.
   std::array<uint32_t, kQueues> waiting_{};  // frames, by queue
@@ -260,17 +281,17 @@ class EgressPort {
   bool carrier_ = true;
   bool paused_ = false;
   bool host_facing_;
+
+ public:
+  bool wakes = false;  ///< a note of its owner's, for which there is room here
+
+ private:
   const QueueRules* rules_;
-  Frame pause_;  // to be sent next
-  std::unique_ptr<Copy> copy_;
+  std::unique_ptr<Seldom> seldom_;
   /// Bytes that control was sent ahead of its part while others waited; over the quantum it is their turn.
   int64_t control_lead_ = 0;
-  /// Bytes that trimmed frames were sent ahead of waiting data; positive: it is data's turn.
-  int64_t trimmed_lead_ = 0;
-  std::unique_ptr<Lossless> lossless_;
   std::array<Queue, 2> queues_;  // data, control
   EgressWire wire_;
-  std::unique_ptr<Queue> trimmed_;  // few ports trim
   uint64_t ecn_counter_ = 0;
 };
 

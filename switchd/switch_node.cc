@@ -102,9 +102,9 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     if (end < others) {  // at one instant the ends of transmissions come after everything else
       const PortId port{ends_.next()};
       begin(end, EventClass::kTransmitComplete, port.value);
-      at(port).wakes = false;
+      at(port).egress.wakes = false;
       start_next(end, port, out);
-      if (!at(port).wakes) ends_.set(port.value, FabricTime::never());
+      if (!at(port).egress.wakes) ends_.set(port.value, FabricTime::never());
     } else if (arrival_is_next(arrivals_, events_)) {
       const FabricTime now = arrivals_.next_time();
       const PortId port = arrivals_.next_port();
@@ -325,7 +325,7 @@ bool SwitchNode::sends_behind(FabricTime sends_until, PortId port) const {
 }
 
 void SwitchNode::wake_when_sent(PortId port) {
-  if (std::exchange(at(port).wakes, true)) return;
+  if (std::exchange(at(port).egress.wakes, true)) return;
   ends_.set(port.value, at(port).sends_until);
 }
 

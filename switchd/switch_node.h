@@ -124,12 +124,12 @@ class SwitchNode : public Node {
   struct alignas(kCacheLine) PortState {
     /// When the last bit of its newest frame leaves.
     FabricTime sends_until = FabricTime::from_ps(-1);
-    bool wakes = false;  ///< ends_ holds the end of that transmission
     IngressWire in;
     PortTally tally;
-    EgressPort egress;
+    EgressPort egress;  ///< `wakes`: ends_ holds the end of that transmission
   };
   static constexpr size_t kHotPortBytes = 4 * kCacheLine;
+  static_assert(sizeof(PortState) <= kHotPortBytes);
 
   void begin(FabricTime at, EventClass event_class, uint32_t port) {
     assert(at >= committed_);

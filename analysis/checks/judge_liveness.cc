@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/capture/flat_index.h"
 #include "analysis/checks/expectation_rules.h"
 #include "analysis/measure/path_states.h"
 #include "analysis/measure/port_load.h"
@@ -201,14 +202,13 @@ ValuesAtTheEnd values_at_the_end(const JudgedRun& run, FabricTime heal) {
 uint64_t known_values(const JudgedRun& run, const PathStates& reported) {
   if (run.history.counters().records == 0) return run.used_queue_pairs().count();
   const FabricTime fault = run.first_fault();
-  std::vector<std::pair<uint32_t, uint32_t>> used;  // flow and value
+  FlatIndex used(run.history.attempts().size());  // by flow and value
   for (const Attempt& attempt : run.history.attempts()) {
     if (attempt.start < fault) continue;
-    used.emplace_back(run.history.packets()[attempt.packet].flow, attempt.ev.value);
+    const uint64_t flow = run.history.packets()[attempt.packet].flow;
+    used.find_or_add(flow << 32 | attempt.ev.value, 0);
   }
-  std::sort(used.begin(), used.end());
-  const auto distinct = std::unique(used.begin(), used.end()) - used.begin();
-  return std::max(static_cast<uint64_t>(distinct), uint64_t{reported.all().size()});
+  return std::max<uint64_t>(used.size(), reported.all().size());
 }
 
 CheckResult judge(const ExpectEvsGood& expected, const JudgedRun& run) {

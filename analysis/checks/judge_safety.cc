@@ -18,10 +18,11 @@ uint64_t unbalanced_frames(const JudgedRun& run, std::string& first, CheckResult
   const Conservation& books = run.evidence.conservation();
   if (!books.is_complete()) return 0;
   uint64_t wrong = 0;
-  const auto judge = [&](const Balance& balance, const std::string& where) {
+  const auto judge = [&](const Balance& balance, const auto& name) {
     if (balance.holds()) return;
     wrong += balance.missing + balance.invented;
     if (!first.empty()) return;
+    const std::string where = name();
     check.where = run.whole_run(where);
     first = where + ": " + std::to_string(balance.taken) + " in, " +
             std::to_string(balance.passed) + " passed, " + std::to_string(balance.dropped) +
@@ -29,10 +30,10 @@ uint64_t unbalanced_frames(const JudgedRun& run, std::string& first, CheckResult
             std::to_string(balance.invented) + " out of nowhere";
   };
   for (const Wire& wire : run.topology.wires_list) {
-    judge(books.wire(wire.id), run.topology.wire_name(wire.id));
+    judge(books.wire(wire.id), [&] { return run.topology.wire_name(wire.id); });
   }
   for (const NodeSite& site : run.topology.nodes) {
-    if (site.role != NodeRole::kHost) judge(books.inside(site.id), site.name);
+    if (site.role != NodeRole::kHost) judge(books.inside(site.id), [&] { return site.name; });
   }
   return wrong;
 }
@@ -97,6 +98,7 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
   }
   std::map<std::pair<uint32_t, uint32_t>, MemoryRegion> regions;  // by host and rkey
   for (const MemoryRegion& region : run.regions) regions[{region.host, region.rkey}] = region;
+  auto region = regions.end();  // most packets go where the one before went
   for (const Packet& packet : history.packets()) {
     if (regions.empty() || packet.delivered == FabricTime::never() ||
         packet.placement == Attempt::kNone) {
@@ -104,7 +106,8 @@ CheckResult judge(const ExpectPlacedOnce&, const JudgedRun& run) {
     }
     const Placement& p = history.placement(packet);
     if (p.nowhere) continue;
-    const auto region = regions.find({history.flows()[packet.flow].destination, p.rkey});
+    const std::pair place(history.flows()[packet.flow].destination, p.rkey);
+    if (region == regions.end() || region->first != place) region = regions.find(place);
     const bool inside =
         region != regions.end() &&
         wholly_inside(p.va, p.payload_bytes, region->second.va, region->second.size.value);

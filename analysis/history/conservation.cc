@@ -95,13 +95,13 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     NodeCount node;
     node.is_switch = site.role != NodeRole::kHost;
     node.renames = renames[site.id.value];
+    node.ended_due_until = end - topology.ingress_latency(site.id);
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
       const BitRate rate = worst.rate[port.out.value];
       const FabricTime flight = out.propagation + worst.delay[port.out.value];
       PortCount count;
       count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);
-      count.ended_due_until = end - topology.ingress_latency(site.id);
       count.copies = worst.copies[port.out.value];
       node.may_copy = node.may_copy || count.copies;
       count.delays = worst.delay[port.out.value] > FabricTime::zero();
@@ -134,58 +134,6 @@ FabricTime Conservation::longest_crossing() const {
 /// A pause may hold frames back to the end of the run.
 FabricTime Conservation::in_due_until(FabricTime residence) const {
   return topology_.lossless.pfc ? FabricTime::zero() : end_ - residence;
-}
-
-void Conservation::count_record(NodeId node_id, PortId port_id, Direction direction,
-                                PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
-                                uint64_t frame_name) {
-  if (t > end_) return;
-  NodeCount& node = nodes_[node_id.value];
-  PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
-  ++node.records;
-  node.roce = node.roce || queue == QueueClass::kLossless;
-  node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;
-  if (event == PacketEvent::kDropped) {
-    if (direction == Direction::kIngress && lost_on_wire(cause)) {
-      ++port.lost;
-      if (t <= port.ended_due_until) ++port.ended_due;
-    } else {
-      if (frame_name == kLinkLocalFrame) return;
-      ++node.dropped;
-      leaves(node, frame_name, false);
-    }
-  } else if (direction == Direction::kIngress) {
-    ++port.arrived;
-    if (t <= port.ended_due_until) ++port.ended_due;
-    if (frame_name == kLinkLocalFrame) return;
-    ++node.in;
-    if (node.renames && t <= in_due_until(node.residence[1])) ++node.in_due;
-    if (!node.is_switch || node.renames) return;
-    Inside& frames = node.inside[frame_name];
-    ++frames.frames;
-    frames.since = t;
-  } else {
-    ++port.sent;
-    if (t <= port.sent_due_until) ++port.sent_due;
-    if (frame_name == kLinkLocalFrame) return;
-    ++node.out;
-    leaves(node, frame_name, port.copies);
-  }
-}
-
-void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
-  if (!node.is_switch || node.renames) return;
-  if (may_be_copy) ++node.copies[frame_name].left;
-  if (Inside* frames = node.inside.find(frame_name)) {
-    if (--frames->frames == 0) node.inside.erase(frame_name);
-    return;
-  }
-  Copies* copies = node.copies.find(frame_name);
-  if (copies != nullptr && copies->second < copies->left / 2) {
-    ++copies->second;
-  } else {
-    ++node.invented;
-  }
 }
 
 uint64_t Conservation::records() const {
@@ -227,18 +175,15 @@ uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_
          (uint64_t{peers} << 32 | ev.value);
 }
 
-/// Reads at fixed offsets, as the digest does (fabric/history/history.cc). The digest hashes the content of a packet
-/// with a carrier once for all its ports; that is its name, too.
-uint64_t name_of_frame(const Frame& frame) {
-  if (!frame) return 0;
+/// Reads at fixed offsets, as the digest does (fabric/history/history.cc).
+uint64_t name_of_other_frame(const Frame& frame) {
   const std::span<const uint8_t> bytes = frame.bytes();
   const std::optional<Encapsulation> kind = encapsulation_of(bytes);
   if (!kind || !has_mrc_port(bytes, *kind)) {
     if (is_mac_control(bytes) || is_lldp(bytes)) return kLinkLocalFrame;
     return is_from_speaker(false, traffic_class_of(bytes)) ? kLinkLocalFrame : 0;
   }
-  const uint64_t hash = content_hash(frame);
-  return hash == 0 || hash == kLinkLocalFrame ? 1 : hash;
+  return name_of_content(content_hash(frame));
 }
 
 }  // namespace mrclab::analysis

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "analysis/history/name_table.h"
+#include "fabric/base/byte_order.h"
 #include "fabric/node/effect.h"
 #include "fabric/node/node.h"
 #include "fabric/packet/headers.h"
@@ -47,7 +48,7 @@ struct Balance {
 /// all endpoint probes and their answers share a QPN. Names of frames and names of their records are not the same, and
 /// are never counted together.
 uint64_t name_of_frame(Opcode opcode, Qpn qpn, Psn psn, EntropyValue ev, uint32_t peers);
-uint64_t name_of_frame(const Frame& frame);
+inline uint64_t name_of_frame(const Frame& frame);
 
 /// The name of every frame that begins and ends at the two ports of its wire: pauses, and what
 /// BGP speakers send to each other (is_from_speaker).
@@ -89,12 +90,13 @@ class Conservation {
  private:
   struct PortCount {
     uint64_t sent = 0, sent_due = 0;
-    uint64_t arrived = 0, lost = 0, ended_due = 0;
-    FabricTime sent_due_until;   // what has left by then must have arrived
-    FabricTime ended_due_until;  // ... by then, if the wire into this port delays nothing
-    bool delays = false;         // the wire out of this port, at some time
-    bool copies = false;         // likewise: it carries frames twice
+    uint64_t arrived = 0, ended_due = 0;
+    uint64_t lost : 62 = 0;
+    uint64_t delays : 1 = 0;    // the wire out of this port, at some time
+    uint64_t copies : 1 = 0;    // likewise: it carries frames twice
+    FabricTime sent_due_until;  // what has left by then must have arrived
   };
+  static_assert(sizeof(PortCount) == 48, "a large fabric has millions");
   struct Inside {
     FabricTime since;     // when the newest of them came in
     uint32_t frames = 0;  // frames of this name that the switch took in and has not sent
@@ -107,6 +109,8 @@ class Conservation {
     uint64_t records = 0;
     uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
     std::array<FabricTime, 2> residence;  // [1]: RoCE and MRC share its links
+    FabricTime
+        ended_due_until;  // what was sent in time has arrived by then where wires delay nothing
     bool is_switch = false;
     bool mrc = false, roce = false;  // data of either kind was in a queue of it
     bool may_copy = false;
@@ -127,5 +131,87 @@ class Conservation {
   FabricTime longest_on_wires_;
   bool complete_ = false;
 };
+
+/// The digest hashes the content of a packet with a carrier once for all its ports; that is its name, too.
+constexpr uint64_t name_of_content(uint64_t hash) {
+  return hash == 0 || hash == kLinkLocalFrame ? 1 : hash;
+}
+/// Of a frame that is_carried_packet() does not know.
+uint64_t name_of_other_frame(const Frame& frame);
+
+/// Is it a packet of MRC that a carrier takes through the fabric, whole up to its BTH? As encapsulation_of() has it, in a
+/// few loads, because nearly all frames are that.
+[[gnu::always_inline]] inline bool is_carried_packet(std::span<const uint8_t> bytes) {
+  constexpr size_t kNextHeader = 6;  // RFC 8200 section 3
+  if (bytes.size() < kAfterBthOffset) return false;
+  const uint8_t* const outer = &bytes[kOuterOffset];
+  const uint8_t* const inner = &bytes[kInnerOffset];
+  const uint16_t port = load_be<uint16_t>(&bytes[kUdpOffset + 2]);
+  return load_be<uint16_t>(outer - 2) == kEthertypeIpv6 && *outer >> 4 == 6 &&
+         outer[kNextHeader] == kNextHeaderIpv6 && *inner >> 4 == 6 &&
+         inner[kNextHeader] == kNextHeaderUdp &&
+         (port == kMrcUdpPort || port == kMrcUdpPortAlternate);
+}
+
+// Inline from here on, because nodes are watched at each hop of each frame.
+[[gnu::always_inline]] inline uint64_t name_of_frame(const Frame& frame) {
+  if (!frame) return 0;
+  const bool known = frame.content() != 0 && is_carried_packet(frame.bytes());
+  return known ? name_of_content(frame.content()) : name_of_other_frame(frame);
+}
+
+inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
+  if (!node.is_switch || node.renames) return;
+  if (may_be_copy) ++node.copies[frame_name].left;
+  if (Inside* frames = node.inside.find(frame_name)) {
+    if (--frames->frames == 0) node.inside.erase_found(frames);
+    return;
+  }
+  Copies* copies = node.copies.find(frame_name);
+  if (copies != nullptr && copies->second < copies->left / 2) {
+    ++copies->second;
+  } else {
+    ++node.invented;
+  }
+}
+
+[[gnu::always_inline]] inline void Conservation::count_record(NodeId node_id, PortId port_id,
+                                                              Direction direction,
+                                                              PacketEvent event, DropCause cause,
+                                                              QueueClass queue, FabricTime t,
+                                                              uint64_t frame_name) {
+  if (t > end_) return;
+  NodeCount& node = nodes_[node_id.value];
+  PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
+  ++node.records;
+  node.roce = node.roce || queue == QueueClass::kLossless;
+  node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;
+  if (event == PacketEvent::kDropped) {
+    if (direction == Direction::kIngress && lost_on_wire(cause)) {
+      ++port.lost;
+      if (t <= node.ended_due_until) ++port.ended_due;
+    } else {
+      if (frame_name == kLinkLocalFrame) return;
+      ++node.dropped;
+      leaves(node, frame_name, false);
+    }
+  } else if (direction == Direction::kIngress) {
+    ++port.arrived;
+    if (t <= node.ended_due_until) ++port.ended_due;
+    if (frame_name == kLinkLocalFrame) return;
+    ++node.in;
+    if (node.renames && t <= in_due_until(node.residence[1])) ++node.in_due;
+    if (!node.is_switch || node.renames) return;
+    Inside& frames = node.inside[frame_name];
+    ++frames.frames;
+    frames.since = t;
+  } else {
+    ++port.sent;
+    if (t <= port.sent_due_until) ++port.sent_due;
+    if (frame_name == kLinkLocalFrame) return;
+    ++node.out;
+    leaves(node, frame_name, port.copies);
+  }
+}
 
 }  // namespace mrclab::analysis

@@ -20,7 +20,9 @@ Evidence::Evidence(const Topology& topology, std::span<const ScheduledEffect> sc
 
 NodeObserver& Evidence::observer(NodeId node, uint32_t part) {
   if (watchers_.empty()) {
-    for (const NodeSite& site : topology_.nodes) watchers_.emplace_back(*this, site.id);
+    for (const NodeSite& site : topology_.nodes) {
+      watchers_.emplace_back(*this, site.id, site.role == NodeRole::kHost);
+    }
     conservation_.complete();
     events_.listen();
   }
@@ -29,15 +31,29 @@ NodeObserver& Evidence::observer(NodeId node, uint32_t part) {
   return watchers_[node.value];
 }
 
+/// Inline, because nodes are watched at each hop of each frame.
+inline void Evidence::count(SenderTally& senders, NodeId node, bool is_host, PortId port,
+                            Direction direction, PacketEvent event, DropCause cause,
+                            QueueClass queue, FabricTime t, uint64_t frame_name) {
+  conservation_.count_record(node, port, direction, event, cause, queue, t, frame_name);
+  if (frame_name == 0 && direction == Direction::kEgress && event == PacketEvent::kPassed) {
+    ++senders.crossings;
+    if (is_host) ++senders.counted;
+  }
+  if (topology_.lossless.pfc && !is_host) {
+    turns_.count_record(node, port, direction, event, queue, frame_name);
+  }
+}
+
 void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
-  evidence_.count(part_->senders, node_, record.port, record.direction, record.event, record.cause,
-                  record.queue, record.t, name_of_frame(record.frame));
-  const bool header_on_its_way = record.event == PacketEvent::kTrimmed &&
-                                 evidence_.topology_.node(node_).role != NodeRole::kHost;
+  evidence_.count(part_->senders, node_, is_host_, record.port, record.direction, record.event,
+                  record.cause, record.queue, record.t, name_of_frame(record.frame));
+  const bool header_on_its_way = record.event == PacketEvent::kTrimmed && !is_host_;
   if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
-  if (!evidence_.followed_.follows(evidence_.topology_, record.frame)) return;
-  part_->frames.add(node_, record);
+  const FollowedSenders& followed = evidence_.followed_;
+  if (!followed.all() && !followed.follows(evidence_.topology_, record.frame)) return;
+  part_->frames.add(node_, is_host_, record);
 }
 
 void Evidence::Watcher::event(const EventRecord& record) {
@@ -46,19 +62,6 @@ void Evidence::Watcher::event(const EventRecord& record) {
 
 void Evidence::Watcher::window(const WindowRecord& record) {
   if (record.t <= evidence_.end_) part_->events.add(node_, record);
-}
-
-void Evidence::count(SenderTally& senders, NodeId node, PortId port, Direction direction,
-                     PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
-                     uint64_t frame_name) {
-  conservation_.count_record(node, port, direction, event, cause, queue, t, frame_name);
-  if (frame_name == 0 && direction == Direction::kEgress && event == PacketEvent::kPassed) {
-    ++senders.crossings;
-    if (topology_.node(node).role == NodeRole::kHost) ++senders.counted;
-  }
-  if (topology_.lossless.pfc && topology_.node(node).role != NodeRole::kHost) {
-    turns_.count_record(node, port, direction, event, queue, frame_name);
-  }
 }
 
 void Evidence::add_capture(const std::filesystem::path& path, const SideBySide& side_by_side) {
@@ -130,8 +133,9 @@ void Evidence::add_records(std::span<const std::filesystem::path> paths) {
         if (pause && !out && record->event == PacketEvent::kPassed) {
           frames_.add_pause({record->t, {node, port}, static_cast<uint16_t>(record->ev.value)});
         }
-        count(senders_, node, port, out ? Direction::kEgress : Direction::kIngress, record->event,
-              record->cause, record->queue, record->t,
+        count(senders_, node, topology_.node(node).role == NodeRole::kHost, port,
+              out ? Direction::kEgress : Direction::kIngress, record->event, record->cause,
+              record->queue, record->t,
               pause || is_from_speaker(record->opcode != 0, record->traffic_class) ? kLinkLocalFrame
               : record->opcode == 0
                   ? 0

@@ -98,7 +98,8 @@ class Evidence {
   /// One node's.
   class Watcher : public NodeObserver {
    public:
-    Watcher(Evidence& evidence, NodeId node) : evidence_(evidence), node_(node) {}
+    Watcher(Evidence& evidence, NodeId node, bool is_host)
+        : evidence_(evidence), node_(node), is_host_(is_host) {}
     void set_part(Part& part) { part_ = &part; }
     void packet(const PacketRecord& record) override;
     void event(const EventRecord& record) override;
@@ -107,11 +108,13 @@ class Evidence {
    private:
     Evidence& evidence_;
     NodeId node_;
+    bool is_host_;
     Part* part_ = nullptr;  // set before anything is observed
   };
 
-  void count(SenderTally& senders, NodeId node, PortId port, Direction direction, PacketEvent event,
-             DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name);
+  void count(SenderTally& senders, NodeId node, bool is_host, PortId port, Direction direction,
+             PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
+             uint64_t frame_name);
   void join_parts();
   void take(SealedSpans& spans, const std::optional<EvidenceSeal>& seal,
             const std::filesystem::path& path, Witness witness);

@@ -32,17 +32,12 @@ class NameTable {
     return name != kNoName && slot.used() ? &slot.value : nullptr;
   }
   /// The name must be there.
-  void erase(uint64_t name) {
-    size_t hole = place_of(name);
-    // Whoever was put behind it for want of room moves up (Knuth, algorithm 6.4R).
-    for (size_t at = next(hole); slots_[at].used(); at = next(at)) {
-      const size_t wanted = slots_[at].name & (slots_.size() - 1);
-      if (((at - wanted) & (slots_.size() - 1)) < ((at - hole) & (slots_.size() - 1))) continue;
-      slots_[hole] = std::move(slots_[at]);
-      hole = at;
-    }
-    slots_[hole] = {};
-    --size_;
+  void erase(uint64_t name) { erase_at(place_of(name)); }
+  /// What find() or operator[] has just returned.
+  void erase_found(const Value* value) {
+    const auto* const slot = reinterpret_cast<const Slot*>(
+        reinterpret_cast<const std::byte*>(value) - offsetof(Slot, value));
+    erase_at(static_cast<size_t>(slot - slots_.data()));
   }
   size_t size() const { return size_; }
   template <class Use>
@@ -58,6 +53,17 @@ class NameTable {
     Value value = {};
     bool used() const { return name != kNoName; }
   };
+  void erase_at(size_t hole) {
+    // Whoever was put behind it for want of room moves up (Knuth, algorithm 6.4R).
+    for (size_t at = next(hole); slots_[at].used(); at = next(at)) {
+      const size_t wanted = slots_[at].name & (slots_.size() - 1);
+      if (((at - wanted) & (slots_.size() - 1)) < ((at - hole) & (slots_.size() - 1))) continue;
+      slots_[hole] = std::move(slots_[at]);
+      hole = at;
+    }
+    slots_[hole] = {};
+    --size_;
+  }
   size_t next(size_t at) const { return (at + 1) & (slots_.size() - 1); }
   /// Where the name is, or where it would be put.
   size_t place_of(uint64_t name) const {

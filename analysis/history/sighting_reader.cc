@@ -146,7 +146,7 @@ std::optional<uint32_t> SightingReader::host_of(const Ipv6Address& address) {
 }
 
 void SightingReader::keep_crossing(PortRef port, FabricTime t, std::span<const uint8_t> frame) {
-  if (!topology_.routing.is_fare() && !topology_.lossless.adaptive) return;
+  if (!keeps_crossings_) return;
   CutFrame kept;
   if (kept.open(frame) != ParseError::kNone || !is_request(kept.view().opcode())) return;
   const std::optional<Hosts> hosts = hosts_of(kept.view());
@@ -175,7 +175,7 @@ void SightingReader::add_pause(const PauseSeen& pause) {
   seen_.pauses.push_back({FabricTime::from_ns(pause.t.ns()), pause.port, pause.quanta});
 }
 
-void SightingReader::add(NodeId node, const PacketRecord& record) {
+void SightingReader::add(NodeId node, bool is_host, const PacketRecord& record) {
   if (!record.frame) return;
   ++seen_.counters.records;
   if (record.queue == QueueClass::kPause) {
@@ -184,20 +184,26 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
     if (arrived) keep_pause({node, record.port}, record.t, record.frame.bytes());
     return;
   }
-  const bool host = topology_.node(node).role == NodeRole::kHost;
+  const bool out = record.direction == Direction::kEgress;
+  if (!is_host && record.event == PacketEvent::kPassed) {
+    ++seen_.counters.passing;
+    if (out && keeps_crossings_) {
+      keep_crossing({node, record.port}, record.t, seen_part(record.frame));
+    }
+    return;
+  }
+  keep_frame(node, is_host, record);
+}
+
+/// At a host, or where it ends or loses its payload.
+void SightingReader::keep_frame(NodeId node, bool is_host, const PacketRecord& record) {
   const bool out = record.direction == Direction::kEgress;
   Sighting s;
   if (record.event == PacketEvent::kDropped) {
     s.kind = out ? Kind::kDropOut : Kind::kDropIn;
     s.cause = record.cause;
-  } else if (host) {
-    s.kind = out ? Kind::kEgress : Kind::kIngress;
-  } else if (record.event == PacketEvent::kTrimmed) {
-    s.kind = Kind::kTrimmedHere;
   } else {
-    ++seen_.counters.passing;
-    if (out) keep_crossing({node, record.port}, record.t, seen_part(record.frame));
-    return;
+    s.kind = !is_host ? Kind::kTrimmedHere : out ? Kind::kEgress : Kind::kIngress;
   }
   if (seen_.frames.size() >= kMaxSightings) return note_no_room(record.t);
   CutFrame kept;
@@ -206,7 +212,7 @@ void SightingReader::add(NodeId node, const PacketRecord& record) {
     ++seen_.counters.not_mrc;
     if (record.event == PacketEvent::kDropped) {
       count_drop({node, record.port}, out, record.cause, kept);
-    } else if (error == ParseError::kNotMrcPort && host) {
+    } else if (error == ParseError::kNotMrcPort && is_host) {
       keep_datagram(kept, node, out, FabricTime::from_ns(record.t.ns()),
                     record.frame.modelled_size().value);
     }

@@ -24,7 +24,9 @@ namespace mrclab::analysis {
 class SightingReader {
  public:
   /// `topology` outlives it.
-  explicit SightingReader(const Topology& topology) : topology_(topology) {}
+  explicit SightingReader(const Topology& topology)
+      : topology_(topology),
+        keeps_crossings_(topology.routing.is_fare() || topology.lossless.adaptive) {}
 
   /// Reads a whole file and returns its seal, if it has one that fits. A broken tail is a note,
   /// what came before it counts. Throws CaptureError when the file cannot be opened at all.
@@ -34,7 +36,11 @@ class SightingReader {
   void add(CaptureReader& reader, const SideBySide& side_by_side = {});
   /// The same from a node that is watched. Rounds to nanoseconds and reads no more of a frame than
   /// a capture has, so that both feeds end in the same history.
-  void add(NodeId node, const PacketRecord& record);
+  void add(NodeId node, const PacketRecord& record) {
+    add(node, topology_.node(node).role == NodeRole::kHost, record);
+  }
+  /// For who has looked up already what the node is.
+  void add(NodeId node, bool is_host, const PacketRecord& record);
 
   /// A pause frame that a record shows; captures may have it as well.
   void add_pause(const PauseSeen& pause);
@@ -56,6 +62,7 @@ class SightingReader {
   Kind kind_of(const CaptureRecord& record, const CapturePlace& place, const RecordNote& note,
                uint32_t source) const;
   void read_record(const CaptureRecord& record, const CapturePlace& place);
+  void keep_frame(NodeId node, bool is_host, const PacketRecord& record);
   std::optional<Hosts> hosts_of(const FrameView& packet);
   std::optional<uint32_t> host_of(const Ipv6Address& address);
   void keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_t original_length);
@@ -75,6 +82,7 @@ class SightingReader {
   };
 
   const Topology& topology_;
+  bool keeps_crossings_;                    ///< switches choose ways, which headers do not name
   std::array<KnownHost, 256> known_hosts_;  ///< by the last byte of the address
   RcMessagesSeen rc_messages_{topology_.pmtu};
   Sightings seen_;

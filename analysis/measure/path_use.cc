@@ -14,22 +14,56 @@ constexpr uint64_t kExpectedUses = 3;
 /// Captures have nanoseconds: a frame that starts at the instant of a heal may seem to start
 /// before.
 constexpr FabricTime kCaptureResolution = FabricTime::from_ns(1);
+constexpr uint32_t kNoWay = FlatIndex::kNone;
 
 }  // namespace
 
 PathUsage::PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
                      FabricTime end)
-    : topology_(topology), history_(history), base_rtt_(base_rtt), end_(end) {
+    : topology_(topology),
+      history_(history),
+      base_rtt_(base_rtt),
+      end_(end),
+      ways_of_flow_(history.flows().size()) {
+  FlatIndex known(history.attempts().size());
   for (const Attempt& t : history.attempts()) {
+    const uint32_t number = way_of(known, history.packets()[t.packet].flow, t.ev);
+    if (number == kNoWay) continue;
+    Way& way = ways_[number];
+    way.first_start = std::min(way.first_start, t.start);
+    if (t.fate == Fate::kDelivered) {
+      way.last_delivered = std::max(way.last_delivered.value_or(t.start), t.start);
+    }
     if (t.attempt > 0 || !t.start_seen || t.start >= end) continue;
-    const uint32_t number = history.packets()[t.packet].flow;
-    const Flow& flow = history.flows()[number];
-    const auto path = built_path(topology, flow.source, flow.destination, t.ev);
-    if (!path) continue;
-    uses_.push_back({t.start, number, *path, t.lost(), !path_of(t.ev)->named()});
+    uses_.push_back({t.start, number, t.lost()});
   }
   std::stable_sort(uses_.begin(), uses_.end(),
                    [](const Use& a, const Use& b) { return a.start < b.start; });
+}
+
+/// Its number, kNoWay if the fabric has no such path. `known` has a number more than that, zero for kNoWay.
+uint32_t PathUsage::way_of(FlatIndex& known, uint32_t flow, EntropyValue ev) {
+  const uint64_t key = uint64_t{flow} << 32 | ev.value;
+  if (const uint32_t found = known.find(key); found != FlatIndex::kNone) return found - 1;
+  const Flow& ends = history_.flows()[flow];
+  const auto path = built_path(topology_, ends.source, ends.destination, ev);
+  const uint32_t number = path ? static_cast<uint32_t>(ways_.size()) : kNoWay;
+  known.find_or_add(key, number + 1);
+  if (!path) return kNoWay;
+  ways_.push_back({flow, *path, !path_of(ev)->named(), FabricTime::never(), std::nullopt});
+  ways_of_flow_[flow].push_back(number);
+  return number;
+}
+
+template <class UseWay>
+void PathUsage::for_each_way_over(const WireMatcher& matcher, UseWay&& use) const {
+  for (uint32_t flow = 0; flow < ways_of_flow_.size(); ++flow) {
+    const Flow& ends = history_.flows()[flow];
+    if (ways_of_flow_[flow].empty() || !matcher.reachable(ends.source, ends.destination)) continue;
+    for (const uint32_t number : ways_of_flow_[flow]) {
+      if (matcher.crosses(ends.source, ends.destination, ways_[number].path)) use(number);
+    }
+  }
 }
 
 FaultMeasurement PathUsage::measure(const FaultSpan& fault) const {
@@ -58,14 +92,20 @@ void PathUsage::measure_impairment(const Impairment& impairment, FaultMeasuremen
   auto use = std::lower_bound(uses_.begin(), uses_.end(), from,
                               [](const Use& u, FabricTime t) { return u.start < t; });
   std::vector<FlowCount> counts(history_.flows().size());
+  std::vector<bool> over(ways_.size()), flow_over(counts.size());
+  for_each_way_over(matcher, [&](uint32_t way) {
+    over[way] = true;
+    flow_over[ways_[way].flow] = true;
+  });
   for (; use != uses_.end() && use->start < until; ++use) {
-    const Flow& flow = history_.flows()[use->flow];
-    bool on_wire = matcher.crosses(flow.source, flow.destination, use->path);
+    const Way& way = ways_[use->way];
+    if (!flow_over[way.flow]) continue;  // it has no use of the wire, so nothing of it counts
+    bool on_wire = over[use->way];
     // A T0 may have taken an uplink out of its group, to a T1 that is down: only what was lost
     // there went there for sure.
-    const bool maybe = use->hashed && matcher.between_switches() && use->start >= impairment.from;
+    const bool maybe = way.hashed && matcher.between_switches() && use->start >= impairment.from;
     if (maybe) on_wire = on_wire && use->lost;
-    FlowCount& count = counts[use->flow];
+    FlowCount& count = counts[way.flow];
     if (use->start < impairment.from) {
       ++count.before;
       count.before_on_wire += on_wire ? 1 : 0;
@@ -137,33 +177,41 @@ bool PathUsage::control_on(const WireMatcher& matcher, FabricTime from, FabricTi
   return false;
 }
 
-/// A wire that carried data or SACKs before is usable again when anything crosses it after the last
-/// heal. A probe counts, because a value that returns as a backup carries nothing else.
-PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
-                                        FabricTime last_up) const {
-  const WireMatcher matcher(topology_, wire);
-  bool data_before = false, data_after = false;
+/// How often something was sent from then on that may have crossed the wire.
+uint64_t PathUsage::chances_of(const WireMatcher& matcher, FabricTime from) const {
   uint64_t chances = 0;
   for (const Attempt& t : history_.attempts()) {
+    if (t.start < from) continue;
     const Flow& flow = history_.flows()[history_.packets()[t.packet].flow];
     if (!matcher.reachable(flow.source, flow.destination)) continue;
     const auto path = built_path(topology_, flow.source, flow.destination, t.ev);
     const bool on_wire = path && matcher.crosses(flow.source, flow.destination, *path);
     // A flow of RC sends nothing elsewhere, and what goes elsewhere is no chance for this wire.
     const std::optional<Path> named = path_of(t.ev);
-    const bool may_cross = on_wire || !named || named->chosen != Chosen::kByFlow;
-    chances += t.start >= last_up && may_cross ? 1 : 0;
-    if (!on_wire) continue;
-    data_before = data_before || t.start < first_down;
-    data_after = data_after || (t.start >= last_up && t.fate == Fate::kDelivered);
-    if (data_before && data_after) return Regained::kYes;
+    chances += on_wire || !named || named->chosen != Chosen::kByFlow ? 1 : 0;
   }
+  return chances;
+}
+
+/// A wire that carried data or SACKs before is usable again when anything crosses it after the last
+/// heal. A probe counts, because a value that returns as a backup carries nothing else.
+PathUsage::Regained PathUsage::regained(WireId wire, FabricTime first_down,
+                                        FabricTime last_up) const {
+  const WireMatcher matcher(topology_, wire);
+  bool data_before = false, data_after = false;
+  for_each_way_over(matcher, [&](uint32_t number) {
+    const Way& way = ways_[number];
+    data_before = data_before || way.first_start < first_down;
+    data_after = data_after || (way.last_delivered && *way.last_delivered >= last_up);
+  });
+  if (data_before && data_after) return Regained::kYes;
   const bool control_before = control_on(matcher, FabricTime::zero(), first_down, false);
   if (!data_before && !control_before) return Regained::kNotUsedBefore;
   if (last_up >= end_) return Regained::kNo;
   // What arrives within a round trip of the heal may have crossed the wire before.
   if (control_on(matcher, last_up + base_rtt_, end_, true)) return Regained::kYes;
-  const bool enough = data_before && chances >= kExpectedUses * matcher.paths();
+  const bool enough =
+      data_before && chances_of(matcher, last_up) >= kExpectedUses * matcher.paths();
   return enough ? Regained::kNo : Regained::kNobodySent;
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/capture/flat_index.h"
 #include "analysis/history/fault_span.h"
 #include "analysis/history/packet_history.h"
 #include "analysis/measure/wire_matcher.h"
@@ -45,7 +46,9 @@ struct FaultMeasurement {
   std::vector<WireId> unjudged;    ///< those that nothing crossed again, but too little was sent
 };
 
-/// First transmissions ordered by the instant at which they start to leave. References outlive it.
+/// First transmissions ordered by the instant at which they start to leave; and of each way that a flow took when it was
+/// first and last of use, so that a wire is judged by the ways over it and not by all packets once more. References
+/// outlive it.
 class PathUsage {
  public:
   PathUsage(const Topology& topology, const PacketHistory& history, FabricTime base_rtt,
@@ -53,12 +56,18 @@ class PathUsage {
   FaultMeasurement measure(const FaultSpan& fault) const;
 
  private:
-  struct Use {
-    FabricTime start;
+  /// One entropy value of one flow.
+  struct Way {
     uint32_t flow = 0;
     Path path;
+    bool hashed = false;  ///< `path` is what a T0 with all its uplinks would have chosen
+    FabricTime first_start = FabricTime::never();  ///< of all attempts
+    std::optional<FabricTime> last_delivered;      ///< when the last attempt that arrived started
+  };
+  struct Use {
+    FabricTime start;
+    uint32_t way = 0;
     bool lost = false;
-    bool hashed = false;  ///< the path is what a T0 with all its uplinks would have chosen
   };
   struct FlowCount {
     uint32_t before = 0, before_on_wire = 0;  // in the 20 RTT before the impairment
@@ -75,6 +84,11 @@ class PathUsage {
   void judge_flow(uint32_t flow, const FlowCount& count, const Impairment& impairment,
                   uint32_t paths, FaultMeasurement& result) const;
   Regained regained(WireId wire, FabricTime first_down, FabricTime last_up) const;
+  uint32_t way_of(FlatIndex& known, uint32_t flow, EntropyValue ev);
+  /// Calls `use` with the number of each way over the wire.
+  template <class UseWay>
+  void for_each_way_over(const WireMatcher& matcher, UseWay&& use) const;
+  uint64_t chances_of(const WireMatcher& matcher, FabricTime from) const;
   bool control_on(const WireMatcher& matcher, FabricTime from, FabricTime until, bool probes) const;
 
   const Topology& topology_;
@@ -82,6 +96,8 @@ class PathUsage {
   FabricTime base_rtt_;
   FabricTime end_;
   std::vector<Use> uses_;
+  std::vector<Way> ways_;
+  std::vector<std::vector<uint32_t>> ways_of_flow_;
 };
 
 }  // namespace mrclab::analysis

@@ -13,7 +13,9 @@
 namespace mrclab::endpoint {
 
 struct HostConfig {
-  TransportProfile transport;            ///< make_profile("lab", topology)
+  TransportProfile transport;  ///< make_profile("lab", topology)
+  /// This HostConfig outlives its hosts, which then have `transport` in common: for a caller that makes many.
+  bool transport_stays = false;
   std::vector<WorkloadSpec> workloads;   ///< the whole scenario's: every host is given the same
   FabricTime end = FabricTime::never();  ///< no application starts new work from here on
   /// Must outlive the host; null: the paths of the topology.

@@ -34,7 +34,7 @@ const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 /// Queue pairs first, then the applications that use them; the device is the last application.
 HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     : host_(environment, config.transport, config.paths, config.payload_elided, config.payload_lent,
-            config.contents != nullptr),
+            config.contents != nullptr, config.transport_stays),
       ports_(host_),
       checks_(host_),
       receiving_(host_),

@@ -3,6 +3,7 @@
 // counters. HostImpl owns it; each part keeps a reference.
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -17,13 +18,16 @@
 namespace mrclab::endpoint {
 
 struct HostShared {
-  /// `paths`: null for the paths of the topology; it outlives the host.
+  /// `paths`: null for the paths of the topology; it outlives the host. `transport` does so, too, if it
+  /// `is_common` to hosts; else the host keeps a copy.
   HostShared(const NodeEnvironment& node_environment, const TransportProfile& transport,
-             const PathMapper* mapper, bool elided, bool lent, bool stays = false)
+             const PathMapper* mapper, bool elided, bool lent, bool stays = false,
+             bool is_common = false)
       : environment(node_environment),
         topology(environment.topology),
         self(topology.node(environment.self).index),
-        profile(transport),
+        own_profile(is_common ? nullptr : std::make_unique<const TransportProfile>(transport)),
+        profile(is_common ? transport : *own_profile),
         topology_paths(topology, environment.self),
         paths(mapper != nullptr ? *mapper : topology_paths),
         maker(environment.frames, paths, self,
@@ -43,8 +47,9 @@ struct HostShared {
 
   const NodeEnvironment environment;
   const Topology& topology;
-  const uint32_t self;  ///< number of this host
-  const TransportProfile profile;
+  const uint32_t self;                                        ///< number of this host
+  const std::unique_ptr<const TransportProfile> own_profile;  ///< null: others have it as well
+  const TransportProfile& profile;
   const TopologyPaths topology_paths;
   const PathMapper& paths;
   PacketMaker maker;

@@ -68,14 +68,6 @@ bool NicPorts::notice(PortId port) {
   return true;
 }
 
-uint32_t NicPorts::unpaused() const {
-  uint32_t ports = 0;
-  for (uint32_t p = 0; p < ports_.size(); ++p) {
-    if (!ports_[p].nic.is_paused(host_.now)) ports |= 1u << p;
-  }
-  return ports;
-}
-
 bool NicPorts::take_pause(uint32_t port, const Frame& frame) {
   const std::optional<uint16_t> quanta = lossless_quanta(frame.bytes());
   if (!quanta) return false;

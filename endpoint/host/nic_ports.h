@@ -45,8 +45,8 @@ class NicPorts {
   }
   [[gnu::flatten]] void start_data(uint32_t port, Frame&& frame, FrameSink& out,
                                    QueueClass queue = QueueClass::kData);
-  /// Bits: the ports at which RoCE's data may be started, as far as pauses go.
-  uint32_t unpaused() const;
+  /// Does a pause hold RoCE's data back there?
+  bool is_paused(uint32_t port) const { return ports_[port].nic.is_paused(host_.now); }
   /// A pause frame came in at `port`; false if it is none about RoCE's data.
   bool take_pause(uint32_t port, const Frame& frame);
   /// Sends so many quanta to the switches at all ports that have a carrier.

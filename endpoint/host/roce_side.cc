@@ -241,7 +241,9 @@ RcQueuePair& RoceSide::next_of_port(uint32_t place) {
 
 bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent) {
   const RcQueuePair& asked = queue_pairs_[place];
-  if (asked.id.looped || (ports & ports_.unpaused() & 1u << asked.id.port) == 0) return false;
+  if (asked.id.looped || (ports & 1u << asked.id.port) == 0 || ports_.is_paused(asked.id.port)) {
+    return false;
+  }
   RcQueuePair& qp = asked.ready(host_.now) ? next_of_port(place) : queue_pairs_[place];
   std::optional<RcReply> reply;
   const std::optional<RcPacket> packet = qp.next_packet(host_.now, reply);

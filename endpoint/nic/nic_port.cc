@@ -34,34 +34,43 @@ FabricTime NicPort::start_control(FabricTime now, FrameSink& out) {
 }
 
 FabricTime NicPort::pause_for(uint16_t quanta, FabricTime now) {
-  ++(quanta > 0 ? xoff_received_ : xon_received_);
-  paused_.set(now + pause_time(quanta, out_wire.rate()), now);
-  return paused_.until();
+  Pauses& pauses = pausing();
+  ++(quanta > 0 ? pauses.xoff_received : pauses.xon_received);
+  pauses.clock.set(now + pause_time(quanta, out_wire.rate()), now);
+  return pauses.clock.until();
 }
 
 FabricTime NicPort::start_pause(FabricTime now, FrameSink& out) {
-  ++(lossless_quanta(pause_.bytes()).value_or(0) > 0 ? xoff_sent_ : xon_sent_);
-  return start_frame(std::move(pause_), QueueClass::kPause, now, out);
+  Pauses& pauses = pausing();
+  const bool stops = lossless_quanta(pauses.frame.bytes()).value_or(0) > 0;
+  ++(stops ? pauses.xoff_sent : pauses.xon_sent);
+  return start_frame(std::move(pauses.frame), QueueClass::kPause, now, out);
 }
 
 PortPauses NicPort::pauses(FabricTime now) const {
   PortPauses account;
   account.port = environment_.topology.port({environment_.self, id_}).name;
   account.priority = kLosslessPriority;
-  account.xoff_sent = xoff_sent_;
-  account.xon_sent = xon_sent_;
-  account.xoff_received = xoff_received_;
-  account.xon_received = xon_received_;
-  account.stands = paused_.in_force(now);
-  account.stood = paused_.stood(now);
+  if (!pauses_) return account;
+  account.xoff_sent = pauses_->xoff_sent;
+  account.xon_sent = pauses_->xon_sent;
+  account.xoff_received = pauses_->xoff_received;
+  account.xon_received = pauses_->xon_received;
+  account.stands = pauses_->clock.in_force(now);
+  account.stood = pauses_->clock.stood(now);
   return account;
+}
+
+void NicPort::end_pauses(FabricTime now) {
+  if (!pauses_) return;
+  pauses_->frame = {};
+  pauses_->clock.set(now, now);
 }
 
 void NicPort::set_carrier(bool up, FabricTime now) {
   carrier_ = up;
   copy_ = {};
-  pause_ = {};
-  paused_.set(now, now);
+  end_pauses(now);
 }
 
 FabricTime NicPort::start_copy(FabricTime now, FrameSink& out) {
@@ -97,8 +106,7 @@ void NicPort::set_avoided(bool avoided, FabricTime now) {
 void NicPort::power_off(FabricTime now) {
   drop_control(DropCause::kHostDown, now);
   copy_ = {};
-  pause_ = {};
-  paused_.set(now, now);
+  end_pauses(now);
 }
 
 void NicPort::drop_control(DropCause cause, FabricTime now) {

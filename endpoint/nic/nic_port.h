@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "fabric/base/fifo.h"
@@ -39,13 +40,13 @@ class NicPort {
   FabricTime start_copy(FabricTime now, FrameSink& out);
 
   /// A pause frame goes before everything else; it takes the place of one that has not been sent yet.
-  bool has_pause() const { return static_cast<bool>(pause_); }
-  void put_pause(Frame frame) { pause_ = std::move(frame); }
+  bool has_pause() const { return pauses_ && pauses_->frame; }
+  void put_pause(Frame frame) { pausing().frame = std::move(frame); }
   FabricTime start_pause(FabricTime now, FrameSink& out);
   /// The switch has paused RoCE's data for so many quanta, bit times of the rate as it is
   /// now; 0 ends it. Returns until when.
   FabricTime pause_for(uint16_t quanta, FabricTime now);
-  bool is_paused(FabricTime now) const { return paused_.in_force(now); }
+  bool is_paused(FabricTime now) const { return pauses_ && pauses_->clock.in_force(now); }
   /// The part of the port's account that is kept here.
   PortPauses pauses(FabricTime now) const;
 
@@ -82,6 +83,17 @@ class NicPort {
   EgressWire out_wire;
 
  private:
+  /// Only ports that were told to stop, or told so, have this.
+  struct Pauses {
+    Frame frame;       ///< to be sent
+    PauseClock clock;  ///< of RoCE's data here
+    uint64_t xoff_sent = 0, xon_sent = 0, xoff_received = 0, xon_received = 0;
+  };
+  Pauses& pausing() {
+    if (!pauses_) pauses_ = std::make_unique<Pauses>();
+    return *pauses_;
+  }
+  void end_pauses(FabricTime now);
   FabricTime start_frame(Frame&& frame, QueueClass queue, FabricTime now, FrameSink& out) {
     return send(std::move(frame), queue, false, now, out);
   }
@@ -95,9 +107,8 @@ class NicPort {
   uint64_t control_lead_ =
       0;  ///< bytes that control was sent ahead of its part since the port was idle
   FabricTime busy_until_;
-  Frame copy_, pause_;
-  PauseClock paused_;
-  uint64_t xoff_sent_ = 0, xon_sent_ = 0, xoff_received_ = 0, xon_received_ = 0;
+  Frame copy_;
+  std::unique_ptr<Pauses> pauses_;
   QueueClass copy_queue_ = QueueClass::kNone;
   bool carrier_ = true;
   bool avoided_ = false;

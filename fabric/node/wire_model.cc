@@ -50,7 +50,13 @@ void IngressWire::forget_before(FabricTime horizon) {
   outages_->erase(outages_->begin(), kept);
 }
 
-EgressWire::EgressWire(const Site& site) : site_(site) {
+EgressWire::EgressWire(const Site& site)
+    : propagation_(site.propagation),
+      seed_(site.seed),
+      from_(site.from.node),
+      from_port_(static_cast<uint16_t>(site.from.port.value)),
+      plane_(static_cast<uint16_t>(site.plane)),
+      dscps_(site.dscps) {
   assert(site.rate.bps > 0);
   take_rate(site.rate);
 }
@@ -61,7 +67,10 @@ void EgressWire::take_rate(BitRate rate) {
 }
 
 EgressWire::Trouble& EgressWire::trouble() {
-  if (trouble_ == nullptr) trouble_ = std::make_unique<Trouble>();
+  if (trouble_ == nullptr) {
+    trouble_ = std::make_unique<Trouble>();
+    trouble_->built = rate_;
+  }
   return *trouble_;
 }
 
@@ -87,11 +96,12 @@ void EgressWire::set(const WireCodewords& codewords) {
 }
 
 void EgressWire::set(const WireRate& rate) {
-  take_rate(rate.rate.bps == 0 ? site_.rate : std::min(rate.rate, site_.rate));
+  const BitRate built = trouble().built;
+  take_rate(rate.rate.bps == 0 ? built : std::min(rate.rate, built));
 }
 
 uint64_t EgressWire::random(DrawPurpose purpose, uint64_t number) const {
-  return draw(site_.seed, site_.from.node, site_.from.port, purpose, number);
+  return draw(seed_, from_, PortId{from_port_}, purpose, number);
 }
 
 bool EgressWire::happens(DrawPurpose purpose, uint64_t number, Probability p) const {
@@ -100,7 +110,7 @@ bool EgressWire::happens(DrawPurpose purpose, uint64_t number, Probability p) co
 
 WireFate EgressWire::decide(const Frame& frame, FabricTime end, bool is_copy) {
   Trouble& t = *trouble_;
-  WireFate fate{DropCause::kNone, site_.propagation, false};
+  WireFate fate{DropCause::kNone, propagation_, false};
   if (t.dark) {
     fate.lost = DropCause::kWireDown;
     return fate;
@@ -138,8 +148,7 @@ bool EgressWire::loses(const Frame& frame, uint64_t number) {
   std::vector<Trouble::Loss>& losses = trouble_->losses;
   if (losses.empty()) return false;
   const std::optional<EntropyValue> ev =
-      losses.back().what.one_ev ? ev_of_data_frame(frame.bytes(), site_.plane, site_.dscps)
-                                : std::nullopt;
+      losses.back().what.one_ev ? ev_of_data_frame(frame.bytes(), plane_, dscps_) : std::nullopt;
   for (Trouble::Loss& loss : losses) {
     if ((!loss.what.one_ev || ev == loss.what.ev) && takes(loss, number)) return true;
   }
@@ -166,7 +175,7 @@ bool EgressWire::takes(Trouble::Loss& loss, uint64_t number) const {
 /// The gap behind a frame is none of its bits. The code goes on at the link's own rate where a fault slows frames.
 bool EgressWire::in_lost_codeword(const Frame& frame, FabricTime end) const {
   constexpr Bytes kGap{12};
-  const CodewordClock clock(site_.rate, trouble_->codewords.code);
+  const CodewordClock clock(trouble_->built, trouble_->codewords.code);
   const Bytes length = frame.wire_length();
   const FabricTime start = end - serialization_time(length, rate_);
   const FabricTime last = start + serialization_time({length.value - kGap.value}, rate_);

@@ -92,7 +92,12 @@ class EgressWire {
   /// `rate` is never above the link's own: neighbours rely on how long the shortest frame takes.
   void set(const WireRate& rate);
 
-  const Site& site() const { return site_; }
+  Site site() const {
+    return {propagation_, trouble_ ? trouble_->built : rate_, seed_, from(), plane_, dscps_};
+  }
+  FabricTime propagation() const { return propagation_; }
+  uint64_t seed() const { return seed_; }
+  PortRef from() const { return {from_, PortId{from_port_}}; }
   BitRate rate() const { return rate_; }
   FabricTime end_of(Bytes wire_length, FabricTime start) const {
     if (byte_time_ == FabricTime::zero()) return start + serialization_time(wire_length, rate_);
@@ -103,7 +108,7 @@ class EgressWire {
   /// To be called once for each frame that starts; `end` is when its last bit leaves. A copy does not
   /// start once more.
   WireFate start_frame(const Frame& frame, FabricTime end, bool is_copy = false) {
-    if (is_sound()) return {DropCause::kNone, site_.propagation, false};
+    if (is_sound()) return {DropCause::kNone, propagation_, false};
     return decide(frame, end, is_copy);
   }
 
@@ -123,6 +128,7 @@ class EgressWire {
     WireDelay delay;
     WireDuplicates duplicates;
     bool dark = false;
+    BitRate built;            ///< the link's own rate
     uint64_t frames = 0;      ///< the number of the next one
     FabricTime last_arrival;  ///< arrival of the last frame that later ones must not overtake
   };
@@ -142,9 +148,15 @@ class EgressWire {
   /// How long the wire takes for a byte, if that is a whole number of picoseconds: then end_of() multiplies and need not
   /// divide. Zero if it is not.
   FabricTime byte_time_;
-  Site site_;
-  BitRate rate_;
+  FabricTime propagation_;
+  BitRate rate_;  ///< as faults leave it
+  // The rest of a Site, packed: large fabrics have millions of wires.
+  uint64_t seed_;
+  NodeId from_;
+  uint16_t from_port_, plane_;
+  DscpMap dscps_;
 };
+static_assert(sizeof(EgressWire) == 56);
 
 /// The EV of a data frame that leaves a port of `plane`, as switches and NICs can read it: the
 /// frame must be of the data class and with an inner UDP header, whose source port has the low half

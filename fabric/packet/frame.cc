@@ -1,17 +1,33 @@
 #include "fabric/packet/frame.h"
 
 #include <cassert>
-#include <limits>
 
 namespace mrclab {
+namespace {
+
+constexpr size_t kMostBytes = (1u << 15) - 1;  // FrameBuffer::size
+/// What a switch looks at then begins and ends within two cache lines, wherever the buffer begins.
+constexpr size_t kBufferAlignment = 16;
+
+size_t up_to(size_t size, size_t multiple) { return (size + multiple - 1) / multiple * multiple; }
+
+}  // namespace
 
 void Frame::give_back() { buffer_->pool->give_back(buffer_); }
 
 void Frame::resize(size_t size) {
   assert(size <= storage().size());
-  buffer_->size = static_cast<uint16_t>(size);
+  buffer_->size = static_cast<uint16_t>(size & kMostBytes);
   buffer_->modelled_size = buffer_->size;
   buffer_->content = 0;
+}
+
+void Frame::lend(const LentPayload& payload) {
+  buffer_->lends = payload.data != nullptr;
+  if (payload.data == nullptr) return;
+  assert(buffer_->pool->room_.lends);
+  std::memcpy(reinterpret_cast<std::byte*>(buffer_) + buffer_->pool->lent_at_, &payload,
+              sizeof payload);
 }
 
 Frame Frame::twin() const {
@@ -27,9 +43,11 @@ Frame Frame::twin() const {
 FramePool::FramePool(size_t limit, FrameRoom room)
     : limit_(limit),
       room_(room),
-      stride_((kFrameHeadBytes + room.frame + room.trailer + kCacheLine - 1) / kCacheLine *
-              kCacheLine) {
-  assert(room.frame + room.trailer <= std::numeric_limits<uint16_t>::max());
+      stride_(up_to(kFrameHeadBytes + room.frame + room.trailer, alignof(LentPayload))),
+      lent_at_(stride_) {
+  assert(room.frame + room.trailer <= kMostBytes);
+  if (room.lends) stride_ += sizeof(LentPayload);
+  stride_ = up_to(stride_, kBufferAlignment);
 }
 
 Frame FramePool::make(size_t size) {
@@ -42,7 +60,7 @@ Frame FramePool::make(size_t size) {
   auto* const buffer = new (take_free()) FrameBuffer;
   ++in_use_;
   buffer->pool = this;
-  buffer->size = static_cast<uint16_t>(size);
+  buffer->size = static_cast<uint16_t>(size & kMostBytes);
   buffer->modelled_size = buffer->size;
   return Frame(buffer);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Frames: the bytes of one Ethernet frame (no FCS, no time trailer) in a pooled buffer.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -22,12 +23,13 @@ inline constexpr size_t kTrailerReserve = 64;
 
 /// What the buffers of a pool hold.
 struct FrameRoom {
-  size_t frame = kFrameCapacity;     ///< bytes of the longest frame
+  size_t frame = kFrameCapacity;     ///< bytes of the longest frame, less than 32 KiB
   size_t trailer = kTrailerReserve;  ///< behind it
+  bool lends = true;  ///< a frame may have a payload that it does not hold (LentPayload)
 };
-/// For worlds that carry no payload: all headers of a write with immediate are 142 bytes, a SACK is
+/// For worlds that carry no payload: all headers of a write with immediate are 146 bytes, a SACK is
 /// 154; nothing is written behind them.
-inline constexpr FrameRoom kHeaderRoom{155, 0};
+inline constexpr FrameRoom kHeaderRoom{154, 0, false};
 
 /// The place of a payload that the frame does not copy: it lies between the headers that the
 /// frame holds and the pad and ICRC that whoever looks at them makes (fabric/packet/whole_frame.h).
@@ -40,24 +42,22 @@ struct LentPayload {
 class FramePool;
 
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
-/// with the first headers. With kFrameHeadBytes and kHeaderRoom a buffer takes three lines, of which a switch that
-/// has `content` looks at two.
+/// with the first headers. A frame under way takes 176 bytes with it where rooms are kHeaderRoom, and large fabrics have
+/// hundreds for each host. A lent payload is noted behind the room.
 struct FrameBuffer {
-  FramePool* pool = nullptr;      ///< returns here when its frame is destroyed
-  const uint8_t* lent = nullptr;  ///< see LentPayload, here and below
-  uint64_t content = 0;           ///< see Frame::content; 0: not set
-  uint32_t modelled_size = 0;     ///< bytes that the modelled hardware would carry (>= size)
-  uint32_t damage = 0;            ///< see Frame::damage
-  uint16_t size = 0;              ///< bytes present
-  uint16_t lent_size = 0;
-  bool lent_icrc = false;
+  FramePool* pool = nullptr;   ///< returns here when its frame is destroyed
+  uint64_t content = 0;        ///< see Frame::content; 0: not set
+  uint16_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
+  uint16_t damage = 0;         ///< see Frame::damage
+  uint16_t size : 15 = 0;      ///< bytes present
+  uint16_t lends : 1 = 0;      ///< it has a lent payload
 
   inline uint8_t* bytes();
 };
 /// Not its size: what would pad that belongs to the frame's bytes.
-inline constexpr size_t kFrameHeadBytes = offsetof(FrameBuffer, lent_icrc) + sizeof(bool);
-/// What a switch looks at, up to the end of the outer IPv6 header, and what a host looks at, all headers of MRC; both in
-/// whole cache lines.
+inline constexpr size_t kFrameHeadBytes = 22;
+static_assert(sizeof(FrameBuffer) == 24 && offsetof(FrameBuffer, damage) + 4 == kFrameHeadBytes);
+/// What a switch looks at, up to the end of the outer IPv6 header, and what a host looks at, all headers of MRC.
 inline constexpr size_t kSwitchedBytes = 128, kHeaderBytes = 192;
 inline uint8_t* FrameBuffer::bytes() { return reinterpret_cast<uint8_t*>(this) + kFrameHeadBytes; }
 
@@ -108,24 +108,27 @@ class Frame {
   /// Cuts or grows what is present; the modelled size follows. `size` <= the pool's room for frames. A lent
   /// payload stays.
   void resize(size_t size);
-  void set_modelled_size(Bytes size) { buffer_->modelled_size = static_cast<uint32_t>(size.value); }
+  /// At most 65,535 bytes, which no PMTU comes near.
+  void set_modelled_size(Bytes size) {
+    buffer_->modelled_size = static_cast<uint16_t>(std::min<uint64_t>(size.value, UINT16_MAX));
+  }
   /// For a frame whose payload is elided: the XOR over its wrong bits of their numbers plus one;
   /// zero: none. By it the receiver finds what an ICRC over the whole frame would find. Two
   /// flips of one bit cancel.
   uint32_t damage() const { return buffer_->damage; }
-  void add_damage(uint32_t bit) { buffer_->damage ^= bit + 1; }
-  void set_damage(uint32_t damage) { buffer_->damage = damage; }
+  void add_damage(uint32_t bit) { buffer_->damage ^= static_cast<uint16_t>(bit + 1); }
+  /// No frame has bits with numbers over 65,534.
+  void set_damage(uint32_t damage) {
+    buffer_->damage = static_cast<uint16_t>(std::min<uint32_t>(damage, UINT16_MAX));
+  }
   void repair() { set_damage(0); }
   /// The memory lies still until the frame has been read for the last time that counts: its sender may reuse
   /// it when the packet is acknowledged; of later copies only the headers count, which show them as duplicates.
-  void lend(const LentPayload& payload) {
-    buffer_->lent = payload.data;
-    buffer_->lent_size = payload.size;
-    buffer_->lent_icrc = payload.icrc;
-  }
-  LentPayload lent() const { return {buffer_->lent, buffer_->lent_size, buffer_->lent_icrc}; }
-  bool has_lent() const { return buffer_->lent != nullptr; }
-  void drop_payload() { buffer_->lent = nullptr; }
+  /// Its pool's room must allow that.
+  void lend(const LentPayload& payload);
+  inline LentPayload lent() const;
+  bool has_lent() const { return buffer_->lends; }
+  void drop_payload() { buffer_->lends = false; }
   /// A copy with the same bytes, lengths, damage and lent payload from the same pool; empty if the pool
   /// is exhausted.
   Frame twin() const;
@@ -142,7 +145,7 @@ class Frame {
 class FramePool {
  public:
   static constexpr size_t kLimit = 1u << 18;
-  /// A buffer has less than 64 KiB.
+  /// A frame has less than 32 KiB.
   explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
@@ -199,10 +202,19 @@ class FramePool {
   size_t free_buffers_ = 0;  // of both kinds
   size_t limit_;
   FrameRoom room_;
-  size_t stride_;  // bytes from one buffer to the next
+  size_t stride_;   // bytes from one buffer to the next
+  size_t lent_at_;  // bytes from the beginning of a buffer to its LentPayload
   size_t in_use_ = 0;
   uint64_t exhausted_ = 0;
 };
+
+inline LentPayload Frame::lent() const {
+  LentPayload payload;
+  if (!buffer_->lends) return payload;
+  std::memcpy(&payload, reinterpret_cast<const std::byte*>(buffer_) + buffer_->pool->lent_at_,
+              sizeof payload);
+  return payload;
+}
 
 inline std::span<uint8_t> Frame::storage() {
   return {buffer_->bytes(), buffer_->pool->room_.frame + buffer_->pool->room_.trailer};

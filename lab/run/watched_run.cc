@@ -5,23 +5,38 @@
 #include <optional>
 
 #include "analysis/history/evidence.h"
+#include "fabric/history/history.h"
 #include "lab/run/held_simulation.h"
-#include "lab/run/watched_node.h"
-#include "netio/record/run_recorder.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
 namespace {
 
+/// Of a node nothing is kept but the digest of its history and what the judge keeps.
+class JudgedNode : public NodeObserver {
+ public:
+  JudgedNode(const Topology& topology, NodeId node, FabricTime end, NodeObserver& judge)
+      : history_(topology, node, end), judge_(judge) {}
+  void packet(const PacketRecord& record) override {
+    history_.packet(record);  // which leaves the hash of the content with the frame, for the judge
+    judge_.packet(record);
+  }
+  void event(const EventRecord& record) override { judge_.event(record); }
+  void window(const WindowRecord& record) override { judge_.window(record); }
+  const HistoryDigest& history() const { return history_; }
+
+ private:
+  HistoryDigest history_;
+  NodeObserver& judge_;
+};
+
 /// Until its end, everything into `evidence`.
 WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
   const Topology& topology = scenario.topology;
-  std::deque<netio::RunRecorder> recorders;  // by node, for the digest alone
-  std::deque<WatchedNode> watched;
+  std::deque<JudgedNode> watched;  // by node
   for (const NodeSite& site : topology.nodes) {
-    recorders.emplace_back(topology, site.id, scenario.stop(), nullptr, false, nullptr);
-    watched.emplace_back(recorders.back(), evidence.observer(site.id));
+    watched.emplace_back(topology, site.id, scenario.stop(), evidence.observer(site.id));
   }
   WorldOutcome outcome;
   {
@@ -38,8 +53,8 @@ WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
     outcome.jobs = simulation.jobs();
   }
   evidence.finish();
-  for (const netio::RunRecorder& recorder : recorders) {
-    const auto streams = recorder.history().reported();
+  for (const JudgedNode& node : watched) {
+    const auto streams = node.history().reported();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }
   return outcome;

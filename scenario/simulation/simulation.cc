@@ -19,6 +19,7 @@ endpoint::HostConfig host_config(const Scenario& scenario,
                                  endpoint::StreamContents* contents) {
   endpoint::HostConfig config;
   config.transport = endpoint::make_profile(scenario.transport, scenario.topology);
+  config.transport_stays = true;  // it is a member of the Simulation
   config.workloads = scenario.workload;
   config.end = scenario.end;
   config.payload_elided = scenario.payload_elided;

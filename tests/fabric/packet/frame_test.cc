@@ -92,6 +92,37 @@ TEST_CASE(
   frame.set_modelled_size({4238});
   CHECK(frame.wire_length() == Bytes{4262});
   CHECK(headers.memory().value * 20 < whole.memory().value);
+  CHECK(headers.memory() ==
+        Bytes{64 * 176});  // frames under way are most of what a large fabric takes
+}
+
+TEST_CASE("a frame keeps its bytes, lengths, damage and lent payload apart, also the largest") {
+  FramePool pool(64, {.frame = 1001, .trailer = 3});
+  std::vector<uint8_t> payload(4000, 7);
+  Frame first = pool.make(1001), second = pool.make(1);
+  std::fill(first.storage().begin(), first.storage().end(), uint8_t{0xFF});
+  first.lend({payload.data(), 4000, true});
+  first.set_modelled_size({5001});
+  first.add_damage(8 * 4352 - 1);
+  CHECK(first.size() == 1001);
+  CHECK(first.modelled_size() == Bytes{5001});
+  CHECK(first.damage() == 8 * 4352);
+  CHECK(first.has_lent());
+  CHECK(first.lent().data == payload.data());
+  CHECK(first.lent().size == 4000);
+  CHECK(first.lent().icrc);
+  CHECK(first.storage().back() == 0xFF);
+  CHECK_FALSE(second.has_lent());
+  CHECK(second.lent().data == nullptr);
+  const Frame twin = first.twin();
+  CHECK(twin.lent().data == payload.data());
+  CHECK(twin.damage() == first.damage());
+  first.resize(1);
+  CHECK(first.has_lent());
+  first.drop_payload();
+  CHECK_FALSE(first.has_lent());
+  first.set_modelled_size({1'000'000});
+  CHECK(first.modelled_size() == Bytes{65535});
 }
 
 TEST_CASE("a frame that goes to another thread's pool is counted and given back there") {
