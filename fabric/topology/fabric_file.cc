@@ -141,6 +141,13 @@ void refuse_host_count(const YamlValue& document) {
   hosts->fail_expecting("\"hosts_per_t0: 4\" (with \"t0: 4\" these are 16 hosts) in place of it");
 }
 
+/// A scenario has its fabric below a key: nothing else of it need be complained of.
+void refuse_scenario(const YamlValue& document) {
+  if (document.is_map() && document.get("fabric") && !document.get("planes")) {
+    document.fail_at_key("fabric", "a scenario", "a fabric, such as the one below this key");
+  }
+}
+
 }  // namespace
 
 void require_tenants(const YamlValue& map, const Topology& topology) {
@@ -175,6 +182,7 @@ std::string to_yaml(const FabricShape& shape, size_t indent) {
 }
 
 FabricShape parse_fabric(const YamlValue& document, uint64_t max_nodes) {
+  refuse_scenario(document);
   Mistakes mistakes;
   const bool listed = mistakes.go_on([&] { refuse_host_count(document); });
   mistakes.go_on(

@@ -303,6 +303,8 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
         "dashes");
   CHECK(error_of("name: x\nplanes: 1\nt0: 1\nhosts_per_t0: 1\n") ==
         "f.yaml:1:1: found no \"t1\": expected \"t1: ...\"");
+  CHECK(error_of("name: x\nfabric: octet\nseed: 1\nend: 1ms\n") ==
+        "f.yaml:2:1: found a scenario: expected a fabric, such as the one below this key");
   CHECK(error_of("- a\n") == "f.yaml:1:1: found a list: expected a map (key: value)");
 }
 
