@@ -7,7 +7,8 @@
 
 namespace mrclab::endpoint {
 
-JobPlan::JobPlan(job::PlannedJob job) : planned(std::move(job)), program(planned.graph, planned.sites) {
+JobPlan::JobPlan(job::PlannedJob job)
+    : planned(std::move(job)), program(planned.graph, planned.sites) {
   std::map<std::pair<uint32_t, uint32_t>, JobPair> found;
   for (uint32_t i = 0; i < program.graph().ops().size(); ++i) {
     const job::Op& op = program.graph().op(i);

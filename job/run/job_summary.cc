@@ -53,12 +53,17 @@ std::pair<uint32_t, uint64_t> rounds_and_bytes(const Op& op, uint32_t ranks) {
   return {0, 0};  // it has no bytes that a rate could matter to
 }
 
-std::vector<LatencyBound> latency_bound_of(const OpGraph& job, const IdealNetwork& network) {
+std::vector<LatencyBound> latency_bound_of(const OpGraph& job, const IdealNetwork& network,
+                                           const RankSites& sites) {
   std::map<std::string, LatencyBound> by_name;
   for (const Op& op : job.ops()) {
     if (op.kind != OpKind::kCollective) continue;
     const std::vector<uint32_t>& ranks = job.groups()[op.group].ranks;
     if (op.rank != ranks.front() || ranks.size() < 2) continue;
+    const bool is_local = std::all_of(ranks.begin(), ranks.end(), [&](uint32_t rank) {
+      return sites.is_shared(rank, ranks.front());
+    });
+    if (is_local) continue;  // no network
     const auto [rounds, bytes] = rounds_and_bytes(op, static_cast<uint32_t>(ranks.size()));
     const FabricTime waiting = network.latency * rounds;
     const FabricTime sending = serialization_time({bytes}, network.rate);
@@ -105,7 +110,7 @@ JobSummary summary_of(const OpGraph& job, const IdealNetwork& network, const Ran
   summary.operations = job.ops().size();
   summary.network = network;
   summary.exchanges = exchanges_of(job);
-  summary.latency_bound = latency_bound_of(job, network);
+  summary.latency_bound = latency_bound_of(job, network, sites);
   const JobProgram program(job, sites);
   std::vector<FabricTime> computing(job.ranks());
   std::vector<uint64_t> sent(job.ranks());

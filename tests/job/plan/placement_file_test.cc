@@ -9,6 +9,7 @@
 #include "job/plan/job_keys.h"
 #include "job/plan/plan_job.h"
 #include "job/run/ideal_run.h"
+#include "job/run/job_summary.h"
 #include "tests/support/errors.h"
 #include "tests/support/fabrics.h"
 #include "tests/support/times.h"
@@ -102,6 +103,15 @@ TEST_CASE("ranks of one host share its NIC, and copy to each other without it") 
   CHECK(shared_time("[h0, h1, h0, h1]") == ns(2200));
   CHECK(shared_time("{hosts: h0, slots: 2}") == ns(0));
   CHECK(shared_time("{hosts: h0, slots: 2}", ", local: {rate: 16Gb/s, latency: 10ns}") == ns(510));
+  const PlannedJob pairs = plan_job(
+      placed_entry(
+          "{hosts: [h0, h1], slots: 2}, groups: {tp: 2, dp: 2}",
+          "[{t: {all_reduce: {group: tp, size: 8B}}}, {d: {all_reduce: {group: dp, size: 8B}}}]"),
+      1);
+  const JobSummary summary = summary_of(pairs.graph, kSharedNetwork, pairs.sites);
+  CHECK(summary.most_sent == 8);  // half a vector twice, to the other host
+  REQUIRE(summary.latency_bound.size() == 1);
+  CHECK(summary.latency_bound[0].count == 2);
   CHECK(plan_job(placed_entry("{hosts: h0, slots: 2}"), 1).notes.at(0) ==
         "2 ranks on 1 hosts: messages within a host are copied there, in no time");
 }
