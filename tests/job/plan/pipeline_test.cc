@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "job/measure/job_measures.h"
+#include "job/measure/op_spans.h"
 #include "job/plan/job_keys.h"
 #include "job/plan/model_shape.h"
 #include "job/plan/phase_order.h"
@@ -163,6 +163,25 @@ TEST_CASE("what is gathered ahead of its layer is hidden, but for the first") {
   // Of 12 gathers the first of each of four passes is waited for, where one is fetched ahead.
   CHECK(one < none / 2);
   CHECK(one > none / 6);
+}
+
+TEST_CASE("a layer is gathered while the one before it computes, and no earlier") {
+  constexpr IdealNetwork kFast{BitRate::from_gbps(3200), FabricTime::from_ns(10)};
+  const PlannedJob job = plan_job(sharded("zero: parameters"), 1);
+  const JobProgram program(job.graph);
+  const OpSpans spans = op_spans(job, program, ideal_times(program, kFast));
+  const auto begin_of = [&](const std::string& phase) {
+    for (uint32_t i = 0; i < job.graph.ops().size(); ++i) {
+      const bool found = job.graph.op(i).rank == 0 && job.labels[job.label_of[i]].text == phase;
+      if (found) return spans.ops[i].begin;  // of the first micro-batch
+    }
+    return FabricTime::never();
+  };
+  CHECK(begin_of("f0-gather") == FabricTime::zero());
+  CHECK(begin_of("f1-gather") == begin_of("f0"));
+  CHECK(begin_of("f2-gather") == begin_of("f1"));
+  CHECK(begin_of("b1-gather") == begin_of("b2"));
+  CHECK(begin_of("b2-scatter") > begin_of("b1-gather"));
 }
 
 TEST_CASE("virtual stages that no schedule has are refused") {
