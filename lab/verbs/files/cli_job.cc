@@ -230,7 +230,8 @@ void add_job_verb(CLI::App& app, CliResult&) {
           "cm, simai, chakra, goal, et, kineto, inspector or nccl (default: found out); of requests azure, "
           "mooncake, burstgpt or vidur")
       ->check(CLI::IsMember({"cm", "simai", "chakra", "goal", "et", "kineto", "inspector", "nccl",
-                             "azure", "mooncake", "burstgpt", "vidur"}));
+                             "azure", "mooncake", "burstgpt", "vidur"})
+                  .description(""));  // of one line, too long
   verb->add_option("--time-unit", options->time_unit,
                    "of numbers whose unit the file does not name: ps, ns or us")
       ->check(CLI::IsMember({"ps", "ns", "us"}));
