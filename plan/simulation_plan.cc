@@ -7,13 +7,14 @@
 #include <memory>
 #include <optional>
 
+#include "analysis/history/evidence.h"
 #include "endpoint/host/host_node.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/plan/own_connections.h"
+#include "fabric/history/history.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
-#include "netio/record/run_recorder.h"
 #include "sim/bipartition.h"
 #include "sim/cpu_time.h"
 #include "sim/cross_shard_frame.h"
@@ -23,16 +24,22 @@
 namespace mrclab::lab {
 namespace {
 
-constexpr uint32_t kSampleRows[] = {8, 64};  ///< T0s of a plane in the two samples
-constexpr uint32_t kSampleHosts = 32;        ///< most hosts at a T0 of a sample
+/// Hosts of the samples, about. Their switches are as large as those of the fabric, because what a packet costs grows with
+/// them: a host has as many paths to a peer. The third, of fabrics that are as large, takes a gigabyte and some twenty
+/// seconds: from 2,048 to 8,192 hosts a packet became 1.7 times as dear where both were tried.
+constexpr uint32_t kSampleHosts[] = {512, 2048, 8192};
+constexpr uint32_t kSampleRows[] = {8, 64, 64};  ///< with three tiers: T0s of a plane
+constexpr uint32_t kSampleRack = 32;             ///< with three tiers: most hosts at a T0
+constexpr uint32_t kFollowed =
+    64;  ///< hosts of a sample whose packets are followed, as in a large run
 constexpr double kLoad = 0.9;
-constexpr double kWarmSeconds = 4;  ///< CPU time to warm a sample up, at most
+constexpr double kWarmSeconds = 15;  ///< CPU time to warm a sample up, at most
 /// CPU time of one slice of a sample. What a packet cost is that of the median slice: of a machine that others use for
 /// a while some slices cost twice as much.
 constexpr double kSliceSeconds = 0.25;
 constexpr int kSlices = 8;
-constexpr int64_t kWarmRtts = 1, kSampleRtts = 40;
-/// A packet costs more with each doubling of the hosts, as from the smaller sample to the larger one; but no more than by
+constexpr int64_t kSampleRtts = 40;
+/// A packet costs more with each doubling of the hosts, as between the two largest samples; but no more than by
 /// this factor (our bound: a busy machine makes one sample much dearer than the other, and that must not go on growing).
 constexpr double kMaxGrowthOfDoubling = 1.1;
 constexpr uint32_t kRanks[] = {1, 2, 4, 8, 16, 64, 256, 1024};
@@ -55,8 +62,8 @@ uint64_t ports_of(const FabricShape& shape) {
   return uint64_t{shape.planes} * 2 * (t0_links + shape.t2_link_count());
 }
 
-/// A fabric of the same kind with at most so many T0s of a plane. It has as many switch ports for each host.
-FabricShape smaller(const FabricShape& shape, uint32_t rows) {
+/// A fabric of the same kind for that sample. It has as many switch ports for each host.
+FabricShape smaller(const FabricShape& shape, size_t sample) {
   FabricShape small = shape;
   small.name = "sample";
   small.forwarding = {};  // the simulator has our switches only
@@ -64,48 +71,55 @@ FabricShape smaller(const FabricShape& shape, uint32_t rows) {
   small.routing = {};
   small.link_rates.clear();  // they name links that a smaller fabric does not have
   if (!shape.graph.empty()) return small;
-  const uint32_t part = (shape.hosts_per_t0 + kSampleHosts - 1) / kSampleHosts;
-  small.hosts_per_t0 = std::max(shape.hosts_per_t0 / part, 1u);
   if (shape.t2 == 0) {
-    small.t1 = shape.t1 == 0 ? 0 : std::max(shape.t1 / part, 1u);
-    small.t0 = std::min(shape.t0, rows);
+    small.t0 = std::min(shape.t0, std::max(kSampleHosts[sample] / shape.hosts_per_t0, 2u));
     return small;
   }
+  const uint32_t part = (shape.hosts_per_t0 + kSampleRack - 1) / kSampleRack;
+  small.hosts_per_t0 = std::max(shape.hosts_per_t0 / part, 1u);
   const uint32_t t0s = shape.t0 / shape.pods, t1s = shape.t1 / shape.pods;
   const uint32_t fewer_t1s = std::max(t1s / part, 1u);
   const uint32_t fewest =
-      rows == kSampleRows[0] ? 2 : 4;  // so that the samples differ with large pods as well
-  small.pods = std::min(std::max(rows / t0s, fewest), shape.pods);
+      sample == 0 ? 2 : 4;  // so that the samples differ with large pods as well
+  small.pods = std::min(std::max(kSampleRows[sample] / t0s, fewest), shape.pods);
   small.t0 = small.pods * t0s;
   small.t1 = small.pods * fewer_t1s;
   if (shape.t2_links == T2Links::kGroup) small.t2 = shape.t2 / t1s * fewer_t1s;
   return small;
 }
 
-/// Keeps the history's digest, and counts frames at hosts.
+/// Keeps the history's digest and what the judge keeps, as a run without captures does, and counts frames at hosts.
 class Counted : public NodeObserver {
  public:
-  Counted(const Topology& topology, NodeId node)
-      : recorder_(topology, node, FabricTime::never(), nullptr, false, nullptr),
+  Counted(const Topology& topology, NodeId node, NodeObserver& judge)
+      : history_(topology, node, FabricTime::never()),
+        judge_(judge),
         is_host_(topology.node(node).role == NodeRole::kHost) {}
   void packet(const PacketRecord& record) override {
-    recorder_.packet(record);
+    history_.packet(record);
+    judge_.packet(record);
     if (!is_host_ || !record.frame) return;
     ++frames;
     bytes += record.frame.size() + kCrossShardHeadBytes;
   }
-  void event(const EventRecord& record) override { recorder_.event(record); }
+  void event(const EventRecord& record) override { judge_.event(record); }
+  void window(const WindowRecord& record) override { judge_.window(record); }
   uint64_t frames = 0, bytes = 0;
 
  private:
-  netio::RunRecorder recorder_;
+  HistoryDigest history_;
+  NodeObserver& judge_;
   bool is_host_;
 };
 
 /// The samples' world, and what its hosts have come to.
 class SampleWorld {
  public:
-  explicit SampleWorld(const Topology& topology, uint32_t shift) : topology_(topology) {
+  explicit SampleWorld(const Topology& topology, uint32_t shift)
+      : topology_(topology), evidence_(topology, {}, topology.base_rtt * kSampleRtts) {
+    std::vector<bool> followed(topology.host_count(), false);
+    std::fill_n(followed.begin(), std::min(kFollowed, topology.host_count()), true);
+    evidence_.follow(analysis::FollowedSenders(std::move(followed)));
     endpoint::PermutationSpec permutation;
     for (uint32_t host = 0; host < topology.host_count(); ++host) permutation.hosts.push_back(host);
     permutation.shift = shift;
@@ -119,7 +133,8 @@ class SampleWorld {
     by_host_.emplace(connections_, topology.host_count());
     config_.connections = &*by_host_;
     for (const NodeSite& site : topology.nodes) {
-      observers_.push_back(std::make_unique<Counted>(topology, site.id));
+      observers_.push_back(
+          std::make_unique<Counted>(topology, site.id, evidence_.observer(site.id)));
     }
     world_ = std::make_unique<SimWorld>(
         topology, SimWorld::Options{.seed = 1, .room = kHeaderRoom},
@@ -159,6 +174,7 @@ class SampleWorld {
 
  private:
   const Topology& topology_;
+  analysis::Evidence evidence_;
   endpoint::HostConfig config_;
   std::vector<endpoint::ConnectionPlan> connections_;
   std::optional<endpoint::OwnConnections> by_host_;
@@ -182,7 +198,8 @@ SimulationSample simulate(const FabricShape& shape) {
   const double built = bytes_in_use();
   sample.port_bytes = (built - before) / static_cast<double>(ports_of(shape));
   SampleWorld world(topology, shape.graph.empty() && shape.t0 > 1 ? shape.hosts_per_t0 : 1);
-  world.run_until(topology.base_rtt * kWarmRtts, kWarmSeconds);
+  // The first acknowledgements come back after one round trip, and with them half of all frames.
+  world.run_until(topology.base_rtt * 3 / 2, kWarmSeconds);
   const SampleWorld::Count warm = world.count();
   const FabricTime since = world.now();
   std::vector<double> costs;  // of a delivered packet, by slice
@@ -210,7 +227,7 @@ SimulationSample simulate(const FabricShape& shape) {
 double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) {
   const SimulationSample& large = samples.back();
   if (samples.size() < 2 || hosts <= large.hosts) return large.core_us;
-  const SimulationSample& small = samples.front();
+  const SimulationSample& small = samples[samples.size() - 2];
   const double steps =
       std::log2(static_cast<double>(large.hosts) / static_cast<double>(small.hosts));
   const double growth =
@@ -245,8 +262,8 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   plan.hosts = shape.host_count();
   plan.ports = ports_of(shape);
   if (plan.hosts < 2) throw InputError("--simulate: found one host: expected at least two");
-  for (const uint32_t rows : kSampleRows) {
-    const FabricShape small = smaller(shape, rows);
+  for (size_t number = 0; number < std::size(kSampleHosts); ++number) {
+    const FabricShape small = smaller(shape, number);
     if (!plan.samples.empty() && small.host_count() <= plan.samples.back().hosts) continue;
     plan.samples.push_back(simulate(small));
   }
@@ -255,7 +272,7 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   plan.core_us = core_us_at(plan.samples, plan.hosts);
   plan.topology_bytes = sample.port_bytes * static_cast<double>(plan.ports);
   plan.node_bytes = sample.host_bytes * static_cast<double>(plan.hosts);
-  const Topology small = build_topology(smaller(shape, kSampleRows[0]));
+  const Topology small = build_topology(smaller(shape, 0));
   const Bipartition sides = bipartition(small);
   const double windows = sides.windows_in(FabricTime::from_us(1));
   for (const uint32_t ranks : kRanks) {
