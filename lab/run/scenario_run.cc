@@ -251,9 +251,11 @@ RunResult run_scenario(const Scenario& as_written, const RunOptions& options) {
   RunResult result;
   const auto go_on = [&](FabricTime) { return !options.interrupted || !options.interrupted(); };
   std::optional<Scenario> ended;
-  if (as_written.ends_with_work) ended = ended_with_work(as_written, go_on);
+  if (as_written.ends_with_work) {
+    ended = ended_with_work(as_written, go_on);
+    if (!go_on({})) throw Interrupted("interrupted before it began");
+  }
   const Scenario& scenario = ended ? *ended : as_written;
-  if (!go_on({})) throw Interrupted("interrupted before it began");
   result.folder = make_run_folder(options.runs_root, scenario.name);
   const HandOver hand_over{result.folder};
   try {
