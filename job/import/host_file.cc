@@ -185,6 +185,7 @@ class HostFileReader {
 
   static std::vector<std::string> names_of(const std::vector<PlacedRank>& hosts) {
     std::vector<std::string> names;
+    names.reserve(hosts.size());
     for (const PlacedRank& host : hosts) names.push_back(host.host);
     return names;
   }

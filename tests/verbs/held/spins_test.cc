@@ -12,8 +12,10 @@
 
 #include "tests/support/nightly.h"
 #include "tests/verbs/held/program_runs.h"
-#include "verbs/held/spin/stepping.h"
 #include "verbs/held/tsc/trapped_instruction.h"
+#if defined(__x86_64__)
+#include "verbs/held/spin/stepping.h"
+#endif
 
 namespace {
 
@@ -40,6 +42,7 @@ constexpr std::array<const char*, 2> kSpinners{"held_spinner_plain", "held_spinn
 
 }  // namespace
 
+#if defined(__x86_64__)
 TEST_CASE("a step is known also where a hypervisor has lost what the debug register says of it") {
   const auto is_step = [](int code, int64_t trap) {
     siginfo_t info{};
@@ -55,6 +58,7 @@ TEST_CASE("a step is known also where a hypervisor has lost what the debug regis
   CHECK_FALSE(is_step(TRAP_HWBKPT, 1));
   CHECK_FALSE(is_step(SI_USER, 1));
 }
+#endif
 
 TEST_CASE("the instructions that a thread can be made to fault at are known with any prefix") {
   using mrclab::held::Trapped;
