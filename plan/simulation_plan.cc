@@ -12,7 +12,7 @@
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/options/transport_choice.h"
 #include "endpoint/plan/own_connections.h"
-#include "fabric/history/history.h"
+#include "fabric/history/digest_observer.h"
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "sim/bipartition.h"
@@ -28,8 +28,9 @@ namespace {
 /// them: a host has as many paths to a peer. The third, of fabrics that are as large, takes a gigabyte and some twenty
 /// seconds: from 2,048 to 8,192 hosts a packet became 1.7 times as dear where both were tried.
 constexpr uint32_t kSampleHosts[] = {512, 2048, 8192};
-constexpr uint32_t kSampleRows[] = {8, 64, 64};  ///< with three tiers: T0s of a plane
-constexpr uint32_t kSampleRack = 32;             ///< with three tiers: most hosts at a T0
+constexpr uint32_t kSampleRows[] = {
+    8, 64, 64};                       ///< with three tiers, where there is no third: T0s of a plane
+constexpr uint32_t kSampleRack = 32;  ///< with three tiers: most hosts at a T0
 constexpr uint32_t kFollowed =
     64;  ///< hosts of a sample whose packets are followed, as in a large run
 constexpr double kLoad = 0.9;
@@ -88,27 +89,21 @@ FabricShape smaller(const FabricShape& shape, size_t sample) {
   return small;
 }
 
-/// Keeps the history's digest and what the judge keeps, as a run without captures does, and counts frames at hosts.
-class Counted : public NodeObserver {
+/// Keeps what a run without captures does, and counts frames at hosts.
+class Counted : public DigestObserver {
  public:
   Counted(const Topology& topology, NodeId node, NodeObserver& judge)
-      : history_(topology, node, FabricTime::never()),
-        judge_(judge),
+      : DigestObserver(topology, node, FabricTime::never(), judge),
         is_host_(topology.node(node).role == NodeRole::kHost) {}
   void packet(const PacketRecord& record) override {
-    history_.packet(record);
-    judge_.packet(record);
+    DigestObserver::packet(record);
     if (!is_host_ || !record.frame) return;
     ++frames;
     bytes += record.frame.size() + kCrossShardHeadBytes;
   }
-  void event(const EventRecord& record) override { judge_.event(record); }
-  void window(const WindowRecord& record) override { judge_.window(record); }
   uint64_t frames = 0, bytes = 0;
 
  private:
-  HistoryDigest history_;
-  NodeObserver& judge_;
   bool is_host_;
 };
 

@@ -19,6 +19,7 @@
 #include "endpoint/host/host_node.h"
 #include "endpoint/nic/explicit_paths.h"
 #include "endpoint/options/wall_profile.h"
+#include "fabric/node/no_observer.h"
 #include "netio/rpc/line_channel.h"
 #include "netio/runtime/wall_driver.h"
 
@@ -88,15 +89,11 @@ class StandaloneEndpoint {
   netio::WallDriver::Report report() { return driver_.report(); }
 
  private:
-  class Silence : public NodeObserver {
-    void packet(const PacketRecord&) override {}
-    void event(const EventRecord&) override {}
-  };
   endpoint::ExplicitPathsConfig meet(const EndpointConfig& config, netio::LineChannel& channel,
                                      bool server);
 
   FramePool frames_;
-  Silence observer_;
+  NoObserver observer_;
   netio::WallDriver driver_;
   Ipv6Address remote_{};
   endpoint::ExplicitPaths paths_;

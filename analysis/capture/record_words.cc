@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/text/take_word.h"
+#include "fabric/text/words.h"
 
 namespace mrclab::analysis {
 namespace {

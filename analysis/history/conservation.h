@@ -136,7 +136,7 @@ class Conservation {
 constexpr uint64_t name_of_content(uint64_t hash) {
   return hash == 0 || hash == kLinkLocalFrame ? 1 : hash;
 }
-/// Of a frame that is_carried_packet() does not know.
+/// The name of a frame that is not is_carried_packet().
 uint64_t name_of_other_frame(const Frame& frame);
 
 /// Is it a packet of MRC that a carrier takes through the fabric, whole up to its BTH? As encapsulation_of() has it, in a

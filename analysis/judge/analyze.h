@@ -43,7 +43,8 @@ struct RunInputs {
   bool work_ends = false;                 ///< the workload ends by itself, not at the run's end
   /// Set when the run was ended, at `end`, before its scenario was.
   std::optional<EarlyEnd> early_end = std::nullopt;
-  std::string end_note = {};  ///< of a run whose end is not an instant that its scenario states
+  std::string end_note =
+      {};  ///< why the run ended when it did, where the scenario states no instant for that
   std::vector<ScheduledEffect> schedule = {};  ///< as the nodes executed it
   /// Files of packet records (fabric/history/history_record.h), which the check `accounted` reads.
   std::vector<std::filesystem::path> records = {};

@@ -254,7 +254,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 struct WorkloadBuilder::JobPart {
   uint32_t attempt = 0;
   uint32_t first = 0;  ///< number of its first connection
-  uint32_t rank = 0;   ///< of the host in the job's first attempt, of which it may have several
+  uint32_t rank = 0;   ///< in the job's first attempt; the host may have others
   std::shared_ptr<const JobPlan> plan;
   const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
 };

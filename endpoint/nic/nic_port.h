@@ -83,7 +83,7 @@ class NicPort {
   EgressWire out_wire;
 
  private:
-  /// Only ports that were told to stop, or told so, have this.
+  /// Only ports that received a pause frame, or sent one, have this.
   struct Pauses {
     Frame frame;       ///< to be sent
     PauseClock clock;  ///< of RoCE's data here

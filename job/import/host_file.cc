@@ -1,10 +1,10 @@
 #include "job/import/host_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "fabric/text/words.h"
 #include "job/graph/op_graph.h"
 #include "job/import/line_words.h"
 
@@ -12,7 +12,7 @@ namespace mrclab::job {
 namespace {
 
 constexpr size_t kMaxDigits = 9;
-constexpr size_t kMaxBrackets = 8;  ///< of one name; our choice
+constexpr size_t kMaxBrackets = 8;  ///< in the name of one host; our choice
 
 bool is_host_name(std::string_view text) {
   constexpr std::string_view kCharacters =
@@ -22,12 +22,9 @@ bool is_host_name(std::string_view text) {
 }
 
 std::optional<uint32_t> small_number(std::string_view text) {
-  uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  if (text.empty() || text.size() > kMaxDigits) return std::nullopt;
-  const auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return value;
+  const auto value = whole_number(text);
+  if (!value || text.size() > kMaxDigits) return std::nullopt;
+  return static_cast<uint32_t>(*value);
 }
 
 /// Takes `prefix` off the front.
@@ -274,14 +271,16 @@ class HostFileReader {
 
   LineWords lines_;
   const std::string& name_;
-  std::vector<std::string_view> words_;  ///< of the line, without its comment
+  std::vector<std::string_view> words_;  ///< in the line that lines_ is at, up to its comment
   std::vector<PlacedRank> ranks_;
-  std::vector<PlacedRank> hosts_;           ///< in the order of the file
-  std::vector<uint32_t> slots_;             ///< by host
-  std::map<std::string, size_t> place_of_;  ///< of a hostfile: in hosts_
-  std::map<uint32_t, PlacedRank> by_rank_;  ///< of a rankfile
-  bool has_nodelist_ = false;               ///< hosts_ are those of a variable
-  uint32_t tasks_line_ = 0;                 ///< 0: the file has no counts
+  std::vector<PlacedRank> hosts_;  ///< in the order of the file
+  std::vector<uint32_t> slots_;    ///< by host
+  std::map<std::string, size_t>
+      place_of_;  ///< where hosts_ has the host, by name; for a hostfile, which may list it twice
+  std::map<uint32_t, PlacedRank>
+      by_rank_;                ///< where a rankfile puts it; its lines may have any order
+  bool has_nodelist_ = false;  ///< hosts_ are those of a variable
+  uint32_t tasks_line_ = 0;    ///< 0: the file has no counts
 };
 
 }  // namespace

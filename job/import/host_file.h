@@ -24,7 +24,7 @@ enum class HostFileFormat : uint8_t { kHostfile, kRankfile, kSlurm };
 inline constexpr size_t kMaxHostFileBytes = size_t{1} << 20;  ///< our choice
 inline constexpr size_t kMaxHostName = 253;                   ///< RFC 1035: 255 octets
 
-/// A rank's host, and where the file says so.
+/// The host that a file gives a rank, and the number of the line that does.
 struct PlacedRank {
   std::string host;
   uint32_t line = 0;

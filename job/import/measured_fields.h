@@ -1,7 +1,6 @@
 #pragma once
 // Fields of what profilers write, whose producers differ: numbers that are text, lists that are text.
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "fabric/text/json_text.h"
+#include "fabric/text/words.h"
 #include "job/graph/op_graph.h"
 
 namespace mrclab::job {
@@ -26,11 +26,7 @@ inline const nlohmann::json& member(const nlohmann::json& object, const char* ke
 inline std::optional<uint64_t> count_in(const nlohmann::json& value) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();
   if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return whole_number(value.get_ref<const std::string&>());
 }
 
 /// Microseconds, with fractions, as nanoseconds; empty for what is no number, or further away than 2^61 ns (2043 as a

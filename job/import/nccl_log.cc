@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,8 @@
 
 #include "fabric/text/counted_noun.h"
 #include "fabric/text/input_error.h"
+#include "fabric/text/words.h"
+#include "job/import/line_words.h"
 #include "job/import/measured_processes.h"
 
 namespace mrclab::job {
@@ -23,14 +24,6 @@ constexpr size_t kMaxWords = 4 * kMaxRanks;
 constexpr size_t kMaxConnections = 1'000'000;
 /// Of ncclDataType_t, by its number.
 constexpr std::array<uint64_t, 12> kTypeBytes{1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-
-std::optional<uint64_t> whole_number(std::string_view text, int base = 10) {
-  uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, value, base);
-  if (text.empty() || error != std::errc() || at != end) return std::nullopt;
-  return value;
-}
 
 /// Who wrote a line.
 struct Writer {
@@ -73,7 +66,7 @@ class NcclLogReader {
     uint64_t rank = 0;
   };
 
-  std::optional<Writer> writer_of(std::string_view line) const {
+  std::optional<Writer> writer_of(std::string_view line) {
     const size_t at = line.find(kInfo);
     if (at == std::string_view::npos) return std::nullopt;
     if (line.size() > kMaxLogLine) fail("a line of more than 64 KiB");
@@ -97,15 +90,6 @@ class NcclLogReader {
     return writer;
   }
 
-  void split(std::string_view text) {
-    words_.clear();
-    for (size_t at = text.find_first_not_of(" \t\r"); at != std::string_view::npos;) {
-      const size_t end = std::min(text.find_first_of(" \t\r", at), text.size());
-      if (words_.size() == kMaxWords) fail("more than 4096 words");
-      words_.push_back(text.substr(at, end - at));
-      at = text.find_first_not_of(" \t\r", end);
-    }
-  }
   std::string_view word(size_t place) const {
     return place < words_.size() ? words_[place] : std::string_view{};
   }
@@ -116,7 +100,8 @@ class NcclLogReader {
   }
 
   void read_text(const Writer& writer) {
-    split(writer.text);
+    split_words(writer.text, words_);
+    if (words_.size() > kMaxWords) fail("more than 4096 words");
     if (behind("-") == "Init" && words_.back() == "COMPLETE") return read_init(writer);
     if (word(0) == "Channel") return read_channel(writer);
     if (word(0) == "Ring" && word(2) == ":") return read_ring(writer);
@@ -146,7 +131,7 @@ class NcclLogReader {
     take_graph(writer, joined);
   }
 
-  /// Rings stand before the line that says of which communicator they are.
+  /// NCCL logs a communicator's rings before the line with its commId: they go to the next one that this process has.
   void take_graph(const Writer& writer, const Joined& joined) {
     const auto key = std::pair(writer.host, writer.pid);
     if (const auto ring = open_rings_.find(key); ring != open_rings_.end()) {
@@ -280,7 +265,7 @@ class NcclLogReader {
   const std::string& name_;
   uint32_t line_ = 0;
   MeasuredProcesses processes_;
-  std::vector<std::string_view> words_;  ///< of the line
+  std::vector<std::string_view> words_;  ///< what read_text() looks at
   std::map<Address, Joined> joined_;
   std::map<std::pair<std::string, uint64_t>, std::vector<uint32_t>> open_rings_;
   std::map<std::pair<std::string, uint64_t>, std::pair<uint32_t, uint32_t>> open_next_;
@@ -289,7 +274,7 @@ class NcclLogReader {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> numbers_;  ///< by process and communicator
   std::map<std::string, uint64_t> ways_;
   std::set<uint64_t> channels_;
-  mutable std::set<std::string> hosts_;
+  std::set<std::string> hosts_;
   uint64_t trees_ = 0, collectives_ = 0;
 };
 

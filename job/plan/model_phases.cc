@@ -82,8 +82,8 @@ class ModelPhaseMaker {
     add_next(name, work, pass);
   }
 
-  /// One of those that follow each other in a pass. Where parameters are gathered between them in the list, they say whom
-  /// they follow.
+  /// A phase that follows the one before it in the pass. With ZeRO-3 phases that gather parameters stand between them in
+  /// the list, so each of these names the phase that it waits for.
   void add_next(const std::string& name, std::variant<ComputeWork, ExchangeWork, SendWork> work,
                 Pass pass, const std::vector<std::string>& also = {}) {
     add_each(name, std::move(work), pass);

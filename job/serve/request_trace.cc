@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "fabric/text/input_error.h"
 #include "fabric/text/json_text.h"
+#include "fabric/text/words.h"
 
 namespace mrclab::job {
 namespace {
@@ -38,18 +38,16 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
 }
 
-std::optional<int64_t> whole_number(std::string_view text, int64_t most) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-  if (value < 0 || value > most) return {};
-  return value;
+std::optional<int64_t> count_up_to(std::string_view text, int64_t most) {
+  const auto value = whole_number(text);
+  if (!value || *value > static_cast<uint64_t>(most)) return {};
+  return static_cast<int64_t>(*value);
 }
 
 /// "27.125" in billionths; digits behind the ninth are dropped.
 std::optional<int64_t> billionths(std::string_view text, int64_t most_whole) {
   const size_t point = text.find('.');
-  const auto whole = whole_number(text.substr(0, point), most_whole);
+  const auto whole = count_up_to(text.substr(0, point), most_whole);
   if (!whole) return {};
   std::string_view digits;
   if (point != std::string_view::npos) digits = text.substr(point + 1);
@@ -84,7 +82,7 @@ std::optional<int64_t> date_nanoseconds(std::string_view text) {
     if (!fits) return {};
   }
   const auto part = [&](size_t at, size_t digits, int64_t most) {
-    return whole_number(text.substr(at, digits), most);
+    return count_up_to(text.substr(at, digits), most);
   };
   const auto year = part(0, 4, 2200), month = part(5, 2, 12), day = part(8, 2, 31),
              hour = part(11, 2, 23), minute = part(14, 2, 59);

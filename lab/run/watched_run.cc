@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "analysis/history/evidence.h"
-#include "fabric/history/history.h"
+#include "fabric/history/digest_observer.h"
 #include "lab/run/held_simulation.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
@@ -13,28 +13,10 @@
 namespace mrclab::lab {
 namespace {
 
-/// Of a node nothing is kept but the digest of its history and what the judge keeps.
-class JudgedNode : public NodeObserver {
- public:
-  JudgedNode(const Topology& topology, NodeId node, FabricTime end, NodeObserver& judge)
-      : history_(topology, node, end), judge_(judge) {}
-  void packet(const PacketRecord& record) override {
-    history_.packet(record);  // which leaves the hash of the content with the frame, for the judge
-    judge_.packet(record);
-  }
-  void event(const EventRecord& record) override { judge_.event(record); }
-  void window(const WindowRecord& record) override { judge_.window(record); }
-  const HistoryDigest& history() const { return history_; }
-
- private:
-  HistoryDigest history_;
-  NodeObserver& judge_;
-};
-
 /// Until its end, everything into `evidence`.
 WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
   const Topology& topology = scenario.topology;
-  std::deque<JudgedNode> watched;  // by node
+  std::deque<DigestObserver> watched;  // by node
   for (const NodeSite& site : topology.nodes) {
     watched.emplace_back(topology, site.id, scenario.stop(), evidence.observer(site.id));
   }
@@ -53,7 +35,7 @@ WorldOutcome watch(const Scenario& scenario, analysis::Evidence& evidence) {
     outcome.jobs = simulation.jobs();
   }
   evidence.finish();
-  for (const JudgedNode& node : watched) {
+  for (const DigestObserver& node : watched) {
     const auto streams = node.history().reported();
     outcome.history.insert(outcome.history.end(), streams.begin(), streams.end());
   }

@@ -13,7 +13,7 @@
 #include "fabric/packet/headers.h"
 #include "fabric/packet/pause_frame.h"
 #include "fabric/packet/trailer.h"
-#include "fabric/text/take_word.h"
+#include "fabric/text/words.h"
 #include "netio/system/system_error.h"
 
 namespace mrclab::netio {

@@ -3,18 +3,12 @@
 #include <map>
 #include <memory>
 
-#include "fabric/node/node.h"
+#include "fabric/node/no_observer.h"
 #include "scenario/judging/job_results.h"
 #include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
 namespace {
-
-class NoObserver : public NodeObserver {
- public:
-  void packet(const PacketRecord&) override {}
-  void event(const EventRecord&) override {}
-};
 
 /// Everything but the n-th job begins when the run is over.
 Scenario with_job_alone(const Scenario& scenario, size_t job) {

@@ -1,23 +1,14 @@
 #include "scenario/simulation/work_end.h"
 
+#include "fabric/node/no_observer.h"
 #include "fabric/text/counted_noun.h"
 #include "scenario/simulation/simulation.h"
 
 namespace mrclab::lab {
-namespace {
-
-class UnseenNodes : public NodeObserver {
- public:
-  void packet(const PacketRecord&) override {}
-  void event(const EventRecord&) override {}
-};
-
-}  // namespace
-
 std::optional<FabricTime> end_of_work(const Scenario& scenario, const SimWorld::GoOn& go_on) {
   Scenario quick = scenario;
   quick.payload_elided = true;  // the history is the same, and less is computed
-  UnseenNodes observer;
+  NoObserver observer;
   Simulation simulation(quick, 1, [&](NodeId) -> NodeObserver& { return observer; });
   const FabricTime period = scenario.work_check_period();
   for (FabricTime at = period; at < scenario.stop(); at += period) {

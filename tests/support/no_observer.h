@@ -1,14 +1,10 @@
 #pragma once
 // For nodes whose packets and events a test does not look at.
 
-#include "fabric/node/node.h"
+#include "fabric/node/no_observer.h"
 
 namespace mrclab::test {
 
-class NoObserver : public NodeObserver {
- public:
-  void packet(const PacketRecord&) override {}
-  void event(const EventRecord&) override {}
-};
+using mrclab::NoObserver;
 
 }  // namespace mrclab::test

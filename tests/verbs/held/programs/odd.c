@@ -137,7 +137,7 @@ int main(int count, char** arguments) {
   }
   if (strcmp(deed, "ends") == 0) {
     const char* way = count == 3 ? arguments[2] : "";
-    usleep(1000);
+    usleep(1000);  // of fabric time: the program attaches by it, and its end has an instant of its own
     if (strcmp(way, "abort") == 0) abort();
     if (strcmp(way, "fault") == 0) *(volatile int*)NULL = 1;
     if (strcmp(way, "_exit") == 0) _exit(7);
