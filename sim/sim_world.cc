@@ -255,11 +255,7 @@ void SimWorld::exchange_letters() {
 /// Buffers go where frames go; where more arrive than leave, they would pile up.
 void SimWorld::share_buffers() {
   for (size_t i = 0; i < shards_.size(); ++i) {
-    FramePool& from = shards_[i]->frames();
-    FramePool& to = shards_[(i + 1) % shards_.size()]->frames();
-    if (from.free_buffers() > 2 * to.free_buffers()) {
-      from.share(to, (from.free_buffers() - to.free_buffers()) / 2);
-    }
+    shards_[i]->frames().share(shards_[(i + 1) % shards_.size()]->frames());
   }
 }
 

@@ -164,7 +164,7 @@ Balance Conservation::inside(NodeId id) const {
   }
   const FabricTime due_until = in_due_until(node.longest_residence());
   node.inside.for_each([&](const Inside& frames) {
-    if (frames.since <= due_until) balance.missing += frames.frames;
+    if (frames.since() <= due_until) balance.missing += frames.frames();
   });
   return balance;
 }

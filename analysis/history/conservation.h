@@ -97,10 +97,28 @@ class Conservation {
     FabricTime sent_due_until;  // what has left by then must have arrived
   };
   static_assert(sizeof(PortCount) == 48, "a large fabric has millions");
-  struct Inside {
-    FabricTime since;     // when the newest of them came in
-    uint32_t frames = 0;  // frames of this name that the switch took in and has not sent
+  /// Frames of one name that a switch took in and has not sent. 8 bytes, because all frames under way are noted in one.
+  class Inside {
+   public:
+    void add(FabricTime t) {
+      if (frames_ < kMostFrames) ++frames_;
+      since_ = std::min<uint64_t>(kLatest, static_cast<uint64_t>(t.ps() + 999) / 1000) & kLatest;
+    }
+    /// False when none is left.
+    bool take() { return --frames_ > 0; }
+    uint32_t frames() const { return frames_; }
+    /// When the newest of them came in, or up to a nanosecond later; after 4.8 hours nobody waits for a frame any more.
+    FabricTime since() const {
+      return since_ == kLatest ? FabricTime::never() : FabricTime::from_ns(since_);
+    }
+
+   private:
+    static constexpr uint64_t kLatest = (uint64_t{1} << 44) - 1;      // ns
+    static constexpr uint32_t kMostFrames = (uint32_t{1} << 20) - 1;  // over any buffer
+    uint64_t since_ : 44 = 0;
+    uint64_t frames_ : 20 = 0;
   };
+  static_assert(sizeof(Inside) == 8);
   struct Copies {
     uint32_t left = 0;    // frames of this name that left through ports which may send twice
     uint32_t second = 0;  // frames among those that must be copies, because none was inside
@@ -164,7 +182,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
   if (!node.is_switch || node.renames) return;
   if (may_be_copy) ++node.copies[frame_name].left;
   if (Inside* frames = node.inside.find(frame_name)) {
-    if (--frames->frames == 0) node.inside.erase_found(frames);
+    if (!frames->take()) node.inside.erase_found(frames);
     return;
   }
   Copies* copies = node.copies.find(frame_name);
@@ -202,9 +220,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
     ++node.in;
     if (node.renames && t <= in_due_until(node.residence[1])) ++node.in_due;
     if (!node.is_switch || node.renames) return;
-    Inside& frames = node.inside[frame_name];
-    ++frames.frames;
-    frames.since = t;
+    node.inside[frame_name].add(t);
   } else {
     ++port.sent;
     if (t <= port.sent_due_until) ++port.sent_due;

@@ -118,7 +118,7 @@ void HostImpl::power_off() {
   sender_.power_off();
   denials_.begin_again();
   collector_.reset();
-  device_->power_off();
+  if (device_ != nullptr) device_->power_off();
   // Frames that the host sent before may still be under way, and refer to their payload there (Frame::lent).
   if (host_.maker.lends()) lost_memory_.push_back(std::move(memory_));
   memory_ = {};

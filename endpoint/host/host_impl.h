@@ -75,7 +75,7 @@ class HostImpl : public QueuePairEvents {
   Device& device();
   std::vector<WorkReport> work() const { return applications_.work(); }
   std::vector<JobReport> jobs() const { return applications_.jobs(); }
-  const HostRoutes* routes() const { return routes_ ? &*routes_ : nullptr; }
+  const HostRoutes* routes() const { return routes_.get(); }
 
  private:
   friend class
@@ -179,13 +179,13 @@ class HostImpl : public QueuePairEvents {
   ApplicationRunner applications_;
   RoceSide roce_;
   DataSender sender_;
-  std::optional<HostRoutes> routes_;                 ///< where NICs speak
+  std::unique_ptr<HostRoutes> routes_;               ///< where NICs speak
   std::vector<uint32_t> partners_;                   ///< hosts that its connections lead to
   FabricTime routes_planned_ = FabricTime::never();  ///< the earliest event for them in the queue
   std::unique_ptr<MapperAgent> mapper_;              ///< where the fabric has a mapper
   FabricTime mapper_planned_ = FabricTime::never();  ///< likewise
   FabricTime attack_planned_ = FabricTime::never();  ///< likewise
-  std::optional<NeighbourAgent> neighbours_;         ///< where the fabric has an orchestrator
+  std::unique_ptr<NeighbourAgent> neighbours_;       ///< where the fabric has an orchestrator
   FabricTime neighbours_planned_ = FabricTime::never();
   std::vector<UplinkSet>
       unused_uplinks_;  ///< by port: as its T0 says; their entropy values are denied
@@ -195,7 +195,8 @@ class HostImpl : public QueuePairEvents {
   uint64_t messages_sent_ = 0;  ///< to the mapper's port; each goes by the next path
   bool list_announced_ = true;  ///< the list that the host began with is in force
   EvEventQueue ev_events_;
-  HostDevice* device_ = nullptr;  ///< one of applications_
+  HostDevice* device_ = nullptr;  ///< one of applications_; null until a program asks for it
+  bool is_planned_ = false;       ///< the queue pairs of the plan are there
   bool doorbell_ = false;         ///< an event for new posts stands in the queue
   HostWork work_ = HostWork::kRunning;
   FabricTime power_lost_;  ///< what had arrived before and was not looked at yet is gone

@@ -31,7 +31,7 @@ std::vector<WorkReport> HostNode::work() const { return impl_->work(); }
 std::vector<JobReport> HostNode::jobs() const { return impl_->jobs(); }
 const HostRoutes* HostNode::routes() const { return impl_->routes(); }
 
-/// Queue pairs first, then the applications that use them; the device is the last application.
+/// Queue pairs first, then the applications that use them.
 HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     : host_(environment, config.transport, config.paths, config.payload_elided, config.payload_lent,
             config.contents != nullptr, config.transport_stays),
@@ -61,11 +61,9 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
   }
   add_queue_pairs(connections);
   WorkloadBuilder(host_, queues_, memory_, applications_).add_applications(config, connections);
-  auto device = std::make_unique<HostDevice>(*this);
-  device_ = device.get();
-  device_->set_index(applications_.add_application(std::move(device), {}));
+  is_planned_ = true;
   if (HostRoutes::nics_speak_bgp(host_.topology)) {
-    routes_.emplace(host_, ports_);
+    routes_ = std::make_unique<HostRoutes>(host_, ports_);
     start_routes();
   }
   if (host_.topology.mapper.on) {
@@ -73,7 +71,7 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
     plan_mapper();
   }
   if (host_.topology.orchestrator.on) {
-    neighbours_.emplace(host_.topology, environment.self);
+    neighbours_ = std::make_unique<NeighbourAgent>(host_.topology, environment.self);
     unused_uplinks_.resize(ports_.size());
     neighbours_->start(host_.now);
     plan_neighbours();
@@ -83,7 +81,15 @@ HostImpl::HostImpl(const NodeEnvironment& environment, const HostConfig& config)
 
 HostImpl::~HostImpl() = default;
 
-Device& HostImpl::device() { return *device_; }
+/// Most hosts have no program outside.
+Device& HostImpl::device() {
+  if (device_ == nullptr) {
+    auto device = std::make_unique<HostDevice>(*this);
+    device_ = device.get();
+    device_->set_index(applications_.add_application(std::move(device), {}));
+  }
+  return *device_;
+}
 
 void HostImpl::receive(PortId port, Arrival&& arrival) {
   if (port.value >= host_.events.ports()) return;
@@ -245,7 +251,7 @@ void HostImpl::on_port_notice(PortId port) {
                       {},
                       {},
                       {}});
-  device_->port_changed(port, !down);
+  if (device_ != nullptr) device_->port_changed(port, !down);
   peers_.on_own_ports(down);
   if (!routes_) return;
   routes_->set_live(port, !down);

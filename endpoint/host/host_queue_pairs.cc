@@ -82,7 +82,7 @@ QueuePair& HostImpl::add_queue_pair(QueuePair::Identity id, uint32_t peer_host,
   const uint32_t all = host_.all_ports;
   if ((live.own & live.peer & all) != all) qp.requester.set_live_ports(live, host_.now);
   // Of those of the plan the first event does it: nobody is there yet to be told of it.
-  if (!denials_.empty() && device_ != nullptr) {
+  if (!denials_.empty() && is_planned_) {
     apply_denials(qp);
     apply_denials(qp.peer);
   }
@@ -140,7 +140,7 @@ void HostImpl::ev_changed(QueuePair& qp, EntropyValue ev, EvState to) {
                       {},
                       name_of(to),
                       "to " + host_.name_of_host(qp.peer.host)});
-  device_->ev_changed(qp, ev, to);
+  if (device_ != nullptr) device_->ev_changed(qp, ev, to);
   ev_events_.push({host_.now, qp.id.local, ev, port.value + 1, to, 0});
 }
 

@@ -82,7 +82,8 @@ Refusal HostImpl::deliver(uint32_t port, const MrcPacket& packet) {
     peers_.on_endpoint_request(packet, port);
   } else if (std::holds_alternative<Eeth>(packet.extension)) {
     if (!peers_.on_endpoint_response(packet) &&
-        !device_->probe_answered(static_cast<uint16_t>(packet.bth.psn.value()))) {
+        !(device_ != nullptr &&
+          device_->probe_answered(static_cast<uint16_t>(packet.bth.psn.value())))) {
       host_.refuse(Refusal::kStaleFeedback);
     }
   } else {

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 
 #include "endpoint/nic/path_mapper.h"
 #include "fabric/packet/headers.h"
@@ -44,9 +44,10 @@ class HeaderTemplates {
   HeaderTemplates(const PathMapper& paths, uint32_t self) : paths_(paths), self_(self) {}
 
   const HeaderTemplate& of(Encapsulation encapsulation) {
-    std::optional<HeaderTemplate>& made = made_[static_cast<size_t>(encapsulation)];
+    std::unique_ptr<HeaderTemplate>& made = made_[static_cast<size_t>(encapsulation)];
     if (!made) {
-      made.emplace(encapsulation, paths_.address_in(encapsulation, self_), paths_.udp_port());
+      made = std::make_unique<HeaderTemplate>(
+          encapsulation, paths_.address_in(encapsulation, self_), paths_.udp_port());
     }
     return *made;
   }
@@ -54,7 +55,7 @@ class HeaderTemplates {
  private:
   const PathMapper& paths_;
   uint32_t self_;
-  std::array<std::optional<HeaderTemplate>, 3> made_;
+  std::array<std::unique_ptr<HeaderTemplate>, 3> made_;  // most hosts need one of them
 };
 
 }  // namespace mrclab::endpoint

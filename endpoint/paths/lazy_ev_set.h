@@ -3,7 +3,7 @@
 // data, and a set takes 4 KiB and some thousand steps: of 131,072 hosts half a gigabyte and a quarter of a minute.
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "endpoint/paths/ev_set.h"
@@ -15,18 +15,21 @@ class LazyEvSet {
   using Make = std::function<EvSet()>;
   /// `make` gives the same set whenever it is called.
   explicit LazyEvSet(Make make) : make_(std::move(make)) {}
-  LazyEvSet(EvSet made) : set_(std::move(made)) {}  // NOLINT: a set that is there is one, too
+  LazyEvSet(EvSet made)  // NOLINT: a set that is there is one, too
+      : set_(std::make_unique<EvSet>(std::move(made))) {}
 
-  bool is_made() const { return set_.has_value(); }
+  bool is_made() const { return set_ != nullptr; }
   EvSet& get() const {
     if (!set_) make();
     return *set_;
   }
 
  private:
-  [[gnu::noinline]] void make() const { set_.emplace(std::exchange(make_, nullptr)()); }
+  [[gnu::noinline]] void make() const {
+    set_ = std::make_unique<EvSet>(std::exchange(make_, nullptr)());
+  }
 
-  mutable std::optional<EvSet> set_;
+  mutable std::unique_ptr<EvSet> set_;
   mutable Make make_;
 };
 

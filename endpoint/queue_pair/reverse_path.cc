@@ -12,36 +12,51 @@ ReversePath::ReversePath(MakeValues make_values, uint32_t planes, Config config,
       config_(config),
       peer_port_(std::move(peer_port)) {}
 
-/// Planes that have a value in use keep it.
-void ReversePath::make_values() {
-  const std::vector<EntropyValue> values = std::exchange(make_values_, nullptr)();
+ReversePath::Values ReversePath::made_values() const {
+  const std::vector<EntropyValue> all = make_values_();
+  Values made;
+  made.ends.resize(planes_.size());
   const auto for_each = [&](auto&& take_in) {
-    for (const EntropyValue value : values) {
+    for (const EntropyValue value : all) {
       const std::optional<Path> path = path_of(value);
-      if (path && path->plane < planes_.size()) take_in(planes_[path->plane], value, *path);
+      if (path && path->plane < planes_.size()) take_in(value, *path);
     }
   };
-  for_each([](Plane& plane, EntropyValue, Path) { ++plane.end; });
+  for_each([&](EntropyValue, Path path) { ++made.ends[path.plane]; });
   uint32_t count = 0;
-  for (Plane& plane : planes_) {
-    plane.begin = count;
-    count += std::exchange(plane.end, count);
-  }
-  values_.resize(count);
-  peer_ports_.resize(count);
-  for_each([this](Plane& plane, EntropyValue value, Path path) {
-    values_[plane.end] = value;
-    peer_ports_[plane.end++] = value_of(value, path).peer_port;
+  for (uint32_t& end : made.ends) count += std::exchange(end, count);
+  made.evs.resize(count);
+  made.peer_ports.resize(count);
+  for_each([&](EntropyValue value, Path path) {
+    const uint32_t place = made.ends[path.plane]++;
+    made.evs[place] = value;
+    made.peer_ports[place] = value_of(value, path).peer_port;
   });
-  for (Plane& plane : planes_) {
-    if (!plane.own) plane.own = first_of(plane, {});
+  return made;
+}
+
+const ReversePath::Values& ReversePath::values(Values& made) const {
+  if (kept_) return *kept_;
+  return made = made_values();
+}
+
+void ReversePath::begin_with_first() {
+  has_begun_ = true;
+  Values made = made_values();
+  for (uint32_t p = 0; p < planes_.size(); ++p) {
+    if (!planes_[p].own) planes_[p].own = first_of(made, p, {});
+    for (uint32_t i = made.begin(p); i < made.ends[p]; ++i) {
+      planes_[p].peer_ports |= 1u << made.peer_ports[i];
+    }
   }
+  if (made.evs.size() <= kMostKept) kept_ = std::make_unique<const Values>(std::move(made));
 }
 
 /// The first value of the plane that is not denied and leads to a live port.
-std::optional<ReversePath::Value> ReversePath::first_of(const Plane& plane, LivePorts live) const {
-  for (uint32_t i = plane.begin; i < plane.end; ++i) {
-    const Value value{values_[i], peer_ports_[i]};
+std::optional<ReversePath::Value> ReversePath::first_of(const Values& values, uint32_t plane,
+                                                        LivePorts live) const {
+  for (uint32_t i = values.begin(plane); i < values.ends[plane]; ++i) {
+    const Value value = values[i];
     if (!is_denied(value.ev) && arrives(value, live)) return value;
   }
   return std::nullopt;
@@ -58,17 +73,20 @@ void ReversePath::confirmed(EntropyValue ev, FabricTime now) {
 }
 
 void ReversePath::set_denied(EntropyValue ev, bool denied) {
-  if (make_values_) make_values();
+  if (!has_begun_) begin_with_first();
   const std::optional<Path> path = path_of(ev);
   if (!path || path->plane >= planes_.size()) return;
   Plane& plane = planes_[path->plane];
-  const auto begin = values_.begin() + plane.begin, end = values_.begin() + plane.end;
+  Values made;
+  const Values& all = values(made);
+  const auto begin = all.evs.begin() + all.begin(path->plane),
+             end = all.evs.begin() + all.ends[path->plane];
   const auto place = std::lower_bound(denied_.begin(), denied_.end(), ev);
   if (!denied && is_denied(ev)) denied_.erase(place);
   if (denied && !is_denied(ev) && std::find(begin, end, ev) != end) denied_.insert(place, ev);
   if (plane.own && !is_denied(plane.own->ev)) return;
   plane.confirmed = FabricTime::never();
-  plane.own = first_of(plane, {});
+  plane.own = first_of(all, path->plane, {});
 }
 
 std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) {
@@ -90,12 +108,14 @@ std::optional<EntropyValue> ReversePath::choose(LivePorts live, FabricTime now) 
 }
 
 std::optional<EntropyValue> ReversePath::of_plane(uint32_t number, LivePorts live) {
-  if (make_values_) make_values();
+  if (!has_begun_) begin_with_first();
   if (number >= planes_.size() || (live.own & 1u << number) == 0) return std::nullopt;
   const Plane& plane = planes_[number];
   if (!plane.own) return std::nullopt;
   if (arrives(*plane.own, live)) return plane.own->ev;
-  const std::optional<Value> other = first_of(plane, live);
+  if ((live.peer & plane.peer_ports) == 0) return std::nullopt;
+  Values made;
+  const std::optional<Value> other = first_of(values(made), number, live);
   return other ? std::optional(other->ev) : std::nullopt;
 }
 
@@ -133,12 +153,13 @@ void ReversePath::expire(LivePorts live, FabricTime now) {
 }
 
 std::optional<EntropyValue> ReversePath::any(LivePorts live) {
-  if (make_values_) make_values();
+  Values made;
+  const Values& all = values(made);
   std::vector<EntropyValue> candidates;
   for (uint32_t p = 0; p < planes_.size(); ++p) {
     if ((live.own & 1u << p) == 0) continue;
-    for (uint32_t i = planes_[p].begin; i < planes_[p].end; ++i) {
-      const Value value{values_[i], peer_ports_[i]};
+    for (uint32_t i = all.begin(p); i < all.ends[p]; ++i) {
+      const Value value = all[i];
       if (!is_denied(value.ev) && arrives(value, live)) candidates.push_back(value.ev);
     }
   }

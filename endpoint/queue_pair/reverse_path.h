@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -42,8 +43,9 @@ class ReversePath {
   };
   /// Gives the same values whenever it is called, as for an EvSet.
   using MakeValues = std::function<std::vector<EntropyValue>()>;
-  /// The first value of each plane is used until data or an answer came. The values are made when they are needed first:
-  /// where we alone send data they are not, and hundreds of them would be for each peer.
+  /// The first value of each plane is used until data or an answer came. The values are made when they are needed first,
+  /// which is not where we alone send data, and where they are many again each time: a peer is asked for one of them once
+  /// in a probe interval, and has hundreds.
   ReversePath(MakeValues make_values, uint32_t planes, Config config,
               PeerPortOf peer_port = same_port);
 
@@ -94,9 +96,17 @@ class ReversePath {
     EntropyValue ev;
     uint8_t peer_port = 0;  ///< sets of ports are masks of 32 bits
   };
+  /// Grouped by planes, in ascending order.
+  struct Values {
+    std::vector<uint32_t> ends;  ///< by plane: where its values end
+    std::vector<EntropyValue> evs;
+    std::vector<uint8_t> peer_ports;
+    uint32_t begin(uint32_t plane) const { return plane == 0 ? 0 : ends[plane - 1]; }
+    Value operator[](uint32_t i) const { return {evs[i], peer_ports[i]}; }
+  };
   struct Plane {
-    uint32_t begin = 0, end = 0;  ///< its values
-    std::optional<Value> own;     ///< never denied
+    std::optional<Value> own;  ///< never denied
+    uint32_t peer_ports = 0;   ///< bits: those of the peer that its values lead to
     FabricTime heard;
     FabricTime confirmed = FabricTime::never();  ///< when it was confirmed; never(): it was not
     bool suspect = false;
@@ -120,20 +130,25 @@ class ReversePath {
   bool is_denied(EntropyValue ev) const {
     return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
   }
-  [[gnu::noinline]] void make_values();
-  std::optional<Value> first_of(const Plane& plane, LivePorts live) const;
+  Values made_values() const;
+  /// Of all planes; `made` has them where they are not kept.
+  const Values& values(Values& made) const;
+  /// Planes without a value begin with their first one.
+  [[gnu::noinline]] void begin_with_first();
+  std::optional<Value> first_of(const Values& values, uint32_t plane, LivePorts live) const;
   void take(Plane& plane, EntropyValue ev, Path path) {
     if (plane.own && plane.own->ev == ev) return;
     plane.own = value_of(ev, path);
   }
   void expire(LivePorts live, FabricTime now);
 
+  /// A peer with more than these has them made when they are asked for (our choice: those of small fabrics are kept).
+  static constexpr size_t kMostKept = 64;
   std::vector<Plane> planes_;
-  MakeValues make_values_;  // null when it was called
-  // By plane. Ports apart, because a host has hundreds of values for each peer.
-  std::vector<EntropyValue> values_;
-  std::vector<uint8_t> peer_ports_;
-  std::vector<EntropyValue> denied_;  // the values that the controller denies, in ascending order
+  MakeValues make_values_;
+  bool has_begun_ = false;              // planes have values
+  std::unique_ptr<const Values> kept_;  // if they are few
+  std::vector<EntropyValue> denied_;    // the values that the controller denies, in ascending order
   Config config_;
   PeerPortOf peer_port_;
   uint32_t next_ = 0;

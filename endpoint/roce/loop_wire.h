@@ -5,7 +5,7 @@
 // loss, MRC's have nothing to do.
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <vector>
 
@@ -39,7 +39,8 @@ class LoopWire {
 
   BitRate rate_;
   FabricTime latency_;
-  std::deque<UnderWay> under_way_;  ///< as many as the wire takes within its latency
+  std::list<UnderWay>
+      under_way_;  ///< as many as the wire takes within its latency; most hosts have none
   FabricTime free_at_;
   uint32_t turn_ = 0;  ///< place that is looked at first
 };

@@ -1,6 +1,8 @@
 #include "fabric/packet/frame.h"
 
 #include <cassert>
+#include <mutex>
+#include <stdexcept>
 
 namespace mrclab {
 namespace {
@@ -9,11 +11,16 @@ constexpr size_t kMostBytes = (1u << 15) - 1;  // FrameBuffer::size
 /// What a switch looks at then begins and ends within two cache lines, wherever the buffer begins.
 constexpr size_t kBufferAlignment = 16;
 
+/// Pools come and go seldom; of all their numbers the lowest free one is taken.
+std::mutex pools_mutex;
+
 size_t up_to(size_t size, size_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
-void Frame::give_back() { buffer_->pool->give_back(buffer_); }
+std::array<FramePool*, FramePool::kMostPools> FramePool::pools_{};
+
+void Frame::give_back() { FramePool::of(*buffer_).give_back(buffer_); }
 
 void Frame::resize(size_t size) {
   assert(size <= storage().size());
@@ -25,13 +32,13 @@ void Frame::resize(size_t size) {
 void Frame::lend(const LentPayload& payload) {
   buffer_->lends = payload.data != nullptr;
   if (payload.data == nullptr) return;
-  assert(buffer_->pool->room_.lends);
-  std::memcpy(reinterpret_cast<std::byte*>(buffer_) + buffer_->pool->lent_at_, &payload,
+  assert(FramePool::of(*buffer_).room_.lends);
+  std::memcpy(reinterpret_cast<std::byte*>(buffer_) + FramePool::of(*buffer_).lent_at_, &payload,
               sizeof payload);
 }
 
 Frame Frame::twin() const {
-  Frame twin = buffer_->pool->copy(bytes());
+  Frame twin = FramePool::of(*buffer_).copy(bytes());
   if (!twin) return twin;
   twin.set_modelled_size(modelled_size());
   twin.buffer_->damage = buffer_->damage;
@@ -43,23 +50,36 @@ Frame Frame::twin() const {
 FramePool::FramePool(size_t limit, FrameRoom room)
     : limit_(limit),
       room_(room),
-      stride_(up_to(kFrameHeadBytes + room.frame + room.trailer, alignof(LentPayload))),
-      lent_at_(stride_) {
-  assert(room.frame + room.trailer <= kMostBytes);
-  if (room.lends) stride_ += sizeof(LentPayload);
-  stride_ = up_to(stride_, kBufferAlignment);
+      lent_at_(up_to(sizeof(FrameBuffer) + room.frame + room.trailer, alignof(LentPayload))) {
+  assert(room.frame + room.trailer <= kMostBytes && room.short_frame <= room.frame);
+  assert(!room.lends || room.short_frame == 0);
+  shelves_[0].stride = up_to(lent_at_ + (room.lends ? sizeof(LentPayload) : 0), kBufferAlignment);
+  shelves_[1].stride = up_to(sizeof(FrameBuffer) + room.short_frame, kBufferAlignment);
+  const std::lock_guard lock(pools_mutex);
+  const auto free = std::find(pools_.begin(), pools_.end(), nullptr);
+  if (free == pools_.end()) throw std::length_error("more frame pools than a process may have");
+  *free = this;
+  number_ = static_cast<uint32_t>(free - pools_.begin());
+}
+
+FramePool::~FramePool() {
+  const std::lock_guard lock(pools_mutex);
+  pools_[number_] = nullptr;
 }
 
 Frame FramePool::make(size_t size) {
   if (size > room_.frame) return {};
-  if (free_buffers_ == 0) grow();
-  if (free_buffers_ == 0) {
+  const bool is_short = size <= room_.short_frame;
+  Shelf& shelf = shelves_[is_short];
+  if (shelf.free_buffers == 0 && shelf.slabs.size() * kSlab < limit_) shelf.grow();
+  if (shelf.free_buffers == 0) {
     ++exhausted_;
     return {};
   }
-  auto* const buffer = new (take_free()) FrameBuffer;
+  auto* const buffer = new (shelf.take()) FrameBuffer;
   ++in_use_;
-  buffer->pool = this;
+  buffer->pool = number_ & (kMostPools - 1);
+  buffer->is_short = is_short;
   buffer->size = static_cast<uint16_t>(size & kMostBytes);
   buffer->modelled_size = buffer->size;
   return Frame(buffer);
@@ -73,38 +93,49 @@ Frame FramePool::copy(std::span<const uint8_t> bytes) {
   return frame;
 }
 
-void FramePool::share(FramePool& with, size_t count) {
-  assert(with.stride_ == stride_ && count <= free_buffers_);
-  for (size_t i = 0; i < count; ++i) with.put_free(take_free());
+void FramePool::share(FramePool& with) {
+  for (size_t i = 0; i < shelves_.size(); ++i) {
+    Shelf &from = shelves_[i], &to = with.shelves_[i];
+    assert(from.stride == to.stride);
+    if (from.free_buffers <= 2 * to.free_buffers) continue;
+    for (size_t more = (from.free_buffers - to.free_buffers) / 2; more > 0; --more) {
+      to.put(from.take());
+    }
+  }
 }
 
-void* FramePool::take_free() {
-  --free_buffers_;
-  void* taken = free_;
+Bytes FramePool::memory() const {
+  size_t bytes = 0;
+  for (const Shelf& shelf : shelves_) bytes += shelf.slabs.size() * kSlab * shelf.stride;
+  return {bytes};
+}
+
+void* FramePool::Shelf::take() {
+  --free_buffers;
+  void* taken = free;
   if (taken != nullptr) {
-    free_ = free_->next;
+    free = free->next;
   } else {
-    taken = fresh_;
-    fresh_ += stride_;
-    --fresh_left_;
+    taken = fresh;
+    fresh += stride;
+    --fresh_left;
   }
   // The next frame is made soon.
-  if (free_ != nullptr) {
-    fetch_lines(free_, kHeaderBytes);
-  } else if (fresh_left_ > 0) {
-    fetch_lines(fresh_, kHeaderBytes);
+  if (free != nullptr) {
+    fetch_lines(free, kHeaderBytes);
+  } else if (fresh_left > 0) {
+    fetch_lines(fresh, kHeaderBytes);
   }
   return taken;
 }
 
-void FramePool::grow() {
-  if (slabs_.size() * kSlab >= limit_) return;
+void FramePool::Shelf::grow() {
   // Not touched before a frame needs it: 64 buffers for frames of full size lie in as many pages, which the kernel clears
   // when they are touched, and a daemon of one switch may never need most of them.
-  fresh_ = static_cast<std::byte*>(::operator new[](kSlab* stride_, std::align_val_t{kCacheLine}));
-  slabs_.emplace_back(fresh_);
-  fresh_left_ = kSlab;
-  free_buffers_ += kSlab;
+  fresh = static_cast<std::byte*>(::operator new[](kSlab* stride, std::align_val_t{kCacheLine}));
+  slabs.emplace_back(fresh);
+  fresh_left = kSlab;
+  free_buffers += kSlab;
 }
 
 }  // namespace mrclab

@@ -2,6 +2,7 @@
 // Frames: the bytes of one Ethernet frame (no FCS, no time trailer) in a pooled buffer.
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,11 +26,12 @@ inline constexpr size_t kTrailerReserve = 64;
 struct FrameRoom {
   size_t frame = kFrameCapacity;     ///< bytes of the longest frame, less than 32 KiB
   size_t trailer = kTrailerReserve;  ///< behind it
-  bool lends = true;  ///< a frame may have a payload that it does not hold (LentPayload)
+  bool lends = true;       ///< a frame may have a payload that it does not hold (LentPayload)
+  size_t short_frame = 0;  ///< frames up to this long have smaller buffers; 0: there are none
 };
-/// For worlds that carry no payload: all headers of a write with immediate are 146 bytes, a SACK is
-/// 154; nothing is written behind them.
-inline constexpr FrameRoom kHeaderRoom{154, 0, false};
+/// For worlds that carry no payload: all headers of a write are 142 bytes, those of one with immediate 146, and a SACK
+/// is 154. Nothing is written behind them.
+inline constexpr FrameRoom kHeaderRoom{154, 0, false, 144};
 
 /// The place of a payload that the frame does not copy: it lies between the headers that the
 /// frame holds and the pad and ICRC that whoever looks at them makes (fabric/packet/whole_frame.h).
@@ -42,24 +44,22 @@ struct LentPayload {
 class FramePool;
 
 /// The head of a pooled buffer; the frame's bytes follow, so that the lengths are in one cache line
-/// with the first headers. A frame under way takes 176 bytes with it where rooms are kHeaderRoom, and large fabrics have
+/// with the first headers. A write under way takes 160 bytes with it where rooms are kHeaderRoom, and large fabrics have
 /// hundreds for each host. A lent payload is noted behind the room.
 struct FrameBuffer {
-  FramePool* pool = nullptr;   ///< returns here when its frame is destroyed
   uint64_t content = 0;        ///< see Frame::content; 0: not set
   uint16_t modelled_size = 0;  ///< bytes that the modelled hardware would carry (>= size)
   uint16_t damage = 0;         ///< see Frame::damage
   uint16_t size : 15 = 0;      ///< bytes present
   uint16_t lends : 1 = 0;      ///< it has a lent payload
+  uint16_t pool : 15 = 0;  ///< the number of the pool where it returns when its frame is destroyed
+  uint16_t is_short : 1 = 0;  ///< it has room for FrameRoom::short_frame
 
-  inline uint8_t* bytes();
+  uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
 };
-/// Not its size: what would pad that belongs to the frame's bytes.
-inline constexpr size_t kFrameHeadBytes = 22;
-static_assert(sizeof(FrameBuffer) == 24 && offsetof(FrameBuffer, damage) + 4 == kFrameHeadBytes);
+static_assert(sizeof(FrameBuffer) == 16);
 /// What a switch looks at, up to the end of the outer IPv6 header, and what a host looks at, all headers of MRC.
 inline constexpr size_t kSwitchedBytes = 128, kHeaderBytes = 192;
-inline uint8_t* FrameBuffer::bytes() { return reinterpret_cast<uint8_t*>(this) + kFrameHeadBytes; }
 
 /// A move-only handle; the buffer goes back to its pool when the handle dies.
 class Frame {
@@ -140,13 +140,16 @@ class Frame {
   FrameBuffer* buffer_ = nullptr;
 };
 
-/// A free list of frame buffers for one thread. It must outlive its frames. Grows in slabs up to
-/// `limit` frames; after that `make` returns an empty Frame and counts (a bound on every queue).
+/// Free lists of frame buffers for one thread. It must outlive its frames. Grows in slabs up to
+/// `limit` frames of either room; after that `make` returns an empty Frame and counts (a bound on every queue).
 class FramePool {
  public:
   static constexpr size_t kLimit = 1u << 18;
-  /// A frame has less than 32 KiB.
+  /// Of one process at a time, since a buffer has the number of its pool in 15 bits.
+  static constexpr size_t kMostPools = 1u << 15;
+  /// A frame has less than 32 KiB. Throws std::length_error when there are kMostPools.
   explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
+  ~FramePool();
   FramePool(const FramePool&) = delete;
   FramePool& operator=(const FramePool&) = delete;
 
@@ -159,17 +162,17 @@ class FramePool {
   // thread's pool; both pools outlive the frames of both, and have the same room.
   void let_go() { --in_use_; }
   void adopt(Frame& frame) {
-    frame.buffer_->pool = this;
+    frame.buffer_->pool = number_ & (kMostPools - 1);
     ++in_use_;
   }
-  /// Gives `count` free buffers to another pool of the same room.
-  void share(FramePool& with, size_t count);
-  size_t free_buffers() const { return free_buffers_; }
+  /// Gives another pool of the same room half of what it has more free buffers of, where it has more than twice as many.
+  void share(FramePool& with);
+  size_t free_buffers() const { return shelves_[0].free_buffers + shelves_[1].free_buffers; }
 
   size_t in_use() const { return in_use_; }
   uint64_t exhausted() const { return exhausted_; }
   /// Memory of its buffers, also of those that are free now.
-  Bytes memory() const { return {slabs_.size() * kSlab * stride_}; }
+  Bytes memory() const;
 
  private:
   friend class Frame;
@@ -177,47 +180,58 @@ class FramePool {
   struct Free {
     Free* next;
   };
-  void give_back(FrameBuffer* buffer) {
-    put_free(buffer);
-    --in_use_;
-  }
-  void put_free(void* buffer) {
-    free_ = new (buffer) Free{free_};
-    ++free_buffers_;
-  }
-  /// There must be one.
-  void* take_free();
-  void grow();
-
   static constexpr size_t kSlab = 64;  // buffers
   struct FreeSlab {
     void operator()(std::byte* slab) const {
       ::operator delete[](slab, std::align_val_t{kCacheLine});
     }
   };
-  std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs_;
-  Free* free_ = nullptr;        // those that held a frame, the last one first
-  std::byte* fresh_ = nullptr;  // the first of those of the newest slab that never did
-  size_t fresh_left_ = 0;
-  size_t free_buffers_ = 0;  // of both kinds
+  /// The buffers of one size.
+  struct Shelf {
+    std::vector<std::unique_ptr<std::byte[], FreeSlab>> slabs;
+    Free* free = nullptr;        ///< those that held a frame, the last one first
+    std::byte* fresh = nullptr;  ///< the first of those of the newest slab that never did
+    size_t fresh_left = 0;
+    size_t free_buffers = 0;  ///< of both kinds
+    size_t stride = 0;        ///< bytes from one buffer to the next
+
+    void put(void* buffer) {
+      free = new (buffer) Free{free};
+      ++free_buffers;
+    }
+    /// There must be one.
+    void* take();
+    void grow();
+  };
+  static FramePool& of(const FrameBuffer& buffer) { return *pools_[buffer.pool]; }
+  void give_back(FrameBuffer* buffer) {
+    shelves_[buffer->is_short].put(buffer);
+    --in_use_;
+  }
+
+  /// By number; null where there is none. An entry is written before its pool has frames.
+  static std::array<FramePool*, kMostPools> pools_;
+  std::array<Shelf, 2> shelves_;  // [1]: short ones
   size_t limit_;
   FrameRoom room_;
-  size_t stride_;   // bytes from one buffer to the next
   size_t lent_at_;  // bytes from the beginning of a buffer to its LentPayload
   size_t in_use_ = 0;
   uint64_t exhausted_ = 0;
+  uint32_t number_;
 };
 
 inline LentPayload Frame::lent() const {
   LentPayload payload;
   if (!buffer_->lends) return payload;
-  std::memcpy(&payload, reinterpret_cast<const std::byte*>(buffer_) + buffer_->pool->lent_at_,
+  std::memcpy(&payload,
+              reinterpret_cast<const std::byte*>(buffer_) + FramePool::of(*buffer_).lent_at_,
               sizeof payload);
   return payload;
 }
 
 inline std::span<uint8_t> Frame::storage() {
-  return {buffer_->bytes(), buffer_->pool->room_.frame + buffer_->pool->room_.trailer};
+  const FrameRoom& room = FramePool::of(*buffer_).room_;
+  return {buffer_->bytes(), buffer_->is_short ? room.short_frame : room.frame + room.trailer};
 }
 
 }  // namespace mrclab

@@ -92,8 +92,31 @@ TEST_CASE(
   frame.set_modelled_size({4238});
   CHECK(frame.wire_length() == Bytes{4262});
   CHECK(headers.memory().value * 20 < whole.memory().value);
-  CHECK(headers.memory() ==
-        Bytes{64 * 176});  // frames under way are most of what a large fabric takes
+  CHECK(headers.memory() == Bytes{64 * 176});
+}
+
+TEST_CASE("frames of headers without an immediate have smaller buffers, each with its own room") {
+  constexpr size_t kWriteBytes = 142, kSackBytes = 154;
+  FramePool pool(64, kHeaderRoom);
+  std::vector<Frame> writes;
+  for (int i = 0; i < 64; ++i) writes.push_back(pool.make(kWriteBytes));
+  // Frames under way are most of what a large fabric takes.
+  CHECK(pool.memory() == Bytes{64 * 160});
+  CHECK(writes[0].storage().size() == kHeaderRoom.short_frame);
+  CHECK_FALSE(pool.make(kWriteBytes));
+  Frame sack = pool.make(kSackBytes);
+  REQUIRE(sack);
+  CHECK(pool.memory() == Bytes{64 * 160 + 64 * 176});
+  CHECK(sack.storage().size() == kHeaderRoom.frame);
+  std::fill(sack.storage().begin(), sack.storage().end(), uint8_t{0xFF});
+  std::fill(writes[3].storage().begin(), writes[3].storage().end(), uint8_t{0xFF});
+  CHECK(writes[2].size() == kWriteBytes);
+  CHECK(writes[4].size() == kWriteBytes);
+  writes.pop_back();
+  sack = Frame{};
+  CHECK(pool.free_buffers() == 1 + 64);
+  CHECK(pool.make(kWriteBytes));
+  CHECK(pool.make(kSackBytes));
 }
 
 TEST_CASE("a frame keeps its bytes, lengths, damage and lent payload apart, also the largest") {
@@ -137,11 +160,19 @@ TEST_CASE("a frame that goes to another thread's pool is counted and given back 
   }
   CHECK(there.in_use() == 0);
   CHECK(there.free_buffers() == 1);
-  const size_t left = here.free_buffers();
-  there.share(here, 1);
-  CHECK(there.free_buffers() == 0);
-  CHECK(here.free_buffers() == left + 1);
-  Frame again = here.make(10);
+}
+
+TEST_CASE("a pool gives another one half of what it has more free buffers of") {
+  FramePool here, there;
+  { const Frame frame = here.make(10); }
+  CHECK(here.free_buffers() == 64);
+  here.share(there);
+  CHECK(here.free_buffers() == 32);
+  CHECK(there.free_buffers() == 32);
+  here.share(there);
+  CHECK(there.free_buffers() == 32);
+  Frame again = there.make(10);
+  CHECK(there.memory() == Bytes{});
   again = Frame{};
-  CHECK(here.free_buffers() == left + 1);
+  CHECK(there.free_buffers() == 32);
 }
