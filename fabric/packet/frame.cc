@@ -1,7 +1,6 @@
 #include "fabric/packet/frame.h"
 
 #include <cassert>
-#include <mutex>
 #include <stdexcept>
 
 namespace mrclab {
@@ -11,14 +10,11 @@ constexpr size_t kMostBytes = (1u << 15) - 1;  // FrameBuffer::size
 /// What a switch looks at then begins and ends within two cache lines, wherever the buffer begins.
 constexpr size_t kBufferAlignment = 16;
 
-/// Pools come and go seldom; of all their numbers the lowest free one is taken.
-std::mutex pools_mutex;
-
 size_t up_to(size_t size, size_t multiple) { return (size + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 
-std::array<FramePool*, FramePool::kMostPools> FramePool::pools_{};
+std::array<std::atomic<FramePool*>, FramePool::kMostPools> FramePool::pools_{};
 
 void Frame::give_back() { FramePool::of(*buffer_).give_back(buffer_); }
 
@@ -55,17 +51,14 @@ FramePool::FramePool(size_t limit, FrameRoom room)
   assert(!room.lends || room.short_frame == 0);
   shelves_[0].stride = up_to(lent_at_ + (room.lends ? sizeof(LentPayload) : 0), kBufferAlignment);
   shelves_[1].stride = up_to(sizeof(FrameBuffer) + room.short_frame, kBufferAlignment);
-  const std::lock_guard lock(pools_mutex);
-  const auto free = std::find(pools_.begin(), pools_.end(), nullptr);
-  if (free == pools_.end()) throw std::length_error("more frame pools than a process may have");
-  *free = this;
-  number_ = static_cast<uint32_t>(free - pools_.begin());
+  for (number_ = 0; number_ < kMostPools; ++number_) {
+    FramePool* free = nullptr;
+    if (pools_[number_].compare_exchange_strong(free, this)) return;
+  }
+  throw std::length_error("more frame pools than a process may have");
 }
 
-FramePool::~FramePool() {
-  const std::lock_guard lock(pools_mutex);
-  pools_[number_] = nullptr;
-}
+FramePool::~FramePool() { pools_[number_] = nullptr; }
 
 Frame FramePool::make(size_t size) {
   if (size > room_.frame) return {};

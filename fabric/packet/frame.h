@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -203,14 +204,17 @@ class FramePool {
     void* take();
     void grow();
   };
-  static FramePool& of(const FrameBuffer& buffer) { return *pools_[buffer.pool]; }
+  static FramePool& of(const FrameBuffer& buffer) {
+    return *pools_[buffer.pool].load(std::memory_order_relaxed);
+  }
   void give_back(FrameBuffer* buffer) {
     shelves_[buffer->is_short].put(buffer);
     --in_use_;
   }
 
-  /// By number; null where there is none. An entry is written before its pool has frames.
-  static std::array<FramePool*, kMostPools> pools_;
+  /// By number; null where there is none. An entry is written before its pool has frames, and whoever has got a frame of
+  /// another thread has seen that.
+  static std::array<std::atomic<FramePool*>, kMostPools> pools_;
   std::array<Shelf, 2> shelves_;  // [1]: short ones
   size_t limit_;
   FrameRoom room_;

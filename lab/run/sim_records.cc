@@ -4,13 +4,18 @@
 
 #include <algorithm>
 
+#include "scenario/judging/run_inputs.h"
 #include "sim/sim_world.h"
 
 namespace mrclab::lab {
 
 SimRecords::SimRecords(const Scenario& scenario, const RunFolder& folder, const Options& options)
-    : stop_(scenario.stop()), shards_(options.threads) {
+    : stop_(scenario.stop()), followed_(followed_senders(scenario)), shards_(options.threads) {
   const Topology& topology = scenario.topology;
+  netio::RunRecorder::Wanted wanted;
+  if (!followed_.all()) {
+    wanted = [this, &topology](const Frame& frame) { return followed_.follows(topology, frame); };
+  }
   const uint32_t all_shards =
       options.threads * (options.ranks != nullptr ? options.ranks->count() : 1);
   const uint32_t first = options.threads * (options.ranks != nullptr ? options.ranks->rank() : 0);
@@ -36,7 +41,7 @@ SimRecords::SimRecords(const Scenario& scenario, const RunFolder& folder, const 
           scenario.captures == CaptureScope::kAll || topology.node(node).role == NodeRole::kHost;
       recorders_[node.value] =
           std::make_unique<netio::RunRecorder>(topology, node, stop_, shard.capture.get(), passed,
-                                               shard.events.get(), shard.records.get());
+                                               shard.events.get(), shard.records.get(), wanted);
     }
   }
 }

@@ -1,11 +1,13 @@
 #pragma once
 // What the simulated world writes down: for each of its shards a log of events and, where they are
-// asked for, a capture and packet records. Shards run at once, so they share no file.
+// asked for, a capture and packet records. Shards run at once, so they share no file. Where the judge follows the packets
+// of some hosts alone, capture and records have those alone, too.
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/history/followed_senders.h"
 #include "netio/record/run_recorder.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/scenario.h"
@@ -48,6 +50,7 @@ class SimRecords {
                   const RunFolder& folder, const Options& options, uint64_t history_bytes);
 
   FabricTime stop_;
+  analysis::FollowedSenders followed_;  // before recorders_, which ask it
   std::vector<Shard> shards_;
   std::vector<std::unique_ptr<netio::RunRecorder>> recorders_;  // by node; null: of another rank
 };

@@ -69,7 +69,7 @@ void EventLog::close(EvidenceSeal offered) {
 
 RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
                          PcapngWriter* capture, bool capture_passed, EventLog* events,
-                         HistoryWriter* records)
+                         HistoryWriter* records, Wanted wanted)
     : topology_(topology),
       node_(node),
       end_(end),
@@ -77,18 +77,27 @@ RunRecorder::RunRecorder(const Topology& topology, NodeId node, FabricTime end,
       capture_passed_(capture_passed),
       events_(events),
       records_(records),
+      wanted_(std::move(wanted)),
       first_stream_(records != nullptr ? first_stream(topology, node) : 0),
       history_(topology, node, end) {
   if (capture_ == nullptr) return;
-  const NodeSite& site = topology.node(node);
   if (capture_passed_) {
-    for (uint32_t i = 0; i < site.ports.size(); ++i) {
-      const PortRef port{node, PortId{i}};
-      interface_of_port_.push_back(capture_->add_interface(topology.port_name(port),
-                                                           topology.link_name(site.ports[i].link)));
-    }
+    interface_of_port_.resize(topology.node(node).ports.size(), kNoInterface);
   }
-  drop_interface_ = capture_->add_interface(site.name + ":drop", "frames dropped in " + site.name);
+  if (wanted_) return;
+  for (uint32_t i = 0; i < interface_of_port_.size(); ++i) add_interface(PortId{i});
+  add_drop_interface();
+}
+
+uint32_t RunRecorder::add_interface(PortId port) {
+  const PortRef of{node_, port};
+  return interface_of_port_[port.value] = capture_->add_interface(
+             topology_.port_name(of), topology_.link_name(topology_.port(of).link));
+}
+
+uint32_t RunRecorder::add_drop_interface() {
+  const std::string& name = topology_.node(node_).name;
+  return drop_interface_ = capture_->add_interface(name + ":drop", "frames dropped in " + name);
 }
 
 void RunRecorder::packet(const PacketRecord& record) {
@@ -98,6 +107,7 @@ void RunRecorder::packet(const PacketRecord& record) {
   last_ = std::max(last_, record.t);
   history_.packet(
       record);  // which finds the hash of the content with the frame, behind its first port
+  if (wanted_ && (!record.frame || !wanted_(record.frame))) return;
   if (records_ != nullptr) {
     const uint32_t egress = record.direction == Direction::kEgress ? 1 : 0;
     records_->write_record(history_record(record), first_stream_ + 2 * record.port.value + egress);
@@ -107,7 +117,6 @@ void RunRecorder::packet(const PacketRecord& record) {
 
 void RunRecorder::capture(const PacketRecord& record) {
   PcapngRecord captured;
-  captured.interface = drop_interface_;
   captured.t = record.t;
   captured.direction = record.direction;
   captured.bytes = record.frame.bytes();
@@ -123,9 +132,11 @@ void RunRecorder::capture(const PacketRecord& record) {
                                             topology_.port_name({node_, record.port}),
                                             record.direction == Direction::kIngress ? "in" : "out");
     captured.comment = comment;
+    captured.interface = drop_interface_ != kNoInterface ? drop_interface_ : add_drop_interface();
     capture_->write(captured);
   } else if (capture_passed_) {
-    captured.interface = interface_of_port_[record.port.value];
+    const uint32_t known = interface_of_port_[record.port.value];
+    captured.interface = known != kNoInterface ? known : add_interface(record.port);
     if (record.event == PacketEvent::kTrimmed) captured.comment = "trimmed";
     capture_->write(captured);
   }

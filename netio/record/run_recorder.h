@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,10 +59,14 @@ class EventLog {
 
 class RunRecorder : public NodeObserver {
  public:
+  using Wanted = std::function<bool(const Frame&)>;
   /// `capture`, `events` and `records` may be null. `capture_passed`: also record frames that pass;
-  /// drops are always recorded when there is a capture.
+  /// drops are always recorded when there is a capture. `wanted`: capture and records have only the frames that it is true
+  /// for, and the capture only interfaces of ports that had one, where a fabric has more of both than files have room for;
+  /// null: all. The digest has all.
   RunRecorder(const Topology& topology, NodeId node, FabricTime end, PcapngWriter* capture,
-              bool capture_passed, EventLog* events, HistoryWriter* records = nullptr);
+              bool capture_passed, EventLog* events, HistoryWriter* records = nullptr,
+              Wanted wanted = {});
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
   void window(const WindowRecord& record) override;
@@ -80,6 +85,8 @@ class RunRecorder : public NodeObserver {
 
  private:
   void capture(const PacketRecord& record);
+  uint32_t add_interface(PortId port);
+  uint32_t add_drop_interface();
 
   const Topology& topology_;
   NodeId node_;
@@ -91,10 +98,12 @@ class RunRecorder : public NodeObserver {
   RecordWatch* watch_ = nullptr;
   bool muted_ = false;
   HistoryWriter* records_;
+  Wanted wanted_;
   uint32_t first_stream_;
   HistoryDigest history_;
+  static constexpr uint32_t kNoInterface = UINT32_MAX;  ///< not yet
   std::vector<uint32_t> interface_of_port_;
-  uint32_t drop_interface_ = 0;
+  uint32_t drop_interface_ = kNoInterface;
 };
 
 }  // namespace mrclab::netio

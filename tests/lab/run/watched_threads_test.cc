@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "analysis/verdict/verdict.h"
 #include "lab/run/scenario_run.h"
+#include "recorded/run/blame_run.h"
 #include "tests/lab/support/temporary_runs.h"
 
 namespace mrclab::lab {
@@ -60,6 +62,24 @@ TEST_CASE("a judge that follows two of eight senders sees their packets, and all
   CHECK(some.metrics.data_packets < all.metrics.data_packets / 2);
   const auto note = nlohmann::json::parse(analysis::to_json(some))["notes"].dump();
   CHECK(note.find("2 of 8 hosts sent (follow)") != std::string::npos);
+}
+
+TEST_CASE(
+    "the capture of a run that follows some senders has their packets alone, and blame reads it") {
+  const auto size_and_blame = [](const std::string& follow) {
+    const test::TemporaryRuns runs;
+    Scenario scenario = threads_story(follow);
+    scenario.captures = CaptureScope::kAll;
+    const RunResult result = runs.run(scenario);
+    CHECK(result.verdict.result == analysis::Result::kPass);
+    const auto bytes = std::filesystem::file_size(result.folder.captures() / "sim.pcapng");
+    return std::pair(bytes, blame_of_run(result.folder.path));
+  };
+  const auto all = size_and_blame("");
+  const auto some = size_and_blame("follow: \"h[0-1]\"\n");
+  CHECK(some.first < all.first / 2);
+  REQUIRE(some.second.blames.size() == 1);
+  CHECK(some.second.blames[0].component.find("p0.t0-0:u1") != std::string::npos);
 }
 
 TEST_CASE("a pattern of no host cannot be followed") {
