@@ -106,6 +106,17 @@ TEST_CASE(
   CHECK(measure_of_text(to_text(report.runs[0])) == report.runs[0]);
 }
 
+TEST_CASE("of several faults on a lost packet's path the one is told at whose wire it was lost") {
+  const Scenario scenario = ring(
+      "  - {at: 1us, wire_loss: {link: \"h0:p*\", direction: up, loss: 0.0001%, for: 300us}}\n" +
+      std::string(kCosts));
+  const TwinCase twins(scenario);
+  const TwinMeasure all = run_twin(twins, twins.all(), {});
+  REQUIRE(all.tolls.size() == 2);
+  CHECK(all.tolls[0].packets == 0);
+  CHECK(all.tolls[1].packets > 0);
+}
+
 TEST_CASE("what a fault costs the steps sums to what it costs the whole, to the picosecond") {
   const std::vector<TwinMeasure>& runs = runs_of_both();
   const TwinReport report = report_of(both(), runs);
