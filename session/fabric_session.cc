@@ -5,6 +5,7 @@
 #include "endpoint/options/transport_choice.h"
 #include "fabric/packet/drop_kind.h"
 #include "faults/schedule.h"
+#include "scenario/simulation/work_end.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/transport_fit.h"
@@ -40,10 +41,10 @@ Scenario with_transport(Scenario scenario, const std::string& options) {
 }
 
 FabricSession::FabricSession(Scenario scenario)
-    : FabricSession(scenario, std::make_unique<SimulatedBranch>(scenario)) {}
+    : FabricSession(scenario, std::make_unique<SimulatedBranch>(played_to_its_end(scenario))) {}
 
 FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Branch> first)
-    : base_(std::move(scenario)), scenario_(base_), branch_(std::move(first)) {
+    : base_(with_open_end(std::move(scenario))), scenario_(base_), branch_(std::move(first)) {
   for (const faults::Fault& fault : base_.faults) faults_.push_back({fault});
   look_ahead(kAhead);
 }

@@ -7,6 +7,7 @@
 #include "console/interrupt.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
+#include "scenario/simulation/work_end.h"
 #include "session/lesson.h"
 #include "session/simulated_branch.h"
 
@@ -52,7 +53,8 @@ std::string why_not_shown(const Branch& branch, const Scenario& scenario,
 
 }  // namespace
 
-json verdict_of(Scenario scenario, const FabricSession::GoOn& go_on) {
+json verdict_of(Scenario as_played, const FabricSession::GoOn& go_on) {
+  const Scenario scenario = ended_with_work(as_played, go_on);
   const Topology& topology = scenario.topology;
   // Trims are seen at switches: the story names them.
   analysis::Evidence evidence(topology, scenario.schedule, scenario.stop(),

@@ -1,6 +1,7 @@
 #include "session/simulated_branch.h"
 
 #include "fabric/history/report_json.h"
+#include "scenario/simulation/work_end.h"
 #include "switchd/switch_node.h"
 #include "switchd/table_json.h"
 
@@ -13,6 +14,10 @@ Scenario without_payload(Scenario scenario) {
 }
 
 }  // namespace
+
+Scenario played_to_its_end(Scenario scenario) {
+  return ended_with_work(playable(std::move(scenario)));
+}
 
 SimulatedBranch::SimulatedBranch(Scenario scenario, size_t max_packets)
     : Branch(without_payload(playable(std::move(scenario))), max_packets),

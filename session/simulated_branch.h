@@ -7,6 +7,9 @@
 
 namespace mrclab::lab {
 
+/// The scenario as a page simulates it: one that ends with its work ends where its work has. Throws as playable().
+Scenario played_to_its_end(Scenario scenario);
+
 class SimulatedBranch : public Branch {
  public:
   /// The scenario is simulated with its payload elided where that is possible: the history is the same
@@ -21,7 +24,8 @@ class SimulatedBranch : public Branch {
   std::string history_sha256() const override { return watch_.history_sha256(); }
   const Branch& simulated(FabricTime) const override { return *this; }
   std::unique_ptr<Branch> another(Scenario scenario) const override {
-    return std::make_unique<SimulatedBranch>(std::move(scenario), recording_->max_packets());
+    return std::make_unique<SimulatedBranch>(played_to_its_end(std::move(scenario)),
+                                             recording_->max_packets());
   }
 
  private:

@@ -21,7 +21,8 @@ struct StoryLosses {
   std::optional<FabricTime> first_untold;     ///< when the first loss ended that is in none of them
 };
 
-/// `struck`: the wires of the first of `faults`.
+/// `struck`: the wires of the first of `faults`. A loss belongs to the fault on its path that fits its place and instant
+/// best (StruckWires::fit), of equal ones to the first.
 StoryLosses story_losses(const Topology& topology, const PacketHistory& packets,
                          FabricTime base_rtt, std::span<const FaultSpan> faults,
                          std::span<const StruckWires> struck);

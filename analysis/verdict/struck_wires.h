@@ -22,7 +22,11 @@ class StruckWires {
       wires_.push_back(
           {wire, topology.port(topology.wire(wire).from).plane, WireMatcher(topology, wire)});
     }
-    for (const Impairment& i : fault.impairments) until_ = std::max(until_, i.until);
+    for (const Impairment& i : fault.impairments) {
+      until_ = std::max(until_, i.until);
+      const Wire& wire = topology.wire(i.wire);
+      spans_.push_back({wire.from, wire.to, i.from, i.until});
+    }
   }
   size_t wires() const { return wires_.size(); }
   WireId first() const { return wires_.front().id; }
@@ -37,6 +41,20 @@ class StruckWires {
     return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
       return w.matcher.crosses(source, destination, path);
     });
+  }
+  /// How well a loss that was recorded at this port and instant fits the fault: 3 at an end of one of its wires while that
+  /// was impaired, 2 at one that was until `slack` before, 1 while another of its wires was impaired, else 0.
+  uint32_t fit(PortRef where, FabricTime at, FabricTime slack) const {
+    uint32_t best = 0;
+    for (const Span& span : spans_) {
+      if (at < span.from) continue;
+      const bool lasts = span.until == FabricTime::never() || at <= span.until;
+      const bool is_here = where == span.a || where == span.b;
+      if (is_here && lasts) return 3;
+      if (is_here && at <= span.until + slack) best = 2;
+      if (lasts) best = std::max(best, 1u);
+    }
+    return best;
   }
   /// Either way; of a whole plane if there is no path.
   bool concerns(uint32_t host, uint32_t peer, uint32_t plane, std::optional<Path> path) const {
@@ -53,7 +71,13 @@ class StruckWires {
     uint32_t plane;
     WireMatcher matcher;
   };
+  /// One wire's impairment, with its two ends.
+  struct Span {
+    PortRef a, b;
+    FabricTime from, until;
+  };
   std::vector<OneWire> wires_;
+  std::vector<Span> spans_;
   FabricTime until_ = FabricTime::zero();
 };
 

@@ -27,13 +27,7 @@ struct WorkloadBuilder::Context {
   uint32_t first = 0;                      ///< number of its first connection, wherever that is
 
   WorkReport report(uint32_t from, uint32_t to, uint32_t queue, Bytes unit) const {
-    WorkReport report;
-    report.workload = workload;
-    report.from = from;
-    report.to = to;
-    report.queue = queue;
-    report.unit = unit;
-    return report;
+    return {workload, from, to, queue, unit, 0, {}, {}, {}};
   }
 };
 
@@ -113,20 +107,19 @@ void WorkloadBuilder::add_collective(const Context& context, const CollectiveSpe
                                spec.hosts.begin());
   };
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    if (connection.initiator.host == host_.self) {
-      const size_t to = rank_of(connection.acceptor.host);
+  for (const ConnectionPlan* const connection : context.own) {
+    if (connection->initiator.host == host_.self) {
+      const size_t to = rank_of(connection->acceptor.host);
       Collective::Link& link = c.links[c.schedule.link_between(c.rank, to)];
-      link.out.push_back(qps.emplace_back(handle_of(connection.initiator)));
-      link.remote_va = connection.region.va;
-      link.remote_rkey = connection.region.rkey;
+      link.out.push_back(qps.emplace_back(handle_of(connection->initiator)));
+      link.remote_va = connection->region.va;
+      link.remote_rkey = connection->region.rkey;
     }
-    if (connection.acceptor.host == host_.self) {
-      const size_t from = rank_of(connection.initiator.host);
+    if (connection->acceptor.host == host_.self) {
+      const size_t from = rank_of(connection->initiator.host);
       Collective::Link& link = c.links[c.schedule.link_between(from, c.rank)];
-      link.in.push_back(qps.emplace_back(handle_of(connection.acceptor)));
-      if (connection.queue == 0) link.inbox = region(connection.region);
+      link.in.push_back(qps.emplace_back(handle_of(connection->acceptor)));
+      if (connection->queue == 0) link.inbox = region(connection->region);
     }
   }
   add_application(std::make_unique<Collective>(std::move(c)), qps, context.start);
@@ -149,25 +142,24 @@ void WorkloadBuilder::add_slotted(const Context& context, const CollectiveSpec& 
     link.outgoing = send_buffer(c.program.inbox_size().value);
   }
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    const size_t number = c.program.link_between(rank_of(connection.initiator.host),
-                                                 rank_of(connection.acceptor.host));
+  for (const ConnectionPlan* const connection : context.own) {
+    const size_t number = c.program.link_between(rank_of(connection->initiator.host),
+                                                 rank_of(connection->acceptor.host));
     SlottedCollective::Link& link = c.links[number];
-    if (connection.initiator.host == host_.self) {
-      link.out.push_back(qps.emplace_back(handle_of(connection.initiator)));
-      if (connection.queue == 0) {
-        link.remote_va = connection.region.va;
-        link.remote_rkey = connection.region.rkey;
-        region(*connection.way_back);
+    if (connection->initiator.host == host_.self) {
+      link.out.push_back(qps.emplace_back(handle_of(connection->initiator)));
+      if (connection->queue == 0) {
+        link.remote_va = connection->region.va;
+        link.remote_rkey = connection->region.rkey;
+        region(*connection->way_back);
       }
     }
-    if (connection.acceptor.host == host_.self) {
-      link.in.push_back(qps.emplace_back(handle_of(connection.acceptor)));
-      if (connection.queue == 0) {
-        link.inbox = region(connection.region);
-        link.credit_va = connection.way_back->va;
-        link.credit_rkey = connection.way_back->rkey;
+    if (connection->acceptor.host == host_.self) {
+      link.in.push_back(qps.emplace_back(handle_of(connection->acceptor)));
+      if (connection->queue == 0) {
+        link.inbox = region(connection->region);
+        link.credit_va = connection->way_back->va;
+        link.credit_rkey = connection->way_back->rkey;
       }
     }
   }
@@ -179,46 +171,45 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
   // A load is that of all of them together (endpoint/workload/stream_pacer.h).
   const uint64_t qps = streams.qps;
   std::map<uint32_t, std::shared_ptr<StreamPacer>> pacers;  // by destination
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    const StreamLayout layout(streams.message, connection.in_flight);
-    const uint64_t seed =
-        mix64(host_.environment.seed ^ mix64(uint64_t{context.workload} << 32 | connection.number));
+  for (const ConnectionPlan* const connection : context.own) {
+    const StreamLayout layout(streams.message, connection->in_flight);
+    const uint64_t seed = mix64(host_.environment.seed ^
+                                mix64(uint64_t{context.workload} << 32 | connection->number));
     const uint64_t count =
-        streams.count == 0 ? 0 : (streams.count - connection.queue + qps - 1) / qps;
-    if (connection.initiator.host == host_.self) {
+        streams.count == 0 ? 0 : (streams.count - connection->queue + qps - 1) / qps;
+    if (connection->initiator.host == host_.self) {
       StreamSender::Config c(layout);
       c.seed = seed;
-      c.qp = handle_of(connection.initiator);
-      c.source = source_of(context, connection, layout);
+      c.qp = handle_of(connection->initiator);
+      c.source = source_of(context, *connection, layout);
       c.memory = c.source != nullptr ? c.source->memory() : send_buffer(layout.region_size().value);
-      c.remote_va = connection.region.va;
-      c.remote_rkey = connection.region.rkey;
+      c.remote_va = connection->region.va;
+      c.remote_rkey = connection->region.rkey;
       c.count = count;
       c.depth = streams.depth;
       c.arrivals = {context.start, streams.interval, streams.poisson, seed};
       if (qps > 1 && streams.interval > FabricTime::zero()) {
-        auto& pacer = pacers[connection.acceptor.host];
+        auto& pacer = pacers[connection->acceptor.host];
         if (!pacer) pacer = std::make_shared<StreamPacer>(c.arrivals, context.end);
         c.pacer = pacer;
       }
       c.end = context.end;
       c.report =
-          context.report(host_.self, connection.acceptor.host, connection.queue, streams.message);
+          context.report(host_.self, connection->acceptor.host, connection->queue, streams.message);
       add_application(std::make_unique<StreamSender>(c), std::array{c.qp}, context.start);
     }
-    if (connection.acceptor.host == host_.self) {
+    if (connection->acceptor.host == host_.self) {
       StreamReceiver::Config c(layout);
       c.seed = seed;
-      c.qp = handle_of(connection.acceptor);
-      if (const StreamSource* source = source_of(context, connection, layout)) {
+      c.qp = handle_of(connection->acceptor);
+      if (const StreamSource* source = source_of(context, *connection, layout)) {
         memory_.inboxes.push_back(
             std::make_unique<StreamInbox>(layout, host_.profile.pmtu, *source));
         c.inbox = memory_.inboxes.back().get();
-        memory_.regions.add_external(connection.region, *memory_.inboxes.back(), AccessFlags::all(),
-                                     0);
+        memory_.regions.add_external(connection->region, *memory_.inboxes.back(),
+                                     AccessFlags::all(), 0);
       } else {
-        c.memory = region(connection.region);
+        c.memory = region(connection->region);
       }
       c.count = count;
       add_application(std::make_unique<StreamReceiver>(c), std::array{c.qp}, context.start);
@@ -227,13 +218,12 @@ void WorkloadBuilder::add_streams(const Context& context, const StreamPlan& stre
 }
 
 void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& spec) {
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    if (!connection.way_back) continue;
+  for (const ConnectionPlan* const connection : context.own) {
+    if (!connection->way_back) continue;
     for (const bool pings : {true, false}) {
-      const EndPlan& mine = pings ? connection.initiator : connection.acceptor;
+      const EndPlan& mine = pings ? connection->initiator : connection->acceptor;
       if (mine.host != host_.self) continue;
-      const RegionPlan& theirs = pings ? connection.region : *connection.way_back;
+      const RegionPlan& theirs = pings ? connection->region : *connection->way_back;
       PingPong::Config c;
       c.pings = pings;
       c.size = spec.size;
@@ -242,7 +232,7 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
       c.seed = mix64(host_.environment.seed ^ mix64(context.workload));
       c.qp = handle_of(mine);
       c.memory = send_buffer(theirs.size.value);
-      c.inbox = region(pings ? *connection.way_back : connection.region);
+      c.inbox = region(pings ? *connection->way_back : connection->region);
       c.remote_va = theirs.va;
       c.remote_rkey = theirs.rkey;
       c.report = context.report(spec.from, spec.to, 0, spec.size);
@@ -254,9 +244,11 @@ void WorkloadBuilder::add_ping_pong(const Context& context, const PingPongSpec& 
 struct WorkloadBuilder::JobPart {
   uint32_t attempt = 0;
   uint32_t first = 0;  ///< number of its first connection
-  uint32_t rank = 0;   ///< in the job's first attempt; the host may have others
+  uint32_t rank = 0;   ///< in the job's first attempt, where each rank is a part by itself
+  uint32_t ranks = 1;  ///< that a host can have in a later attempt
   std::shared_ptr<const JobPlan> plan;
   const std::vector<JobPair>& pairs;  ///< of ranks in the first attempt, of hosts in later ones
+  std::shared_ptr<const std::vector<uint32_t>> slots = nullptr;  ///< JobAttempt::slots
 };
 
 void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
@@ -265,8 +257,8 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   std::map<uint32_t, JobWork*> ranks;
   for (uint32_t rank = 0; rank < hosts.size(); ++rank) {
     if (hosts[rank] != host_.self) continue;
-    ranks[rank] = add_attempt(context, job, {0, context.first, rank, job.plan, job.plan->pairs});
-    attempts[0].push_back(ranks[rank]);
+    const JobPart part{0, context.first, rank, 1, job.plan, job.plan->pairs};
+    ranks[rank] = attempts[0].emplace_back(add_attempt(context, job, part).front());
   }
   for (const auto& [from, work] : ranks) {
     for (const auto& [to, other] : ranks) {
@@ -280,74 +272,83 @@ void WorkloadBuilder::add_job(const Context& context, const JobWorkload& job) {
   auto first = context.first + static_cast<uint32_t>(job.plan->pairs.size()) * job.qps;
   for (const JobAttempt& later : recovery.later) {
     const auto number = static_cast<uint32_t>(attempts.size());
-    attempts.push_back({add_attempt(context, job, {number, first, 0, later.plan, later.pairs})});
+    attempts.push_back(add_attempt(
+        context, job,
+        {number, first, 0, later.most_on_a_host, later.plan, later.pairs, later.slots}));
     first += static_cast<uint32_t>(later.pairs.size()) * job.qps;
   }
   add_agent(context, job, std::move(attempts));
 }
 
-JobWork* WorkloadBuilder::add_attempt(const Context& context, const JobWorkload& job,
-                                      JobPart part) {
+std::vector<JobWork*> WorkloadBuilder::add_attempt(const Context& context, const JobWorkload& job,
+                                                   const JobPart& part) {
+  const bool later = part.attempt > 0;
   const auto name_of = [&](uint32_t end) {
-    const uint32_t host = part.attempt > 0 ? end : job.spec.hosts[end];
+    const uint32_t host = later ? end : job.spec.hosts[end];
     return host_.topology.node(host_.topology.host(host)).name;
   };
-  JobWork::Config c;
-  c.plan = part.plan;
-  c.rank = part.rank;
-  c.attempt = part.attempt;
-  c.seed = mix64(host_.environment.seed ^ mix64(uint64_t{part.attempt} << 32 | context.workload));
-  c.at = context.start;
-  c.report = context.report(host_.self, host_.self, 0, {});
+  JobWork::Config common;
+  common.plan = part.plan;
+  common.rank = part.rank;
+  common.attempt = part.attempt;
+  common.seed =
+      mix64(host_.environment.seed ^ mix64(uint64_t{part.attempt} << 32 | context.workload));
+  common.at = context.start;
+  common.report = context.report(host_.self, host_.self, 0, {});
   if (const auto& on_error = job.spec.on_error; on_error && on_error->watchdog) {
-    c.watchdog = *on_error->watchdog / job.spec.scale;
+    common.watchdog = *on_error->watchdog / job.spec.scale;
   }
-  if (job.spec.checkpoint) c.checkpoint_every = job.spec.checkpoint->every;
+  if (job.spec.checkpoint) common.checkpoint_every = job.spec.checkpoint->every;
+  std::vector<JobWork::Config> ranks(part.ranks, common);
+  std::vector<std::vector<QpHandle>> out(part.ranks);
   std::vector<JobInbox::Config> inboxes;
-  std::vector<QpHandle> out;
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    if (connection.control || connection.attempt != part.attempt) continue;
+  for (const ConnectionPlan* const connection : context.own) {
+    if (connection->control || connection->attempt != part.attempt) continue;
     // Connections of an attempt stand in the order of its pairs, `qps` for each.
-    const JobPair& pair = part.pairs[(connection.number - part.first) / job.qps];
-    const JobLayout layout(pair, connection.in_flight);
+    const JobPair& pair = part.pairs[(connection->number - part.first) / job.qps];
+    const JobLayout layout(pair, connection->in_flight);
     const auto is_mine = [&](const EndPlan& end, uint32_t rank) {
-      return end.host == host_.self && (part.attempt > 0 || rank == part.rank);
+      return end.host == host_.self && (later || rank == part.rank);
     };
-    if (is_mine(connection.initiator, pair.from)) {
-      if (connection.queue == 0) {
-        JobWork::Link& link = c.links.emplace_back(layout);
+    if (is_mine(connection->initiator, pair.from)) {
+      JobWork::Config& sender = ranks.at(pair.slot);
+      if (connection->queue == 0) {
+        JobWork::Link& link = sender.links.emplace_back(layout);
         link.to = pair.to;
         link.to_host = name_of(pair.to);
-        link.remote_va = connection.region.va;
-        link.remote_rkey = connection.region.rkey;
-        link.memory = send_buffer(connection.region.size.value);
+        link.remote_va = connection->region.va;
+        link.remote_rkey = connection->region.rkey;
+        link.memory = send_buffer(connection->region.size.value);
       }
-      c.links.back().qps.push_back(out.emplace_back(handle_of(connection.initiator)));
+      sender.links.back().qps.push_back(
+          out[pair.slot].emplace_back(handle_of(connection->initiator)));
     }
-    if (is_mine(connection.acceptor, pair.to)) {
-      if (connection.queue == 0) {
+    if (is_mine(connection->acceptor, pair.to)) {
+      if (connection->queue == 0) {
         JobInbox::Config& inbox = inboxes.emplace_back(layout);
         inbox.plan = part.plan;
         inbox.from = pair.from;
         inbox.to = pair.to;
-        inbox.later = part.attempt > 0;
+        inbox.slots = part.slots;
         inbox.from_host = name_of(pair.from);
-        inbox.seed = c.seed;
-        inbox.memory = region(connection.region);
+        inbox.seed = common.seed;
+        inbox.memory = region(connection->region);
       }
-      inboxes.back().qps.push_back(handle_of(connection.acceptor));
+      inboxes.back().qps.push_back(handle_of(connection->acceptor));
     }
   }
-  auto work = std::make_unique<JobWork>(std::move(c));
-  JobWork* const rank = work.get();  // applications live as long as their host
-  add_application(std::move(work), out, context.start);
+  std::vector<JobWork*> works;  // applications live as long as their host
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    auto work = std::make_unique<JobWork>(std::move(ranks[i]));
+    works.push_back(work.get());
+    add_application(std::move(work), out[i], context.start);
+  }
   for (JobInbox::Config& inbox : inboxes) {
-    inbox.rank = rank;
+    inbox.ranks = works;
     const std::vector<QpHandle> in = inbox.qps;
     add_application(std::make_unique<JobInbox>(std::move(inbox)), in, context.start);
   }
-  return rank;
+  return works;
 }
 
 void WorkloadBuilder::add_agent(const Context& context, const JobWorkload& job,
@@ -360,25 +361,24 @@ void WorkloadBuilder::add_agent(const Context& context, const JobWorkload& job,
   c.later = static_cast<uint32_t>(job.recovery->later.size());
   c.attempts = std::move(attempts);
   std::vector<QpHandle> qps;
-  for (const ConnectionPlan* const own : context.own) {
-    const ConnectionPlan& connection = *own;
-    if (!connection.control) continue;
-    if (connection.initiator.host == host_.self) {
+  for (const ConnectionPlan* const connection : context.own) {
+    if (!connection->control) continue;
+    if (connection->initiator.host == host_.self) {
       JobAgent::Line& line = c.out.emplace_back();
-      line.host = connection.acceptor.host;
-      line.number = connection.queue;
-      line.qp = qps.emplace_back(handle_of(connection.initiator));
-      line.remote_va = connection.region.va;
-      line.remote_rkey = connection.region.rkey;
+      line.host = connection->acceptor.host;
+      line.number = connection->queue;
+      line.qp = qps.emplace_back(handle_of(connection->initiator));
+      line.remote_va = connection->region.va;
+      line.remote_rkey = connection->region.rkey;
       line.memory = send_buffer(kLauncherWordBytes);
       fill_ramp(line.memory, 0, {});
     }
-    if (connection.acceptor.host == host_.self) {
+    if (connection->acceptor.host == host_.self) {
       JobAgent::Line& line = c.in.emplace_back();
-      line.host = connection.initiator.host;
-      line.number = connection.queue;
-      line.qp = qps.emplace_back(handle_of(connection.acceptor));
-      region(connection.region);
+      line.host = connection->initiator.host;
+      line.number = connection->queue;
+      line.qp = qps.emplace_back(handle_of(connection->acceptor));
+      region(connection->region);
     }
   }
   add_application(std::make_unique<JobAgent>(std::move(c)), qps, context.start);

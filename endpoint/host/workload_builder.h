@@ -51,9 +51,11 @@ class WorkloadBuilder {
   void add_streams(const Context& context, const StreamPlan& streams);
   void add_ping_pong(const Context& context, const PingPongSpec& spec);
   void add_job(const Context& context, const JobWorkload& spec);
-  /// This host's part in one attempt of a job, and what receives for it; the applications live as long as the host.
+  /// This host's part in one attempt of a job: its ranks, and what receives for them; the applications live as long as the
+  /// host.
   struct JobPart;
-  JobWork* add_attempt(const Context& context, const JobWorkload& job, JobPart part);
+  std::vector<JobWork*> add_attempt(const Context& context, const JobWorkload& job,
+                                    const JobPart& part);
   void add_agent(const Context& context, const JobWorkload& job,
                  std::vector<std::vector<JobWork*>> attempts);
   QpHandle handle_of(const EndPlan& end) const;

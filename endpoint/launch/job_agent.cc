@@ -25,7 +25,8 @@ void JobAgent::start(Verbs& verbs) {
 
 void JobAgent::on_rank_error(uint32_t attempt, FabricTime now) {
   if (attempt != attempt_) return;
-  report_at_ = now + config_.spec->on_error->detect / config_.spec->scale;
+  // Of several ranks of the host the first is reported.
+  report_at_ = std::min(report_at_, now + config_.spec->on_error->detect / config_.spec->scale);
   if (verbs_ != nullptr) verbs_->wake_at(report_at_);
 }
 
@@ -137,7 +138,7 @@ void JobAgent::take_order(const Word& word) {
       report_at_ = FabricTime::never();
       if (word.attempt >= config_.attempts.size()) return;
       for (JobWork* work : config_.attempts[word.attempt]) {
-        work->stop(verbs_->now(), "ended by the job's launcher");
+        work->stop(verbs_->now(), job::kEndedByLauncher);
       }
       return;
     case Word::Kind::kReplace:
@@ -155,9 +156,13 @@ void JobAgent::take_order(const Word& word) {
 
 bool JobAgent::have_ended(uint32_t attempt) const {
   if (attempt >= config_.attempts.size()) return false;
-  const std::vector<JobWork*>& ranks = config_.attempts[attempt];
-  return std::all_of(ranks.begin(), ranks.end(),
-                     [](const JobWork* work) { return work->has_begun() && work->finished(); });
+  size_t begun = 0;
+  for (const JobWork* work : config_.attempts[attempt]) {
+    if (!work->has_begun()) continue;  // this host has fewer ranks than others
+    if (!work->finished()) return false;
+    ++begun;
+  }
+  return begun > 0;
 }
 
 void JobAgent::prepare(uint32_t attempt) {
@@ -169,15 +174,19 @@ void JobAgent::prepare(uint32_t attempt) {
   verbs_->wake_at(ready_at_);
 }
 
-/// Of a restart behind the newest checkpoint, of what shrinks behind the last step that it ended; a host that had no rank
-/// before has neither.
+/// Of a restart behind the newest checkpoint, of what shrinks behind the last step that its ranks ended; a host that had
+/// no rank before has neither.
 uint32_t JobAgent::step_to_begin_with() const {
   const bool restarts = config_.spec->on_error->action == job::OnError::Action::kRestart;
   uint32_t step = 0;
   for (const std::vector<JobWork*>& ranks : config_.attempts) {
+    std::optional<uint32_t> of_all, of_any;
     for (const JobWork* work : ranks) {
-      step = std::max(step, restarts ? work->steps_saved() : work->steps_done());
+      if (!work->has_begun()) continue;
+      of_all = std::min(of_all.value_or(work->steps_done()), work->steps_done());
+      of_any = std::max(of_any.value_or(0), work->steps_saved());
     }
+    step = std::max(step, (restarts ? of_any : of_all).value_or(0));
   }
   return step;
 }
@@ -186,9 +195,16 @@ void JobAgent::go(const Word& word) {
   if (word.attempt != attempt_ || word.attempt >= config_.attempts.size()) return;
   const std::vector<JobWork*>& ranks = config_.attempts[word.attempt];
   const std::vector<uint32_t> hosts = losses_.hosts(*config_.spec);
-  const auto me = std::find(hosts.begin(), hosts.end(), config_.self);
-  if (ranks.empty() || me == hosts.end()) return;
-  ranks.front()->begin(static_cast<uint32_t>(me - hosts.begin()), hosts, word.a);
+  std::vector<uint32_t> mine;
+  for (uint32_t rank = 0; rank < hosts.size(); ++rank) {
+    if (hosts[rank] == config_.self && mine.size() < ranks.size()) mine.push_back(rank);
+  }
+  for (size_t i = 0; i < mine.size(); ++i) {
+    for (size_t k = 0; k < mine.size(); ++k) {
+      if (i != k) ranks[i]->copy_to(mine[k], *ranks[k]);
+    }
+  }
+  for (size_t i = 0; i < mine.size(); ++i) ranks[i]->begin(mine[i], hosts, word.a);
 }
 
 bool JobAgent::finished() const {

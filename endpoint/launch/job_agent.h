@@ -38,7 +38,7 @@ class JobAgent : public Application, public RankWatch, private job::LauncherHost
     uint32_t self = 0;  ///< host number
     uint32_t launcher = 0;
     uint32_t later = 0;  ///< attempts beside the first
-    /// The ranks of this host, by attempt: none where it can have none in it, several of the first at most.
+    /// The ranks of this host, by attempt: of a later one as many as a host can have, by slot, which wait for their numbers.
     std::vector<std::vector<JobWork*>> attempts;
     std::vector<Line> out, in;
   };

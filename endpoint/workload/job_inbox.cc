@@ -7,13 +7,18 @@
 namespace mrclab::endpoint {
 
 JobInbox::JobInbox(Config config) : config_(std::move(config)), queues_(config_.qps.size()) {
-  assert(config_.rank != nullptr);
+  assert(!config_.ranks.empty());
+}
+
+JobWork& JobInbox::receiver_of(uint32_t send) const {
+  if (!config_.slots) return *config_.ranks.front();
+  return *config_.ranks.at(config_.slots->at(config_.plan->program.graph().op(send).peer));
 }
 
 bool JobInbox::is_from_peer(uint32_t op) const {
   const job::OpGraph& graph = config_.plan->program.graph();
   if (op >= graph.ops().size() || graph.op(op).kind != job::OpKind::kSend) return false;
-  if (config_.later) return config_.rank->comes_from(op, config_.from);
+  if (config_.slots) return receiver_of(op).comes_from(op, config_.from);
   return graph.op(op).rank == config_.from && graph.op(op).peer == config_.to;
 }
 
@@ -32,11 +37,13 @@ void JobInbox::on_receive_immediate(Verbs& verbs, QpHandle qp, uint32_t immediat
                              job_ramp(config_.seed, immediate)));
   if (++queue.part < config_.layout.parts_of(bytes)) return;
   queue.op = job::kNoOp;
-  config_.rank->take_arrived(immediate);
+  receiver_of(immediate).take_arrived(immediate);
 }
 
 void JobInbox::on_qp_error(Verbs& verbs, QpHandle, std::string_view reason) {
-  config_.rank->die(verbs.now(), "queue pair to " + config_.from_host + ": " + std::string(reason));
+  for (JobWork* rank : config_.ranks) {
+    rank->die(verbs.now(), "queue pair to " + config_.from_host + ": " + std::string(reason));
+  }
 }
 
 }  // namespace mrclab::endpoint

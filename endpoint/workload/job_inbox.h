@@ -24,12 +24,14 @@ class JobInbox : public Application {
     std::shared_ptr<const JobPlan> plan;  ///< shared as in JobWork
     JobLayout layout;
     uint32_t from = 0, to = 0;  ///< ranks; of a later attempt the hosts' numbers
-    bool later = false;         ///< a later attempt's
     std::string from_host;
     uint64_t seed = 0;  ///< as JobWork's
     std::vector<QpHandle> qps;
-    ConstMemory memory;       ///< a ring for each queue pair
-    JobWork* rank = nullptr;  ///< never null; an application of the same host
+    ConstMemory memory;  ///< a ring for each queue pair
+    std::vector<JobWork*>
+        ranks;  ///< applications of the same host: one, or of a later attempt by slot
+    std::shared_ptr<const std::vector<uint32_t>>
+        slots;  ///< of a later attempt alone: JobAttempt::slots
   };
   explicit JobInbox(Config config);
 
@@ -50,6 +52,8 @@ class JobInbox : public Application {
     uint64_t part = 0;         ///< of it, that is next
   };
   bool is_from_peer(uint32_t op) const;
+  /// Whose message it is.
+  JobWork& receiver_of(uint32_t send) const;
 
   Config config_;
   std::vector<Queue> queues_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "job/attempt/attempts.h"
@@ -11,14 +12,16 @@ namespace mrclab::endpoint {
 namespace {
 
 std::vector<JobPair> host_pairs(const JobPlan& plan, const job::Attempt& attempt) {
-  std::map<std::pair<uint32_t, uint32_t>, JobPair> found;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, JobPair> found;
   for (const JobPair& ranks : plan.pairs) {
     for (const uint32_t from : attempt.hosts[ranks.from]) {
       for (const uint32_t to : attempt.hosts[ranks.to]) {
         if (from == to) continue;
-        JobPair& pair = found[{from, to}];
+        const uint32_t slot = attempt.slots[ranks.from];
+        JobPair& pair = found[{from, slot, to}];
         pair.from = from;
         pair.to = to;
+        pair.slot = slot;
         pair.largest = std::max(pair.largest, ranks.largest);
         pair.messages += ranks.messages;
       }
@@ -50,6 +53,8 @@ std::shared_ptr<const JobRecovery> make_recovery(const job::JobSpec& spec, uint6
     JobAttempt& made = recovery->later.emplace_back();
     made.plan = same ? first : std::make_shared<const JobPlan>(job::plan_job(attempt.spec, seed));
     made.pairs = host_pairs(*made.plan, attempt);
+    made.slots = std::make_shared<const std::vector<uint32_t>>(attempt.slots);
+    made.most_on_a_host = 1 + *std::max_element(attempt.slots.begin(), attempt.slots.end());
   }
   return recovery;
 }

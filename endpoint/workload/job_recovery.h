@@ -16,6 +16,9 @@ namespace mrclab::endpoint {
 struct JobAttempt {
   std::shared_ptr<const JobPlan> plan;  ///< shared with the first attempt where ranks do the same
   std::vector<JobPair> pairs;  ///< of hosts, not of ranks: of which one may send to the other
+  /// By rank: its place among the ranks of its host, whichever that is; shared with all hosts.
+  std::shared_ptr<const std::vector<uint32_t>> slots;
+  uint32_t most_on_a_host = 1;  ///< ranks
 };
 
 /// Of the memory that a launcher's line writes to: its words are immediates, and need none of it.

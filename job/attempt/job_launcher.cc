@@ -46,7 +46,20 @@ std::vector<uint32_t> JobLosses::hosts(const JobSpec& spec) const {
 }
 
 JobLauncher::JobLauncher(const JobSpec& spec, uint32_t later)
-    : spec_(spec), on_(*spec.on_error), later_(later), hosts_(spec.hosts) {}
+    : spec_(spec),
+      on_(*spec.on_error),
+      later_(later),
+      together_(on_.action == OnError::Action::kShrink ? replicas_together(spec) : 1),
+      hosts_(spec.hosts) {}
+
+std::vector<uint32_t> JobLauncher::each_host() const {
+  std::vector<uint32_t> each;
+  std::set<uint32_t> found;
+  for (const uint32_t host : hosts_) {
+    if (found.insert(host).second) each.push_back(host);
+  }
+  return each;
+}
 
 void JobLauncher::start(FabricTime now, LauncherHost& io) {
   if (!on_.heartbeat) return;
@@ -86,7 +99,7 @@ void JobLauncher::on_word(uint32_t host, const LauncherWord& word, FabricTime no
   if (word.attempt != turn().next) return;
   if (std::find(hosts_.begin(), hosts_.end(), host) == hosts_.end()) return;
   ready_[host] = word.a;
-  if (ready_.size() == hosts_.size()) go(now, io);
+  if (ready_.size() == each_host().size()) go(now, io);
 }
 
 void JobLauncher::end_attempt(uint32_t reporter, FabricTime now, LauncherHost& io) {
@@ -100,9 +113,7 @@ void JobLauncher::end_attempt(uint32_t reporter, FabricTime now, LauncherHost& i
     due_ = now + scaled(on_.answer);
     io.wake_at(due_);
   }
-  std::set<uint32_t> asked;  // once, however many ranks are there
-  for (const uint32_t host : hosts_) {
-    if (!asked.insert(host).second) continue;
+  for (const uint32_t host : each_host()) {
     io.tell(host, line_of_[host], {LauncherWord::Kind::kEnd, attempt_});
   }
 }
@@ -153,10 +164,16 @@ void JobLauncher::place() {
   const std::set<uint32_t> lost(turn().lost.begin(), turn().lost.end());
   if (on_.action == OnError::Action::kRestart) {
     turn().next = attempt_ + 1;
+    std::map<uint32_t, uint32_t> spare_of;  // by lost host: all of its ranks go there
     for (uint32_t rank = 0; rank < hosts_.size(); ++rank) {
-      // Where no spare is left the host may come back: its lines are tried.
-      if (!lost.contains(hosts_[rank]) || spares_used_ == on_.spares.size()) continue;
-      losses_.replaced[rank] = spares_used_++;
+      if (!lost.contains(hosts_[rank])) continue;
+      auto spare = spare_of.find(hosts_[rank]);
+      if (spare == spare_of.end()) {
+        // Where no spare is left the host may come back: its lines are tried.
+        if (spares_used_ == on_.spares.size()) continue;
+        spare = spare_of.emplace(hosts_[rank], spares_used_++).first;
+      }
+      losses_.replaced[rank] = spare->second;
     }
   } else {
     const std::vector<uint32_t> stayed = ranks_without(spec_, losses_.dropped);
@@ -164,9 +181,11 @@ void JobLauncher::place() {
       // Where every host answers, whoever reported the error leaves.
       const bool leaves =
           lost.empty() ? hosts_[rank] == turn().reporter : lost.contains(hosts_[rank]);
-      if (leaves) losses_.dropped.insert(replica_of(spec_, stayed[rank]));
+      if (!leaves) continue;
+      const uint32_t first = replica_of(spec_, stayed[rank]) / together_ * together_;
+      for (uint32_t i = 0; i < together_; ++i) losses_.dropped.insert(first + i);
     }
-    turn().next = static_cast<uint32_t>(losses_.dropped.size());
+    turn().next = static_cast<uint32_t>(losses_.dropped.size()) / together_;
   }
 }
 
@@ -179,7 +198,7 @@ void JobLauncher::prepare(FabricTime, LauncherHost& io) {
   hosts_ = losses_.hosts(spec_);
   ready_.clear();
   state_ = State::kPreparing;
-  for (const uint32_t host : hosts_) {
+  for (const uint32_t host : each_host()) {
     if (state_ == State::kPreparing) prepare_host(host, io);
   }
 }
@@ -212,7 +231,7 @@ void JobLauncher::go(FabricTime now, LauncherHost& io) {
   asked_.clear();
   ended_.clear();
   start(now, io);
-  for (const uint32_t host : hosts_) {
+  for (const uint32_t host : each_host()) {
     io.tell(host, line_of_[host], {LauncherWord::Kind::kGo, attempt_, step});
   }
 }

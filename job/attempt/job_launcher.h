@@ -73,6 +73,8 @@ class JobLauncher {
   void place();
   void prepare_host(uint32_t host, LauncherHost& io);
   void go(FabricTime now, LauncherHost& io);
+  /// Those of the attempt that runs or is prepared: each once, in the order of its first rank.
+  std::vector<uint32_t> each_host() const;
   void give_up(std::string why);
   FabricTime scaled(FabricTime of_field) const { return of_field / spec_.scale; }
   JobTurn& turn() { return turns_.back(); }
@@ -80,11 +82,12 @@ class JobLauncher {
   const JobSpec& spec_;
   const OnError on_;
   const uint32_t later_;
+  const uint32_t together_;  ///< replicas that leave at once
   State state_ = State::kRunning;
   uint32_t attempt_ = 0;
   std::vector<uint32_t> hosts_;  ///< of the attempt that runs or is prepared, by rank
   JobLosses losses_;
-  uint32_t spares_used_ = 0;
+  uint32_t spares_used_ = 0;                 ///< the first of them; each has all ranks of a host
   std::map<uint32_t, uint32_t> line_of_;     ///< by host: that is used; absent: the first
   std::set<uint32_t> silent_;                ///< hosts without an answer yet
   std::map<uint32_t, uint32_t> ready_;       ///< by host: the step that it can begin with

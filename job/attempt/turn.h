@@ -12,10 +12,14 @@
 
 namespace mrclab::job {
 
+/// The reason of ranks that the launcher ended, as others had an error or a host was silent.
+inline constexpr const char* kEndedByLauncher = "ended by the job's launcher";
+
 /// Instants are in fabric time, hosts are numbers.
 struct JobTurn {
-  uint32_t attempt = 0;   ///< that ended
-  uint32_t reporter = 0;  ///< the host whose report came first
+  uint32_t attempt = 0;  ///< that ended
+  uint32_t reporter =
+      0;  ///< the host whose report came first, or that did not answer when it was asked
   FabricTime reported = FabricTime::never();
   FabricTime ended = FabricTime::never();  ///< every host has answered, or is taken as lost
   std::vector<uint32_t> lost;              ///< hosts

@@ -190,10 +190,6 @@ void check_on_error(const YamlValue& body, const JobSpec& spec) {
   if (!spec.on_error) return;
   const OnError& on = *spec.on_error;
   const YamlValue entry = body.require("on_error");
-  if (on.goes_on() && spec.shares_hosts()) {
-    entry.fail("several ranks on a host in a job that goes on",
-               "\"then: abort\", \"then: hang\" or one rank a host");
-  }
   for (const char* key : {"spares", "attempts", "load", "restart"}) {
     if (on.goes_on() || !entry.is_map() || !entry.get(key)) continue;
     entry.fail_at_key(key, in_quotes(key) + " beside an end",

@@ -194,7 +194,7 @@ class HitCounter {
       if (news.t < on_.start || news.t > on_.last_heal + kBlameSlack) continue;
       const Port& port = t_.port({t_.host(news.host), PortId{news.plane}});
       const auto darkens = [&](FaultKind kind, const BlameTarget& target) {
-        return makes(kind, DropCause::kPortDown) && target.wires.contains(port.in);
+        return darkens_ports(kind) && target.wires.contains(port.in);
       };
       if (!darkens(fault_.kind, target_)) continue;
       hits.all += kObservableHits;
@@ -358,6 +358,8 @@ std::string_view without_evidence(FaultKind kind) {
     default: return "";
   }
 }
+
+bool darkens_ports(FaultKind kind) { return makes(kind, DropCause::kPortDown); }
 
 bool loses_queue_pairs(FaultKind kind) {
   return kind == FaultKind::kHostRestart || kind == FaultKind::kPowerLoss;

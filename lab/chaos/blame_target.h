@@ -37,6 +37,8 @@ struct BlameCase {
 };
 /// Do both name the same part? A blame of it names both.
 bool same_part(const BlameTarget& a, const BlameTarget& b);
+/// Does it turn ports dark?
+bool darkens_ports(faults::FaultKind kind);
 /// Do hosts come back from it without their queue pairs? What is sent to those is lost for good.
 bool loses_queue_pairs(faults::FaultKind kind);
 /// May faults of both kinds have done the same to a packet: lost it, doubled it, marked it, refused it?

@@ -9,6 +9,7 @@
 #include "lab/run/held_simulation.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
+#include "scenario/simulation/work_end.h"
 
 namespace mrclab::lab {
 namespace {
@@ -47,7 +48,8 @@ analysis::Evidence evidence_of(const Scenario& scenario) {
                             watched_at_switches(scenario));
 }
 
-analysis::Verdict judged(const Scenario& scenario, bool checks_alone) {
+analysis::Verdict judged(const Scenario& as_written, bool checks_alone) {
+  const Scenario scenario = ended_with_work(as_written);
   analysis::Evidence evidence = evidence_of(scenario);
   WorldOutcome outcome = watch(scenario, evidence);
   const std::vector<analysis::CheckResult> programs = std::move(outcome.programs);
@@ -60,7 +62,8 @@ analysis::Verdict judged(const Scenario& scenario, bool checks_alone) {
 
 }  // namespace
 
-std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario& scenario) {
+std::optional<std::pair<FabricTime, FabricTime>> time_of_traffic(const Scenario& as_written) {
+  const Scenario scenario = ended_with_work(as_written);
   analysis::Evidence evidence = evidence_of(scenario);
   watch(scenario, evidence);
   const auto deliveries = evidence.packets().deliveries();

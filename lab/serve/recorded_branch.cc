@@ -79,7 +79,7 @@ SwitchStatus RecordedBranch::status_of(const NodeSite& node) const {
 }
 
 std::unique_ptr<Branch> RecordedBranch::another(Scenario scenario) const {
-  return std::make_unique<SimulatedBranch>(std::move(scenario));
+  return std::make_unique<SimulatedBranch>(played_to_its_end(std::move(scenario)));
 }
 
 }  // namespace mrclab::lab

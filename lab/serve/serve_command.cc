@@ -49,7 +49,8 @@ Scenario fabric_at_work(const std::string& fabric, const ServeCommandOptions& op
 std::unique_ptr<FabricSession> session_of(Scenario scenario, const ServeCommandOptions& options,
                                           const IsInterrupted& interrupted) {
   if (options.world == World::kSim) {
-    auto simulated = std::make_unique<SimulatedBranch>(scenario, options.max_packets);
+    auto simulated =
+        std::make_unique<SimulatedBranch>(played_to_its_end(scenario), options.max_packets);
     return std::make_unique<FabricSession>(std::move(scenario), std::move(simulated));
   }
   auto live = std::make_unique<LiveBranch>(scenario, LiveBranch::Options{interrupted});

@@ -123,7 +123,7 @@ ExplainedSeed explain_seed(const ChaosBase& base, uint64_t seed, const SignsSeen
     };
     const bool data = shows(Sign::kData), lost = data || shows(Sign::kAnswers);
     const bool any = lost || shows(Sign::kHeld) || shows(Sign::kLate) || shows(Sign::kMarked) ||
-                     shows(Sign::kPaused);
+                     shows(Sign::kPaused) || shows(Sign::kAvoided);
     const std::array<bool, 4> found{any, lost, data, twins.is_named(i)};
     if (!is_due) silent |= fault_bit(i);
     result.faults_due += is_due ? 1 : 0;

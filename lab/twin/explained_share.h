@@ -66,7 +66,7 @@ inline constexpr double kExplainedMark = 0.95;
 
 /// Which signs are looked at, by Sign.
 using SignsSeen = std::array<bool, kSigns>;
-inline constexpr SignsSeen kAllSigns{true, true, true, true, true, true};
+inline constexpr SignsSeen kAllSigns{true, true, true, true, true, true, true};
 
 /// Simulates the seed's twins. `base` has jobs. Without some of the signs less is explained.
 ExplainedSeed explain_seed(const ChaosBase& base, uint64_t seed, const SignsSeen& seen = kAllSigns);

@@ -8,6 +8,7 @@
 #include "fabric/text/enum_words.h"
 #include "faults/fault.h"
 #include "lab/chaos/blame_target.h"
+#include "lab/twin/answer_losses.h"
 #include "scenario/judging/run_inputs.h"
 
 namespace mrclab::lab {
@@ -51,6 +52,7 @@ class SignCounter {
     for (size_t i = 0; i < signs_.size(); ++i) {
       const faults::Fault& fault = scenario_.faults[i];
       held_messages(i);
+      if (darkens_ports(fault.kind)) avoided_ports(i);
       if (delays_frames(fault.kind)) late_frames(i);
       if (fault.kind == FaultKind::kIncast || fault.kind == FaultKind::kAttack) behind_bursts(i);
       if (fault.kind == FaultKind::kEcnAlways) add(i, Sign::kMarked, hits(fault));
@@ -87,24 +89,10 @@ class SignCounter {
     }
   }
 
-  /// Of the first fault that had broken its place; where a switch had no way for it, its path.
   void lost_answer(const LostAnswer& answer) {
     if (answer.t > until_ || !of_job(answer.source, answer.destination)) return;
-    const auto path = analysis::built_path(t_, answer.source, answer.destination, answer.ev);
-    for (size_t i = 0; i < signs_.size(); ++i) {
-      const FabricTime over = struck_[i].until();
-      const bool then = answer.t >= spans_[i].start &&
-                        (over == FabricTime::never() || answer.t <= over + t_.base_rtt);
-      if (!then) continue;
-      const auto at = [&](const analysis::Impairment& part) { return part.wire == answer.wire; };
-      const bool there =
-          std::any_of(spans_[i].impairments.begin(), spans_[i].impairments.end(), at);
-      const bool astray =
-          answer.cause == DropCause::kUnknownUsid || answer.cause == DropCause::kEndOfCarrier ||
-          answer.cause == DropCause::kNoReceiver || answer.cause == DropCause::kForeignCarrier;
-      const bool on_path =
-          astray && path && struck_[i].crosses(answer.source, answer.destination, *path);
-      if (there || on_path) return add(i, Sign::kAnswers);
+    if (const auto fault = fault_of_answer(t_, answer, spans_, struck_)) {
+      add(*fault, Sign::kAnswers);
     }
   }
 
@@ -116,6 +104,40 @@ class SignCounter {
         if (of_job(held.peer, held.host)) add(fault, Sign::kHeld);
       }
     }
+  }
+
+  void avoided_ports(size_t fault) {
+    for (const analysis::PathNews& news : evidence_.events().paths()) {
+      if (news.ev || news.usable || !news.local || news.plane >= t_.planes) continue;
+      const Port& port = t_.port({t_.host(news.host), PortId{news.plane}});
+      const auto darkens = [&](const analysis::Impairment& part) {
+        const bool then = news.t >= part.from &&
+                          (part.until == FabricTime::never() || news.t <= part.until + t_.base_rtt);
+        return then && (part.wire == port.in || part.wire == port.out);
+      };
+      const auto& parts = spans_[fault].impairments;
+      if (std::none_of(parts.begin(), parts.end(), darkens)) continue;
+      add(fault, Sign::kAvoided, sent_around(news));
+    }
+  }
+
+  /// Packets of the job from or to the host that went by other ports until it reported this one again.
+  uint64_t sent_around(const analysis::PathNews& dark) const {
+    FabricTime over = until_;
+    for (const analysis::PathNews& news : evidence_.events().paths()) {
+      const bool same = !news.ev && news.usable && news.host == dark.host && news.qp == dark.qp &&
+                        news.plane == dark.plane;
+      if (same && news.t >= dark.t) over = std::min(over, news.t);
+    }
+    uint64_t packets = 0;
+    for (const analysis::Attempt& attempt : packets_.attempts()) {
+      if (attempt.start < dark.t || attempt.start > over || !of_job(attempt)) continue;
+      const analysis::Flow& flow = flow_of(attempt);
+      if (flow.source != dark.host && flow.destination != dark.host) continue;
+      const auto path = path_of(attempt.ev);
+      packets += path && path->plane != dark.plane ? 1 : 0;
+    }
+    return packets;
   }
 
   void late_frames(size_t fault) {
@@ -185,7 +207,8 @@ std::string_view name_of(Sign sign) {
                                                        {Sign::kHeld, "held"},
                                                        {Sign::kLate, "late"},
                                                        {Sign::kMarked, "marked"},
-                                                       {Sign::kPaused, "paused"}});
+                                                       {Sign::kPaused, "paused"},
+                                                       {Sign::kAvoided, "avoided"}});
   return kNames[static_cast<size_t>(sign)];
 }
 

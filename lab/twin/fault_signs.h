@@ -9,6 +9,9 @@
 //   late     frames that were late on its wires, or packets that came late, cut or marked to where its burst went
 //   marked   packets that it marked: their senders slow down
 //   paused   pauses of its host (lab/chaos/blame_target.h: kObservableHits for a long one)
+//   avoided  packets that went by other ports while a host of theirs had reported the one that the fault darkened: the
+//            sender starts no frame there, so that none is lost, and has less to send by. A port that nobody needs
+//            meanwhile is no sign
 
 #include <array>
 #include <string_view>
@@ -20,8 +23,8 @@
 
 namespace mrclab::lab {
 
-enum class Sign : uint8_t { kData, kAnswers, kHeld, kLate, kMarked, kPaused };
-inline constexpr size_t kSigns = static_cast<size_t>(Sign::kPaused) + 1;
+enum class Sign : uint8_t { kData, kAnswers, kHeld, kLate, kMarked, kPaused, kAvoided };
+inline constexpr size_t kSigns = static_cast<size_t>(Sign::kAvoided) + 1;
 std::string_view name_of(Sign sign);
 
 /// How often each was seen.

@@ -62,8 +62,9 @@ void FrameWatch::answer(NodeId node, const PacketRecord& record) {
   if (lost_.size() >= kMaxSeen) return;
   const Port& port = topology_.port({node, record.port});
   const WireId wire = record.direction == Direction::kIngress ? port.in : port.out;
-  lost_.push_back(
-      {record.t, ends->source, ends->destination, frame.view().entropy(), wire, record.cause});
+  lost_.push_back({record.t, ends->source, ends->destination, frame.view().entropy(),
+                   frame.view().destination_qp(), frame.view().opcode() == Opcode::kProbeRequest,
+                   wire, record.cause});
 }
 
 void FrameWatch::sent_answer(NodeId node, const PacketRecord& record, uint32_t peer) {

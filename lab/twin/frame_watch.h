@@ -26,7 +26,9 @@ struct LostAnswer {
   FabricTime t;
   uint32_t source = 0, destination = 0;  ///< host numbers
   EntropyValue ev;
-  WireId wire;  ///< on which it was, or into which it did not get
+  Qpn qp;              ///< of the destination
+  bool probe = false;  ///< a question of the sender of data, and no answer to it
+  WireId wire;         ///< on which it was, or into which it did not get
   DropCause cause = DropCause::kNone;
 };
 

@@ -23,7 +23,8 @@ Json most_lost(const FaultToll& toll) {
     list.push_back({{"from", host_name(each.from)},
                     {"to", host_name(each.to)},
                     {"qp", analysis::qp_name(each.qp)},
-                    {"lost", each.packets}});
+                    {"lost", each.packets},
+                    {"lost_answers", each.answers}});
   }
   return list;
 }
@@ -38,6 +39,7 @@ Json hits_of(const TwinReport& report, const TwinFault& fault) {
                     {"without_ps", hit.without.ps()},
                     {"cost_ps", hit.cost.ps()},
                     {"lost", hit.packets},
+                    {"lost_answers", hit.answers},
                     {"queue_pairs", hit.queue_pairs}});
   }
   return list;
@@ -62,6 +64,7 @@ Json json_of(const TwinReport& report, size_t number) {
           {"interaction", or_null(fault.cost.interaction)},
           {"share", or_null(fault.cost.share)},
           {"lost", fault.toll.packets},
+          {"lost_answers", fault.toll.answers},
           {"queue_pairs", fault.toll.queue_pairs},
           {"most_lost", most_lost(fault.toll)},
           {"steps_hit", fault.steps_hit},

@@ -19,10 +19,12 @@ namespace mrclab::lab {
 ///   faults: a list of
 ///     number, fault, kind      from 1, as the scenario lists them
 ///     marginal, alone, interaction, share     (attribution.h); share is null for more than four faults
-///     lost, queue_pairs        packets that it took, and from how many; in the run with all faults
-///     most_lost                a list of from, to, qp, lost; the first 64
+///     lost, lost_answers, queue_pairs   packets that it took, SACKs, NACKs, ACKs and probes, and from how many queue pairs;
+///                              in the run with all faults
+///     most_lost                a list of from, to, qp, lost, lost_answers; the first 64
 ///     steps_hit                steps whose length it changed by 0.5 % or more
-///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost, queue_pairs
+///     hits                     the first 64 of them: work, unit, step (from 1), without_ps, cost_ps, lost,
+///                              lost_answers, queue_pairs
 ///     hidden                   of one that hit none: work, rank, held_back, by_ps, under, until_ps (twin_report.h)
 ///   runs: a list of
 ///     run, faults              its name, and the numbers of its faults

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "analysis/verdict/story_losses.h"
+#include "lab/twin/answer_losses.h"
 
 namespace mrclab::lab {
 namespace {
@@ -30,60 +32,112 @@ std::vector<StepPlace> steps_at(const std::vector<WorkSteps>& works, FabricTime 
   return steps;
 }
 
-FaultToll toll_of(const analysis::PacketHistory& packets, const std::vector<uint32_t>& lost,
-                  const std::vector<WorkSteps>& works) {
-  struct OfStep {
-    uint64_t packets = 0;
-    std::set<uint32_t> flows;
-  };
-  std::map<uint32_t, uint64_t> by_flow;
-  std::map<StepPlace, OfStep> by_step;
-  FaultToll toll;
-  for (const uint32_t index : lost) {
-    const analysis::Attempt& attempt = packets.attempts()[index];
-    const uint32_t flow = packets.packets()[attempt.packet].flow;
-    ++toll.packets;
-    ++by_flow[flow];
-    for (const StepPlace& place : steps_at(works, attempt.ended)) {
-      ++by_step[place].packets;
-      by_step[place].flows.insert(flow);
+/// The queue pair that data goes by: from host, to host, the number at the receiver.
+using QueuePairKey = std::tuple<uint32_t, uint32_t, uint32_t>;
+
+/// Adds up what one group of faults took.
+class TollCounter {
+ public:
+  explicit TollCounter(const std::vector<WorkSteps>& works) : works_(works) {}
+
+  void add(const QueuePairKey& key, FabricTime t, bool answer) {
+    const auto count = [&](auto& of) { ++(answer ? of.answers : of.packets); };
+    count(toll_);
+    count(by_queue_pair_[key]);
+    for (const StepPlace& place : steps_at(works_, t)) {
+      OfStep& step = by_step_[place];
+      count(step);
+      step.queue_pairs.insert(key);
     }
   }
-  toll.queue_pairs = by_flow.size();
-  for (const auto& [index, count] : by_flow) {
-    const analysis::Flow& flow = packets.flows()[index];
-    toll.most.push_back({flow.source, flow.destination, flow.destination_qp, count});
+
+  FaultToll take() {
+    toll_.queue_pairs = by_queue_pair_.size();
+    for (const auto& [key, lost] : by_queue_pair_) {
+      const auto& [from, to, qp] = key;
+      toll_.most.push_back({from, to, Qpn{qp}, lost.packets, lost.answers});
+    }
+    std::sort(toll_.most.begin(), toll_.most.end(), [](const auto& a, const auto& b) {
+      return std::tuple(b.packets, b.answers, a.from, a.to, a.qp.value) <
+             std::tuple(a.packets, a.answers, b.from, b.to, b.qp.value);
+    });
+    if (toll_.most.size() > FaultToll::kMaxListed) toll_.most.resize(FaultToll::kMaxListed);
+    for (const auto& [place, step] : by_step_) {
+      if (toll_.by_step.size() == FaultToll::kMaxListed) break;
+      toll_.by_step.push_back(
+          {place.first, place.second, step.packets, step.answers, step.queue_pairs.size()});
+    }
+    return std::move(toll_);
   }
-  std::sort(toll.most.begin(), toll.most.end(), [](const auto& a, const auto& b) {
-    return std::tuple(b.packets, a.from, a.to, a.qp.value) <
-           std::tuple(a.packets, b.from, b.to, b.qp.value);
-  });
-  if (toll.most.size() > FaultToll::kMaxListed) toll.most.resize(FaultToll::kMaxListed);
-  for (const auto& [place, losses] : by_step) {
-    if (toll.by_step.size() == FaultToll::kMaxListed) break;
-    toll.by_step.push_back({place.first, place.second, losses.packets, losses.flows.size()});
+
+ private:
+  struct Counts {
+    uint64_t packets = 0, answers = 0;
+  };
+  struct OfStep : Counts {
+    std::set<QueuePairKey> queue_pairs;
+  };
+
+  const std::vector<WorkSteps>& works_;
+  std::map<QueuePairKey, Counts> by_queue_pair_;
+  std::map<StepPlace, OfStep> by_step_;
+  FaultToll toll_;
+};
+
+/// An answer goes to the sender of data, a probe to its receiver.
+class AnsweredQueuePairs {
+ public:
+  explicit AnsweredQueuePairs(const std::vector<QueuePairEnd>& ends) {
+    for (const QueuePairEnd& end : ends) {
+      peer_of_[{end.host, end.peer_host, end.qpn.value}] = end.peer_qpn.value;
+    }
   }
-  return toll;
-}
+  /// Empty for what two hosts send each other beside their queue pairs: probes of paths.
+  std::optional<QueuePairKey> key_of(const LostAnswer& answer) const {
+    const auto peer = peer_of_.find({answer.destination, answer.source, answer.qp.value});
+    if (peer == peer_of_.end()) return std::nullopt;
+    if (answer.probe) return QueuePairKey{answer.source, answer.destination, answer.qp.value};
+    return QueuePairKey{answer.destination, answer.source, peer->second};
+  }
+
+ private:
+  std::map<QueuePairKey, uint32_t> peer_of_;  ///< by host, peer, number at the host
+};
 
 }  // namespace
 
-std::vector<FaultToll> fault_tolls(const Topology& topology, const analysis::PacketHistory& packets,
+std::vector<FaultToll> fault_tolls(const Topology& topology, const RunLosses& run,
                                    const std::vector<analysis::FaultSpan>& faults,
                                    const std::vector<std::vector<size_t>>& groups,
                                    const std::vector<WorkSteps>& works) {
   std::vector<analysis::StruckWires> struck;
   for (const analysis::FaultSpan& fault : faults) struck.emplace_back(topology, fault);
+  const analysis::PacketHistory& packets = run.packets;
   const analysis::StoryLosses losses =
       analysis::story_losses(topology, packets, topology.base_rtt, faults, struck);
+  std::vector<std::vector<const LostAnswer*>> answers(faults.size());
+  for (const LostAnswer& answer : run.answers) {
+    const auto fault = fault_of_answer(topology, answer, faults, struck);
+    if (fault) answers[*fault].push_back(&answer);
+  }
+  const AnsweredQueuePairs answered(run.queue_pairs);
   std::vector<FaultToll> tolls;
   for (const std::vector<size_t>& group : groups) {
-    std::vector<uint32_t> taken;
+    TollCounter toll(works);
     for (const size_t i : group) {
-      taken.insert(taken.end(), losses.lost[i].begin(), losses.lost[i].end());
-      taken.insert(taken.end(), losses.refused[i].begin(), losses.refused[i].end());
+      for (const auto* list : {&losses.lost[i], &losses.refused[i]}) {
+        for (const uint32_t index : *list) {
+          const analysis::Attempt& attempt = packets.attempts()[index];
+          const analysis::Flow& flow = packets.flows()[packets.packets()[attempt.packet].flow];
+          toll.add({flow.source, flow.destination, flow.destination_qp.value}, attempt.ended,
+                   false);
+        }
+      }
+      for (const LostAnswer* answer : answers[i]) {
+        if (const auto key = answered.key_of(*answer)) toll.add(*key, answer->t, true);
+      }
     }
-    tolls.push_back(toll_of(packets, taken, works));
+    tolls.push_back(toll.take());
   }
   return tolls;
 }

@@ -60,26 +60,33 @@ JobSpans spans_from(const Json& in) {
 Json json_of(const FaultToll& toll) {
   Json most = Json::array(), by_step = Json::array();
   for (const QueuePairLosses& each : toll.most) {
-    most.push_back({each.from, each.to, each.qp.value, each.packets});
+    most.push_back({each.from, each.to, each.qp.value, each.packets, each.answers});
   }
   for (const StepLosses& each : toll.by_step) {
-    by_step.push_back({each.work, each.step, each.packets, each.queue_pairs});
+    by_step.push_back({each.work, each.step, each.packets, each.answers, each.queue_pairs});
   }
   return {{"packets", toll.packets},
+          {"answers", toll.answers},
           {"queue_pairs", toll.queue_pairs},
           {"most", most},
           {"by_step", by_step}};
 }
 
 FaultToll toll_from(const Json& in) {
-  FaultToll toll{in.at("packets").get<uint64_t>(), in.at("queue_pairs").get<uint64_t>(), {}, {}};
+  FaultToll toll{in.at("packets").get<uint64_t>(),
+                 in.at("answers").get<uint64_t>(),
+                 in.at("queue_pairs").get<uint64_t>(),
+                 {},
+                 {}};
   for (const Json& each : in.at("most")) {
     toll.most.push_back({each.at(0).get<uint32_t>(), each.at(1).get<uint32_t>(),
-                         Qpn{each.at(2).get<uint32_t>()}, each.at(3).get<uint64_t>()});
+                         Qpn{each.at(2).get<uint32_t>()}, each.at(3).get<uint64_t>(),
+                         each.at(4).get<uint64_t>()});
   }
   for (const Json& each : in.at("by_step")) {
     toll.by_step.push_back({each.at(0).get<size_t>(), each.at(1).get<size_t>(),
-                            each.at(2).get<uint64_t>(), each.at(3).get<uint64_t>()});
+                            each.at(2).get<uint64_t>(), each.at(3).get<uint64_t>(),
+                            each.at(4).get<uint64_t>()});
   }
   return toll;
 }

@@ -73,8 +73,11 @@ void add_hits(const TwinMeasure& with, const TwinMeasure& without, TwinFault& fa
       if (is_negligible(cost.ps(), length.ps(), kHitOneIn)) continue;
       if (++fault.steps_hit > TwinFault::kMaxHits) continue;
       const StepLosses* losses = losses_in(fault.toll, work, step);
-      fault.hits.push_back({work, step, length, cost, losses ? losses->packets : 0,
-                            losses ? losses->queue_pairs : 0});
+      StepHit& hits = fault.hits.emplace_back(StepHit{work, step, length, cost});
+      if (losses == nullptr) continue;
+      hits.packets = losses->packets;
+      hits.answers = losses->answers;
+      hits.queue_pairs = losses->queue_pairs;
     }
   }
 }
@@ -88,7 +91,8 @@ TwinReport report_of(const TwinCase& of, std::vector<TwinMeasure> runs) {
   report.scenario = scenario.name;
   report.seed = scenario.seed;
   report.end = scenario.stop();
-  const bool ends = std::all_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends);
+  const bool ends = scenario.ends_with_work ||
+                    std::all_of(scenario.workload.begin(), scenario.workload.end(), endpoint::ends);
   report.unit = ends ? TwinUnit::kTime : TwinUnit::kBytes;
   const std::vector<FaultSet> order = sets_to_run(faults);
   const auto place = [&](const TwinMeasure& run) {

@@ -26,10 +26,10 @@ inline constexpr int64_t kHiddenOneIn = 1000;
 
 /// A step with what a fault changed of its length, all others being as they were.
 struct StepHit {
-  size_t work = 0, step = 0;              ///< as in WorkSteps
-  FabricTime without;                     ///< its length without the fault
-  FabricTime cost;                        ///< below zero: it was shorter with the fault
-  uint64_t packets = 0, queue_pairs = 0;  ///< that the fault took meanwhile
+  size_t work = 0, step = 0;  ///< as in WorkSteps
+  FabricTime without;         ///< its length without the fault
+  FabricTime cost;            ///< below zero: it was shorter with the fault
+  uint64_t packets = 0, answers = 0, queue_pairs = 0;  ///< that the fault took meanwhile
 };
 
 struct TwinFault {

@@ -13,6 +13,7 @@
 #include "lab/twin/twin_set.h"
 #include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/simulation.h"
+#include "scenario/simulation/work_end.h"
 
 namespace mrclab::lab {
 namespace {
@@ -42,12 +43,42 @@ std::vector<FabricTime> ends_of(const std::vector<FabricTime>& cuts, FabricTime 
   return ends;
 }
 
-/// Every host has finished what it had to do; what fails ends sooner. Of services, where they are all that is run, each
-/// request is served: their ranks go on with iterations that serve nobody.
+/// The places in the works (steps_of) of collectives that go on until the run's end.
+std::vector<size_t> endless_collectives(const std::vector<endpoint::WorkloadSpec>& workload) {
+  std::vector<size_t> places;
+  size_t place = 0;
+  for (const endpoint::WorkloadSpec& spec : workload) {
+    if (!std::holds_alternative<endpoint::CollectiveSpec>(spec)) continue;
+    if (!endpoint::ends(spec)) places.push_back(place);
+    ++place;
+  }
+  return places;
+}
+
+/// Of jobs that went on after queue pairs had failed, where they are all that is run: when all their steps had ended.
+std::optional<FabricTime> when_jobs_done(const Scenario& twin, const std::vector<JobOutcome>& jobs,
+                                         const std::vector<WorkSteps>& works) {
+  if (jobs.empty() || jobs.size() != twin.workload.size()) return std::nullopt;
+  FabricTime last;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const JobOutcome& job = jobs[i];
+    const std::vector<FabricTime>& ends = works.at(i).ends;
+    if (job.plan->serve || job.later.empty() || ends.size() < job.plan->planned.steps) {
+      return std::nullopt;
+    }
+    last = std::max(last, ends.back());
+  }
+  return last;
+}
+
+/// Every host has finished what it had to do, in a run that ends with its work all of it that ends by itself; what fails
+/// ends sooner. Of services, where they are all that is run, each request is served: their ranks go on with iterations
+/// that serve nobody.
 std::optional<FabricTime> when_done(const Scenario& twin, const Simulation& simulation,
                                     const std::vector<endpoint::WorkReport>& reports,
                                     const std::vector<JobOutcome>& jobs, const TwinMeasure& run) {
-  if (run.qps_failed > 0 || !run.died.empty()) return std::nullopt;
+  if (!run.died.empty()) return std::nullopt;
+  if (run.qps_failed > 0) return when_jobs_done(twin, jobs, run.works);
   const bool services =
       !jobs.empty() && jobs.size() == twin.workload.size() &&
       std::ranges::all_of(jobs, [](const JobOutcome& job) { return job.plan->serve.has_value(); });
@@ -58,12 +89,17 @@ std::optional<FabricTime> when_done(const Scenario& twin, const Simulation& simu
   }
   const Topology& topology = twin.topology;
   for (uint32_t host = 0; host < topology.host_count(); ++host) {
-    if (!simulation.host_at(topology.host(host)).finished()) return std::nullopt;
+    const endpoint::HostNode& node = simulation.host_at(topology.host(host));
+    if (twin.ends_with_work ? !node.work_ended() : !node.finished()) return std::nullopt;
   }
   FabricTime last;
-  for (const endpoint::WorkReport& report : reports) last = std::max(last, report.last);
-  for (const WorkSteps& work : run.works) {
-    for (const FabricTime end : work.ends) last = std::max(last, end);
+  for (const endpoint::WorkReport& report : reports) {
+    if (endpoint::ends(twin.workload.at(report.workload))) last = std::max(last, report.last);
+  }
+  const std::vector<size_t> endless = endless_collectives(twin.workload);
+  for (size_t work = 0; work < run.works.size(); ++work) {
+    if (std::ranges::find(endless, work) != endless.end()) continue;
+    for (const FabricTime end : run.works[work].ends) last = std::max(last, end);
   }
   return last;
 }
@@ -114,7 +150,11 @@ class WatchedTwin {
  public:
   WatchedTwin(const TwinCase& of, FaultSet set, const std::vector<FabricTime>& cuts,
               const TwinWatch& watch)
-      : of_(of), cuts_(cuts), watch_(watch), scenario_(with_faults(of, set)) {
+      : of_(of),
+        cuts_(cuts),
+        watch_(watch),
+        scenario_(ended_with_work(with_faults(of, set))),
+        answers_(scenario_.topology, {}) {
     result_.set = set;
     ends_ = ends_of(cuts, scenario_.stop());
     for (const NodeSite& site : scenario_.topology.nodes) {
@@ -126,14 +166,15 @@ class WatchedTwin {
     scenario_.payload_elided = true;
     // Packets are joined where their losses are asked for.
     std::optional<analysis::Evidence> evidence;
-    std::deque<WatchedNode> nodes, twice;
+    std::deque<WatchedNode> nodes, answers, twice;
     if (has_all_faults()) {
       evidence.emplace(scenario_.topology, scenario_.schedule, scenario_.stop(),
                        watched_at_switches(scenario_));
       for (const NodeSite& site : scenario_.topology.nodes) {
-        NodeObserver& joined = evidence->observer(site.id);
-        if (watch_.observer) twice.emplace_back(watch_.observer(site.id), joined);
-        nodes.emplace_back(prefixes_[site.id.value], watch_.observer ? twice.back() : joined);
+        NodeObserver* joined = &evidence->observer(site.id);
+        joined = &answers.emplace_back(answers_.observer(site.id), *joined);
+        if (watch_.observer) joined = &twice.emplace_back(watch_.observer(site.id), *joined);
+        nodes.emplace_back(prefixes_[site.id.value], *joined);
       }
     }
     {
@@ -153,8 +194,15 @@ class WatchedTwin {
 
   TwinMeasure kept(const std::filesystem::path& out) {
     scenario_.name = of_.scenario.name + "-" + twin_name(result_.set, of_.faults());
+    std::deque<WatchedNode> nodes;
+    for (const NodeSite& site : scenario_.topology.nodes) {
+      nodes.emplace_back(answers_.observer(site.id), prefixes_[site.id.value]);
+    }
     const RunWatch watch{
-        [&](NodeId node) -> NodeObserver& { return prefixes_[node.value]; },
+        [&](NodeId node) -> NodeObserver& {
+          if (has_all_faults()) return nodes[node.value];
+          return prefixes_[node.value];
+        },
         [&](const Simulation& simulation) { measure(scenario_, simulation, result_); },
         [&](const analysis::Evidence& evidence) {
           if (has_all_faults()) look_at(evidence);
@@ -173,8 +221,9 @@ class WatchedTwin {
 
   void look_at(const analysis::Evidence& evidence) {
     if (watch_.look) watch_.look(evidence, result_);
-    result_.tolls = fault_tolls(scenario_.topology, evidence.packets(), fault_spans_of(scenario_),
-                                of_.groups, result_.works);
+    result_.tolls = fault_tolls(
+        scenario_.topology, {evidence.packets(), answers_.lost_answers(), queue_pairs(scenario_)},
+        fault_spans_of(scenario_), of_.groups, result_.works);
   }
 
   TwinMeasure measured() {
@@ -199,6 +248,7 @@ class WatchedTwin {
   Scenario scenario_;
   std::vector<FabricTime> ends_;
   std::deque<Prefixes> prefixes_;
+  FrameWatch answers_;  ///< of the run with all faults
   TwinMeasure result_;
 };
 

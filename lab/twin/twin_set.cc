@@ -9,6 +9,7 @@
 #include "fabric/text/counted_noun.h"
 #include "faults/fault_entries.h"
 #include "faults/schedule.h"
+#include "scenario/simulation/work_end.h"
 
 namespace mrclab::lab {
 namespace {
@@ -80,7 +81,7 @@ void check_twins(const TwinCase& of) {
 }
 
 Scenario with_faults(const TwinCase& of, FaultSet set) {
-  Scenario twin = of.scenario;
+  Scenario twin = with_open_end(of.scenario);
   twin.faults = faults_of(of, set);
   twin.schedule = faults::compile(twin.faults, twin.topology);
   twin.expect.clear();

@@ -57,8 +57,17 @@ std::string hits_text(const TwinReport& report, const TwinFault& fault) {
   return text;
 }
 
+/// "7 packets", "2 answers", "7 packets and 2 answers".
+std::string lost_text(uint64_t packets, uint64_t answers) {
+  std::string text = packets > 0 || answers == 0 ? counted_noun(packets, "packet") : "";
+  if (answers > 0) text += (text.empty() ? "" : " and ") + counted_noun(answers, "answer");
+  return text;
+}
+
+bool lost_nothing(const FaultToll& toll) { return toll.packets == 0 && toll.answers == 0; }
+
 std::string losses_text(const FaultToll& toll) {
-  return fmt::format("{} of {} lost", counted_noun(toll.packets, "packet"),
+  return fmt::format("{} of {} lost", lost_text(toll.packets, toll.answers),
                      counted_noun(toll.queue_pairs, "queue pair"));
 }
 
@@ -67,7 +76,7 @@ std::string hidden_text(const Hidden& hidden, const FaultToll& toll) {
   std::string text =
       fmt::format("hidden under {} until {}: {} of rank {} ended up to {} later", hidden.under,
                   to_string(hidden.until), hidden.held, hidden.rank, to_string(hidden.by));
-  if (toll.packets > 0) text += ", " + losses_text(toll);
+  if (!lost_nothing(toll)) text += ", " + losses_text(toll);
   return text;
 }
 
@@ -83,8 +92,10 @@ std::string queue_pairs_text(const TwinFault& fault) {
   const size_t told = std::min(fault.toll.most.size(), kQueuePairsTold);
   for (size_t i = 0; i < told; ++i) {
     const QueuePairLosses& each = fault.toll.most[i];
+    const std::string lost =
+        each.answers > 0 ? lost_text(each.packets, each.answers) : std::to_string(each.packets);
     text += fmt::format("{}h{} to h{} {} ({})", i == 0 ? "" : ", ", each.from, each.to,
-                        analysis::qp_name(each.qp), each.packets);
+                        analysis::qp_name(each.qp), lost);
   }
   if (fault.toll.queue_pairs > told)
     text += fmt::format(" and {} more", fault.toll.queue_pairs - told);
@@ -177,7 +188,7 @@ std::string twin_sentence(const TwinReport& report, size_t number) {
       return "cost nothing beside the others" + beside_text(report, cost);
     }
     if (fault.hidden) return hidden_text(*fault.hidden, fault.toll);
-    return fault.toll.packets == 0 ? "cost nothing" : "hidden, " + losses_text(fault.toll);
+    return lost_nothing(fault.toll) ? "cost nothing" : "hidden, " + losses_text(fault.toll);
   }
   std::string text = *cost.marginal < 0 ? "saved " : "cost ";
   text += amount_text(report.unit, std::abs(*cost.marginal));

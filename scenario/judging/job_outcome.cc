@@ -141,6 +141,20 @@ const std::vector<job::JobTurn>* turns_of(const std::vector<JobReport>& reports,
   return nullptr;
 }
 
+namespace {
+
+/// Where all ranks of an attempt were ended by the launcher, none had an error: a host did not answer when it was asked.
+/// The first rank of that host is what was lost.
+void name_silent_host(const job::JobTurn& turn, JobOutcome& attempt) {
+  if (!attempt.died || attempt.died->reason != job::kEndedByLauncher) return;
+  const auto rank = std::find(attempt.hosts.begin(), attempt.hosts.end(), turn.reporter);
+  if (rank == attempt.hosts.end()) return;
+  attempt.died = JobDeath{static_cast<uint32_t>(rank - attempt.hosts.begin()),
+                          "its host did not answer the launcher's heartbeat", turn.reported};
+}
+
+}  // namespace
+
 std::vector<JobOutcome> job_outcomes(const Scenario& scenario,
                                      const std::vector<JobReport>& reports) {
   std::vector<JobOutcome> outcomes;
@@ -156,6 +170,12 @@ std::vector<JobOutcome> job_outcomes(const Scenario& scenario,
       JobOutcome& later = first.later.emplace_back(outcome_of(*job, workload, turn.next, reports));
       later.from_step = turn.from_step;
       later.hosts = turn.hosts;
+    }
+    for (const job::JobTurn& turn : *turns) {
+      if (turn.attempt == 0) name_silent_host(turn, first);
+      for (JobOutcome& later : first.later) {
+        if (later.attempt == turn.attempt) name_silent_host(turn, later);
+      }
     }
   }
   return outcomes;

@@ -51,12 +51,15 @@ std::vector<JobStep> steps_of(const job::JobMeasures& measures, FabricTime start
   return steps;
 }
 
-/// A rank as the first attempt counts them: by its host, or of a spare by its number. Of several ranks a host there is no
-/// other attempt.
+/// A rank as the first attempt counts them: by its host and its place there, or of a spare by its number.
 uint32_t rank_at_first(const JobOutcome& first, const JobOutcome& outcome, uint32_t rank) {
   if (outcome.attempt == 0) return rank;
-  const auto found = std::find(first.hosts.begin(), first.hosts.end(), outcome.hosts.at(rank));
-  return found == first.hosts.end() ? rank : static_cast<uint32_t>(found - first.hosts.begin());
+  const uint32_t host = outcome.hosts.at(rank);
+  auto before = std::count(outcome.hosts.begin(), outcome.hosts.begin() + rank, host);
+  for (uint32_t at = 0; at < first.hosts.size(); ++at) {
+    if (first.hosts[at] == host && before-- == 0) return at;
+  }
+  return rank;
 }
 
 void add_ops(JobResult& result, const JobOutcome& first, const JobOutcome& outcome) {

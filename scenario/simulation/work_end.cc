@@ -11,17 +11,23 @@ std::optional<FabricTime> end_of_work(const Scenario& scenario, const SimWorld::
   NoObserver observer;
   Simulation simulation(quick, 1, [&](NodeId) -> NodeObserver& { return observer; });
   const FabricTime period = scenario.work_check_period();
-  for (FabricTime at = period; at < scenario.stop(); at += period) {
+  for (FabricTime at = period; at <= scenario.stop(); at += period) {
     if (simulation.run(go_on, at) < at) return std::nullopt;
     if (simulation.work_ended()) return at;
   }
   return std::nullopt;
 }
 
+Scenario with_open_end(Scenario scenario) {
+  if (scenario.work_ended) scenario.until.reset();
+  scenario.work_ended = false;
+  return scenario;
+}
+
 Scenario ended_with_work(const Scenario& scenario, const SimWorld::GoOn& go_on) {
-  Scenario ended = scenario;
-  if (!scenario.ends_with_work || scenario.work_ended) return ended;
-  if (const auto at = end_of_work(scenario, go_on)) {
+  Scenario ended = with_open_end(scenario);
+  if (!scenario.ends_with_work) return ended;
+  if (const auto at = end_of_work(ended, go_on)) {
     ended.until = at;
     ended.work_ended = true;
   }

@@ -134,7 +134,7 @@ void check_denylist(const YamlValue& document, const Topology& topology) {
   }
 }
 
-/// `{jobs: 20ms}`: with the work, and then at the latest.
+/// `{jobs: 20ms}`: with the work, and then at the latest; with `found` as a run's folder keeps it.
 void read_end(const YamlValue& value, Scenario& out, ScenarioReading& reading) {
   if (value.is_scalar() && value.as_string() == "jobs") {
     value.fail_expecting("\"{jobs: 20ms}\", with the longest that the run may take");
@@ -145,6 +145,14 @@ void read_end(const YamlValue& value, Scenario& out, ScenarioReading& reading) {
   out.end = reading.end.value_or(asked);
   if (out.end == FabricTime::zero()) longest.fail_expecting("a duration above 0");
   out.ends_with_work = value.is_map() && out.end != FabricTime::never();
+  const auto found = value.is_map() ? value.get("found") : std::nullopt;
+  if (!found || reading.end) return;
+  const FabricTime at = found->as_time();
+  if (at == FabricTime::zero() || at > out.end) {
+    found->fail_expecting("an instant after 0, of at most " + exact(out.end));
+  }
+  out.until = at;
+  out.work_ended = true;
 }
 
 /// Refuses a run that is to end with work that never ends, or whose end nothing records (programs), or that is not the
@@ -191,10 +199,13 @@ ScenarioKeys::Row end_row() {
   using Form = ValueForm;
   const Form time = Form::of(Form::Kind::kTime);
   const Form with_work =
-      Form::map({{"jobs", time, "the longest that it may take", Form::Key::kRequired}});
+      Form::map({{"jobs", time, "the longest that it may take", Form::Key::kRequired},
+                 {"found", time, "when it ended, in a run's folder; a new run looks again"}});
   const auto write = [](const Scenario& scenario) {
     if (scenario.end == FabricTime::never()) return std::string("never");
-    return scenario.ends_with_work ? "{jobs: " + exact(scenario.end) + "}" : exact(scenario.end);
+    if (!scenario.ends_with_work) return exact(scenario.end);
+    const std::string found = scenario.work_ended ? ", found: " + exact(scenario.stop()) : "";
+    return "{jobs: " + exact(scenario.end) + found + "}";
   };
   return {"end",
           Form::either({Form::word({"never"}), time, with_work}),

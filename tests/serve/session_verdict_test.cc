@@ -105,4 +105,34 @@ TEST_CASE("a finished run that was inconclusive gets no PASS from its simulation
   check_inconclusive(verdict(other));
 }
 
+TEST_CASE("the page of a run that ends with its work ends there, and a branch with its own") {
+  const Scenario scenario = parse_scenario(
+      read_yaml_text("name: ends\nfabric: pair\nseed: 5\nend: {jobs: 1ms}\nworkload:\n"
+                     "  - job: {ranks: [h1, h0], steps: 2,\n"
+                     "          phases: [{c: {compute: 4us}}, {x: {all_reduce: {size: 64KiB}}}]}\n"
+                     "expect: [job_alive, steps_done: 2, no_qp_error]\n",
+                     "ends"));
+  const test::TemporaryRuns runs;
+  const RecordedRun run = read_run(runs.run(scenario).folder.path);
+  const FabricTime end = run.scenario.stop();
+  CHECK(end < FabricTime::from_us(200));
+  for (const bool recorded : {false, true}) {
+    CAPTURE(recorded);
+    std::unique_ptr<Branch> branch = std::make_unique<SimulatedBranch>(played_to_its_end(scenario));
+    if (recorded) branch = std::make_unique<RecordedBranch>(run);
+    FabricSession session(recorded ? run.scenario : scenario, std::move(branch));
+    CHECK(session.end() == end);
+    const json verdict = verdict_of(session, "");
+    CHECK(verdict.at("result") == "pass");
+    CHECK(verdict.at("until_ps") == end.ps());
+    session.seek(FabricTime::from_us(6));
+    session.break_it({"wire_loss", {{"link", "h1:p*"}, {"loss", "100%"}, {"for", "40us"}}, {}},
+                     true);
+    CHECK(session.end() >= end + FabricTime::from_us(20));
+    CHECK(session.other()->end() == end);
+    CHECK(verdict_of(session, "").at("result") == "pass");
+    CHECK(session.yaml().find("found") == std::string::npos);
+  }
+}
+
 }  // namespace mrclab::lab

@@ -17,6 +17,7 @@
 #include "lab/twin/twin_text.h"
 #include "lab/verbs/cli.h"
 #include "netio/system/output_folder.h"
+#include "scenario/simulation/work_end.h"
 #include "scenario/spec/scenario_document.h"
 
 namespace mrclab::lab {
@@ -75,7 +76,7 @@ TwinInput read_input(const std::string& word, const TwinVerbOptions& options) {
   overrides.seed = options.seed;
   if (!options.end.empty()) overrides.end = read_yaml_text(options.end, "--end").as_time();
   const std::filesystem::path file = find_scenario(word);
-  TwinInput input{{"", "", read_scenario_file(file, overrides)}, {}};
+  TwinInput input{{"", "", with_open_end(read_scenario_file(file, overrides))}, {}};
   Scenario& scenario = input.variant.scenario;
   const auto list = read_scenario_document(file, {}).get("faults");
   input.groups = list ? groups_of_entries(scenario, *list) : TwinCase(scenario).groups;

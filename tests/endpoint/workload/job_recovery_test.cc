@@ -146,6 +146,69 @@ TEST_CASE("with several ranks a host an abort ends all of them") {
   }
 }
 
+namespace {
+
+/// Six ranks, two a host, of which the last host loses its power in the first step; all end in time.
+std::unique_ptr<SimFabric> without_a_host(job::OnError on) {
+  on.watchdog = us(60);
+  on.detect = us(1);
+  on.answer = us(40);
+  on.restart = us(10);
+  JobWorkload job = saved_job(6, on);
+  job.spec.hosts = {0, 0, 1, 1, 2, 2};
+  job.plan = std::make_shared<const JobPlan>(job::plan_job(job.spec, 1));
+  job.recovery = make_recovery(job.spec, 1, job.plan);
+  const Topology topology = test::octet();
+  SimFabric::Options options;
+  options.workloads = {std::move(job)};
+  auto fabric = std::make_unique<SimFabric>(topology, std::move(options));
+  fabric->apply(us(8), HostState{topology.host(2), HostWork::kDown});
+  fabric->run_until(us(900));
+  return fabric;
+}
+
+/// Of a host's ranks in one attempt: their numbers; all of their operations have ended, and no byte was wrong.
+std::vector<uint32_t> ended_ranks(SimFabric& fabric, uint32_t host, uint32_t attempt) {
+  std::vector<uint32_t> ranks;
+  for (const JobReport& report : fabric.host(host).jobs()) {
+    if (report.of_launcher || report.attempt != attempt) continue;
+    CHECK(report.rank.died_at == FabricTime::never());
+    for (const job::OpTime& time : report.rank.times) CHECK(time.end != FabricTime::never());
+    ranks.push_back(report.rank.rank);
+  }
+  CHECK(fabric.stats(host).bytes_mismatched == 0);
+  return ranks;
+}
+
+}  // namespace
+
+TEST_CASE("all ranks of a lost host begin again on one spare") {
+  job::OnError on;
+  on.action = job::OnError::Action::kRestart;
+  on.spares = {5, 6};
+  const auto fabric = without_a_host(on);
+  const auto turns = turns_of(fabric->host(0).jobs());
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].lost == std::vector<uint32_t>{2});
+  CHECK(turns[0].hosts == std::vector<uint32_t>{0, 0, 1, 1, 5, 5});
+  CHECK(ended_ranks(*fabric, 0, 1) == std::vector<uint32_t>{0, 1});
+  CHECK(ended_ranks(*fabric, 1, 1) == std::vector<uint32_t>{2, 3});
+  CHECK(ended_ranks(*fabric, 5, 1) == std::vector<uint32_t>{4, 5});
+  CHECK(ended_ranks(*fabric, 6, 1).empty());
+}
+
+TEST_CASE("replicas of a lost host leave together, and the others go on where they are") {
+  job::OnError on;
+  on.action = job::OnError::Action::kShrink;
+  const auto fabric = without_a_host(on);
+  const auto turns = turns_of(fabric->host(0).jobs());
+  REQUIRE(turns.size() == 1);
+  CHECK(turns[0].hosts == std::vector<uint32_t>{0, 0, 1, 1});
+  CHECK(turns[0].from_step == 0);
+  CHECK(ended_ranks(*fabric, 0, 1) == std::vector<uint32_t>{0, 1});
+  CHECK(ended_ranks(*fabric, 1, 1) == std::vector<uint32_t>{2, 3});
+}
+
 TEST_CASE("queue pairs for what may go wrong carry nothing while nothing does") {
   job::OnError on = with_watchdog(job::OnError::Action::kRestart);
   on.spares = {5};

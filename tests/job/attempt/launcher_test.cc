@@ -116,6 +116,37 @@ TEST_CASE("ranks of a host that does not answer go to spares, behind the newest 
   CHECK(launcher.turns()[1].gave_up == "no attempt is left");
 }
 
+TEST_CASE("all ranks of a lost host go to one spare, and each host is told once") {
+  JobSpec spec = four_ranks(OnError::Action::kRestart);
+  spec.hosts = {0, 0, 1, 1};
+  spec.on_error->spares = {6, 7};
+  const std::vector<Attempt> attempts = attempts_of(spec);
+  REQUIRE(!attempts.empty());
+  CHECK(attempts[0].hosts ==
+        std::vector<std::vector<uint32_t>>{{0, 6, 7}, {0, 6, 7}, {1, 6, 7}, {1, 6, 7}});
+  CHECK(attempts[0].slots == std::vector<uint32_t>{0, 1, 0, 1});
+  JobLauncher launcher(spec, 2);
+  Lines io;
+  launcher.on_word(0, {Kind::kError, 0}, us(40), io);
+  launcher.on_told(0, us(42), io);
+  launcher.on_unreachable(1, 0, us(43), io);
+  io.taken();
+  launcher.on_wake(us(93), io);
+  CHECK(io.taken() == "0.0:2/1/2/0 0.0:2/1/3/0 0.0:4/1/0/0 6.0:2/1/2/0 6.0:2/1/3/0 6.0:4/1/0/0");
+  launcher.on_word(0, {Kind::kReady, 1, 2}, us(100), io);
+  launcher.on_word(6, {Kind::kReady, 1, 0}, us(101), io);
+  CHECK(io.taken() == "0.0:6/1/2/0 6.0:6/1/2/0");
+  CHECK(launcher.turns()[0].hosts == std::vector<uint32_t>{0, 0, 6, 6});
+  // The spare is lost as well: its ranks move on.
+  launcher.on_word(0, {Kind::kError, 1}, us(140), io);
+  launcher.on_told(0, us(142), io);
+  launcher.on_unreachable(6, 0, us(143), io);
+  launcher.on_wake(us(193), io);
+  launcher.on_word(0, {Kind::kReady, 2, 2}, us(200), io);
+  launcher.on_word(7, {Kind::kReady, 2, 0}, us(201), io);
+  CHECK(launcher.turns()[1].hosts == std::vector<uint32_t>{0, 0, 7, 7});
+}
+
 TEST_CASE("without a spare a lost host is asked on one line after the other until it is back") {
   const JobSpec spec = four_ranks(OnError::Action::kRestart);
   JobLauncher launcher(spec, 1);
@@ -158,6 +189,33 @@ TEST_CASE("a replica leaves with its ranks, and the others go on behind what all
   CHECK(launcher.turns()[0].hosts == std::vector<uint32_t>{2, 3});
 }
 
+TEST_CASE("replicas that share a host leave together") {
+  JobSpec spec = four_ranks(OnError::Action::kShrink);
+  spec.hosts = {0, 0, 1, 1, 2, 2, 3, 3};
+  spec.groups = {{"tp", 1}, {"dp", 8}};
+  spec.on_error->attempts = 7;
+  CHECK(replicas_together(spec) == 2);
+  const std::vector<Attempt> attempts = attempts_of(spec);
+  REQUIRE(attempts.size() == 3);
+  CHECK(attempts[0].spec.hosts == std::vector<uint32_t>{0, 0, 1, 1, 2, 2});
+  CHECK(attempts[0].hosts ==
+        std::vector<std::vector<uint32_t>>{{0, 1}, {0, 1}, {1, 2}, {1, 2}, {2, 3}, {2, 3}});
+  CHECK(attempts[2].hosts == std::vector<std::vector<uint32_t>>(2, {0, 1, 2, 3}));
+  CHECK(attempts[2].slots == std::vector<uint32_t>{0, 1});
+  JobLauncher launcher(spec, 3);
+  Lines io;
+  launcher.on_word(0, {Kind::kError, 0}, us(10), io);
+  for (const uint32_t host : {0u, 2u, 3u}) launcher.on_told(host, us(11), io);
+  launcher.on_unreachable(1, 0, us(12), io);
+  launcher.on_wake(us(62), io);
+  for (const uint32_t host : {0u, 2u, 3u}) launcher.on_word(host, {Kind::kReady, 1, 5}, us(63), io);
+  CHECK(launcher.turns()[0].next == 1);
+  CHECK(launcher.turns()[0].hosts == std::vector<uint32_t>{0, 0, 2, 2, 3, 3});
+  // A replica of two ranks on a host of its own leaves alone.
+  spec.groups = {{"tp", 2}, {"dp", 4}};
+  CHECK(replicas_together(spec) == 1);
+}
+
 TEST_CASE("of a job that cannot shrink it is said why") {
   JobSpec spec = four_ranks(OnError::Action::kShrink);
   spec.groups = {{"tp", 4}};
@@ -165,4 +223,14 @@ TEST_CASE("of a job that cannot shrink it is said why") {
   spec.groups = {{"dp", 4}};
   spec.on_error->attempts = 4;
   CHECK(attempts_of(spec).size() == 2);  // a job has two ranks at least
+  for (const std::vector<uint32_t>& uneven :
+       {std::vector<uint32_t>{0, 0, 1, 2}, {0, 1, 0, 1, 2, 2}, {0, 0, 1, 1, 2}, {0, 1, 2, 0}}) {
+    spec.hosts = uneven;
+    spec.groups = {{"dp", static_cast<uint32_t>(uneven.size())}};
+    CAPTURE(uneven.size());
+    CHECK_THROWS_AS(attempts_of(spec), InputError);
+  }
+  spec.hosts = {0, 0, 0, 0};
+  spec.groups = {{"dp", 4}};
+  CHECK_THROWS_WITH_AS(attempts_of(spec), "replicas that are all on the same hosts", InputError);
 }

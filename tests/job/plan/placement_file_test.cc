@@ -85,8 +85,7 @@ TEST_CASE("mistakes in where ranks are are refused by name") {
       {"h0", "1 ranks"},
       {"{hosts: all, slots: 1024}", "8192 ranks"},
       {"[h0, h1], hosts: all", "\"hosts\" and \"ranks\""},
-      {"[h0, h1], local: {rate: 8Gb/s}", "a host with several ranks"},
-      {"[h0, h0], on_error: {then: restart}", "one rank a host"}};
+      {"[h0, h1], local: {rate: 8Gb/s}", "a host with several ranks"}};
   for (const auto& row : cases) {
     const std::string ranks = row.first, expected = row.second;
     CAPTURE(ranks);

@@ -57,6 +57,26 @@ JobOutcome simulated(const Scenario& scenario) {
   return job_outcomes(scenario, simulation.jobs()).at(0);
 }
 
+/// Ranks on the first hosts of octet, which go on or end as `on_error` says, and what happens to them.
+Scenario in_trouble(const std::string& ranks, const std::string& on_error,
+                    const std::string& fault) {
+  return parse_scenario(read_yaml_text(
+      "name: trouble\nfabric: octet\nseed: 5\nend: {jobs: 2ms}\nworkload:\n  - job: {ranks: " +
+          ranks + ", steps: 3, checkpoint: {every: 1}, on_error: {" + on_error +
+          ", watchdog: never, detect: 1us, answer: 40us, heartbeat: 30us},\n"
+          "          phases: [{f: {compute: 5us}}, {g: {all_reduce: {size: 64KiB}}}]}\n"
+          "faults:\n  - " +
+          fault + "\nexpect: [steps_done: 3]\n",
+      "trouble.yaml"));
+}
+
+/// Two ranks a host, of which a spare takes over those of the host that lost its power.
+Scenario moved_together() {
+  return in_trouble("{hosts: [h0, h1, h2], slots: 2}",
+                    "then: restart, restart: 10us, load: 1us, spares: [h5]",
+                    "{at: 8us, host_restart: {host: h1, down: 1ms}}");
+}
+
 bool same_times(const job::OpTimes& a, const job::OpTimes& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.begin == y.begin && x.end == y.end && x.begun_by == y.begun_by &&
@@ -136,6 +156,37 @@ TEST_CASE("a job whose host loses all ports is reported dead, with rank, reason 
   CHECK(outcome.died->at > FabricTime::from_us(6));
 }
 
+TEST_CASE("a host that is silent when the launcher asks is what ended the job, and is named") {
+  const test::TemporaryRuns runs;
+  const RunResult result = runs.run(
+      in_trouble("[h0, h1, h2]", "then: abort", "{at: 8us, host_pause: {host: h2, for: 150us}}"));
+  REQUIRE(result.verdict.jobs.size() == 1);
+  const analysis::JobResult& job = result.verdict.jobs[0];
+  REQUIRE(job.died);
+  CHECK(job.died->rank == 2);
+  CHECK(job.died->at ==
+        FabricTime::from_us(60));  // asked at 30us, and not answered when asked again
+  CHECK(job.died->reason == "its host did not answer the launcher's heartbeat");
+  REQUIRE(job.turns.size() == 1);
+  CHECK(job.turns[0].death.rank == 2);
+}
+
+TEST_CASE(
+    "all ranks of a lost host go on together on a spare, and the table has them by their numbers") {
+  const test::TemporaryRuns runs;
+  const RunResult result = runs.run(moved_together());
+  CHECK(result.verdict.result == analysis::Result::kPass);
+  REQUIRE(result.verdict.jobs.size() == 1);
+  const analysis::JobResult& job = result.verdict.jobs[0];
+  CHECK(job.ranks ==
+        std::vector<std::string>{"h0", "h0", "h1, then h5", "h1, then h5", "h2", "h2"});
+  REQUIRE(job.turns.size() == 1);
+  CHECK(job.turns[0].lost == std::vector<std::string>{"h1"});
+  CHECK(job.turns[0].ranks == 6);
+  CHECK(job.steps_done() == 3);
+  CHECK(outcome_in(result.folder.path).later.at(0).reported == 6);
+}
+
 TEST_CASE("a report of a rank that a host has not, or of other operations, is refused") {
   const Scenario scenario = job_scenario();
   WorldOutcome outcome;
@@ -162,5 +213,15 @@ TEST_SUITE("root: jobs") {
     CHECK(live.verdict.timing.faithful);
     CHECK(live.verdict.metrics.history_sha256 == sim.verdict.metrics.history_sha256);
     CHECK(same_times(outcome_in(live.folder.path).times, outcome_in(sim.folder.path).times));
+  }
+
+  TEST_CASE("ranks that moved to a spare together have the same history live and simulated") {
+    const test::TemporaryRuns runs;
+    const RunResult sim = runs.run(moved_together()),
+                    live = runs.run(moved_together(), World::kLive);
+    CHECK(live.verdict.timing.faithful);
+    CHECK(live.verdict.metrics.history_sha256 == sim.verdict.metrics.history_sha256);
+    CHECK(outcome_in(live.folder.path).later.at(0).hosts ==
+          std::vector<uint32_t>{0, 0, 5, 5, 2, 2});
   }
 }

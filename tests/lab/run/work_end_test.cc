@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "scenario/judging/run_inputs.h"
 #include "scenario/simulation/work_end.h"
 #include "tests/lab/support/temporary_runs.h"
 #include "tests/support/errors.h"
@@ -52,6 +53,22 @@ TEST_CASE("a run ends with its work, as one that was asked for that instant, and
   const Scenario again = read_run_scenario(result.folder.path);
   CHECK(again.ends_with_work);
   CHECK(again.end == FabricTime::from_ms(1));
+  CHECK(again.work_ended);
+  CHECK(again.stop() == end);  // what reads the folder judges the same stretch
+  const analysis::RunInputs inputs = run_inputs(again, "sim", {});
+  CHECK(inputs.end == end);
+  CHECK(!inputs.early_end);
+  CHECK(has_note(result, inputs.end_note));
+}
+
+TEST_CASE("an end that an earlier run found is looked for again where the work has changed") {
+  const Scenario longer = scenario_in(ending("{jobs: 1ms, found: 10us}"));
+  CHECK(longer.stop() == FabricTime::from_us(10));
+  CHECK(ended_with_work(longer).stop() ==
+        ended_with_work(scenario_in(ending("{jobs: 1ms}"))).stop());
+  CHECK(ended_with_work(longer).stop() > FabricTime::from_us(10));
+  const test::TemporaryRuns runs;
+  CHECK(has_note(runs.run(longer), "as all work that ends by itself had "));
 }
 
 TEST_CASE(
@@ -73,6 +90,7 @@ TEST_CASE("an end with the work asks for work that ends, and for how long it may
   };
   CHECK(error(ending("jobs")).find("\"{jobs: 20ms}\", with the longest") != std::string::npos);
   CHECK(error(ending("{jobs: 0us}")).find("a duration above 0") != std::string::npos);
+  CHECK(error(ending("{jobs: 1ms, found: 2ms}")).find("of at most 1ms") != std::string::npos);
   CHECK(error("name: a\nfabric: pair\nend: {jobs: 1ms}\nworkload:\n"
               "  - write: {from: h0, to: h1, size: 4KiB, until: end}\n")
             .find("no work that ends by itself") != std::string::npos);

@@ -84,3 +84,14 @@ TEST_CASE(
   CHECK(only_sign(signs[0]) == "late");
   CHECK(only_sign(signs[1]) == "");
 }
+
+TEST_CASE(
+    "a dark port is a sign where packets of the job went by others meanwhile, and else none") {
+  const std::vector<FaultSigns> signs = signs_with(
+      "  - {at: 5us, link_down: {link: \"h0:p1\", for: 60us}}\n"
+      "  - {at: 5us, link_down: {link: \"h1:p1\", for: 60us}}\n"      // no rank of the job
+      "  - {at: 170us, link_down: {link: \"h5:p1\", for: 20us}}\n");  // which is done by then
+  CHECK(count_of(signs[0], Sign::kAvoided) > 0);
+  CHECK(count_of(signs[1], Sign::kAvoided) == 0);
+  CHECK(count_of(signs[2], Sign::kAvoided) == 0);
+}

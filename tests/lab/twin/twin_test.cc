@@ -65,7 +65,11 @@ TEST_CASE(
   CHECK(costs.cost.marginal == costs.cost.alone);
   CHECK(costs.cost.share == costs.cost.marginal);
   CHECK(costs.toll.packets > 0);
-  CHECK(costs.toll.queue_pairs == 1);  // from its left neighbour
+  CHECK(costs.toll.queue_pairs == 2);  // from its left neighbour, and answers of its right one
+  CHECK(costs.toll.answers > 0);
+  CHECK(costs.toll.most.at(1).from == 1);
+  CHECK(costs.toll.most.at(1).to == 2);
+  CHECK(costs.toll.most.at(1).packets == 0);
   CHECK(costs.toll.most.at(0).from == 0);
   CHECK(costs.toll.most.at(0).to == 1);
   const TwinFault& hidden = report.faults[1];
@@ -76,6 +80,41 @@ TEST_CASE(
   CHECK(hidden.toll.most.at(0).to == 7);
   CHECK(hidden.steps_hit == 0);
   CHECK(twin_sentence(report, 1).find("hidden, ") == 0);
+}
+
+TEST_CASE(
+    "answers that a fault took are its toll as data is, by the queue pair that waited for them") {
+  const Scenario scenario = parse_scenario(read_yaml_text(
+      "name: answers\nfabric: octet\nseed: 1\nend: 400us\nworkload:\n"
+      "  - all_reduce: {hosts: [h0, h5], size: 256KiB, iterations: 2}\n"
+      "  - write: {from: h6, to: h7, size: 1MiB, count: 1}\n"
+      "faults:\n  - {at: 5us, wire_loss: {link: \"h6:p*\", direction: down, loss: 100%, for: 20us}}\n",
+      "answers"));
+  const TwinReport report = run_twins(scenario, {.jobs = 1});
+  const FaultToll& toll = report.faults[0].toll;
+  CHECK(toll.packets == 0);
+  CHECK(toll.answers > 0);
+  CHECK(toll.queue_pairs == 1);
+  REQUIRE(toll.most.size() == 1);
+  CHECK(toll.most[0].from == 6);
+  CHECK(toll.most[0].to == 7);
+  for (const QueuePairEnd& end : queue_pairs(scenario)) {
+    if (end.host == 7) CHECK(end.qpn == toll.most[0].qp);
+  }
+  CHECK(twin_text({report}, {}).find("answers") != std::string::npos);
+  CHECK(to_json({report}).at(0).at("faults").at(0).at("lost_answers") == toll.answers);
+  CHECK(measure_of_text(to_text(report.runs[0])) == report.runs[0]);
+}
+
+TEST_CASE("of several faults on a lost packet's path the one is told at whose wire it was lost") {
+  const Scenario scenario = ring(
+      "  - {at: 1us, wire_loss: {link: \"h0:p*\", direction: up, loss: 0.0001%, for: 300us}}\n" +
+      std::string(kCosts));
+  const TwinCase twins(scenario);
+  const TwinMeasure all = run_twin(twins, twins.all(), {});
+  REQUIRE(all.tolls.size() == 2);
+  CHECK(all.tolls[0].packets == 0);
+  CHECK(all.tolls[1].packets > 0);
 }
 
 TEST_CASE("what a fault costs the steps sums to what it costs the whole, to the picosecond") {
@@ -89,7 +128,7 @@ TEST_CASE("what a fault costs the steps sums to what it costs the whole, to the 
   CHECK(sum == with.ends.back());
   REQUIRE(report.faults[0].hits.size() >= 1);
   CHECK(report.faults[0].hits[0].step == 1);
-  CHECK(report.faults[0].hits[0].queue_pairs == 1);
+  CHECK(report.faults[0].hits[0].queue_pairs == 2);
   CHECK(report.total.total == *report.faults[0].cost.share + *report.faults[1].cost.share);
 }
 
@@ -246,4 +285,48 @@ TEST_CASE("without faults, or with programs or without an end, there are no twin
   scenario = both();
   scenario.faults.resize(kMaxTwinFaults + 1, scenario.faults.front());
   CHECK_THROWS_AS(check_twins(scenario), InputError);
+}
+
+TEST_CASE(
+    "twins of a run that ends with its work each end with their own, beside what never ends") {
+  const auto twins_of = [](const std::string& end) {
+    const Scenario scenario = parse_scenario(read_yaml_text(
+        "name: ends\nfabric: pair\nseed: 5\nend: " + end +
+            "\nworkload:\n"
+            "  - job: {ranks: [h1, h0], steps: 3,\n"
+            "          phases: [{c: {compute: 4us}}, {x: {all_reduce: {size: 64KiB}}}]}\n"
+            "  - write: {from: h0, to: h1, size: 4KiB, until: end, depth: 1}\n"
+            "faults:\n  - {at: 6us, wire_loss: {link: \"h1:p*\", loss: 100%, for: 40us}}\n",
+        "ends"));
+    return run_twins(scenario, {.jobs = 1});
+  };
+  const TwinReport report = twins_of("{jobs: 2ms}");
+  CHECK(report.inconclusive == "");
+  CHECK(report.unit == TwinUnit::kTime);
+  REQUIRE(report.runs.size() == 2);
+  const TwinMeasure &all = report.runs[0], &none = report.runs[1];
+  REQUIRE(all.done);
+  REQUIRE(none.done);
+  CHECK(*all.done == all.works.at(0).ends.at(2));  // the write goes on, and is not waited for
+  CHECK(report.faults[0].cost.marginal == (*all.done - *none.done).ps());
+  CHECK(*all.done - *none.done >= FabricTime::from_us(30));
+  CHECK(all.delivered.value < twins_of("2ms").runs[0].delivered.value / 2);  // it stops there
+}
+
+TEST_CASE("a job that went on after queue pairs had failed is done when its steps have ended") {
+  const Scenario scenario = parse_scenario(read_yaml_text(
+      "name: on\nfabric: octet\nseed: 1\nend: 4ms\ntransport: {timers: compressed}\nworkload:\n"
+      "  - job: {ranks: [h0, h1, h2], steps: 3, checkpoint: {every: 1},\n"
+      "          on_error: {then: restart, watchdog: never, detect: 1us, answer: 40us,\n"
+      "                     restart: 10us, load: 1us, spares: [h5]},\n"
+      "          phases: [{f: {compute: 5us}}, {g: {all_reduce: {size: 64KiB}}}]}\n"
+      "faults:\n  - {at: 8us, host_restart: {host: h1, down: 1ms}}\n",
+      "on"));
+  const TwinReport report = run_twins(scenario, {.jobs = 1});
+  CHECK(report.inconclusive == "");
+  const TwinMeasure& all = report.runs[0];
+  CHECK(all.qps_failed > 0);
+  REQUIRE(all.works.at(0).ends.size() == 3);
+  CHECK(all.done == all.works[0].ends.back());
+  CHECK(report.faults[0].cost.marginal.value() > FabricTime::from_ms(1).ps());
 }
