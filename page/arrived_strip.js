@@ -14,8 +14,8 @@ function statesOf(page, end, from, to, t) {
   const {world} = page, states = new Map();
   for (const p of world.packets(page.link, Math.max(0, t - kSpan), t)) {
     if (p.qp !== end.qpn || p.source !== from || p.destination !== to || !isData(p)) continue;
-    const wire = world.wires[p.wire], last = world.nodes[wire.to.node] === world.hosts[to];
-    const first = world.nodes[wire.from.node] === world.hosts[from];
+    const wire = world.wires[p.wire], last = world.nodes[wire.to.node] === world.hostNumbered(to);
+    const first = world.nodes[wire.from.node] === world.hostNumbered(from);
     if (p.event === kDropped) states.set(p.psn, world.isRefused(p) ? "refused" : "lost");
     else if (world.kindOf(p) === "trimmed") states.set(p.psn, "trimmed");
     else if (last && p.t + wire.link.propagation_ps <= t) states.set(p.psn, "arrived");

@@ -24,7 +24,7 @@ export class EventsPanel {
     if (p.flags & 2) kinds.push("marked");
     const name = isDatagram(p) ? "datagram" : `${opcodes[p.opcode].replaceAll("_", " ")} PSN ${p.psn}`;
     const became = p.event === 2 ? `, ${refused ? "refused" : "dropped"}: ${world.fabric.causes[p.cause].replaceAll("_", " ")}` : p.event === 1 ? ", trimmed here" : p.flags & 2 ? ", marked here" : "";
-    const host = (number) => world.hosts[number]?.name ?? "?";
+    const host = (number) => world.fabric.whole && number !== 0xFFFFFFFF ? "h" + number : world.hostNumbered(number)?.name ?? "?";
     return {t: p.t, kinds, packet: p, text: `${host(p.source)} → ${host(p.destination)} ${name}${became}, ${world.portName(wire.from)} → ${world.portName(wire.to)}`};
   }
 

@@ -9,6 +9,7 @@ import {kKinds} from "./colours.js";
 import {hit, layoutOf} from "./layout.js";
 import {drawFaultMarks} from "./marks.js";
 import {kHostDrawing} from "./hosts_drawing.js";
+import {kWholeDrawing} from "./whole_drawing.js";
 import {box, isDark, listAt, strokeLines} from "./strokes.js";
 
 /// Fabric time that a second may show while single packets are drawn (our choice: they can be followed).
@@ -27,7 +28,7 @@ const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen =
 
 export class FabricView {
   constructor(canvas, world, link, colours) {
-    Object.assign(this, {canvas, world, link, colours, focus: null, chosen: [], hover: null, path: null});
+    Object.assign(this, {canvas, world, link, colours, focus: null, chosen: [], hover: null, path: null, cell: null, measure: "load"});
     this.by = "kind";
     // Neither lets anything shine through, so that neither has to be blended with what is below it.
     this.front = canvas.getContext("2d", {alpha: false});
@@ -52,12 +53,18 @@ export class FabricView {
 
   setFocus(focus) {
     this.focus = focus;
+    // Of a large fabric packets are looked at where they can be seen.
+    if (this.world.fabric?.whole) {
+      this.world.showOnly(focus?.host !== undefined ? {host: this.world.nodes[focus.host].index} : focus?.rack !== undefined ? {rack: focus.rack} : null);
+    }
+    this.levelChanged?.();
     this.places = null;
     this.dirty = true;
   }
 
   at(x, y) {
     if (!this.places) return null;
+    if (this.isWhole()) return this.hitWhole(x, y);
     const thing = hit(this.places, x, y);
     // Packets cross optics, ports and switches: who points at such a thing means it.
     if (thing && thing.what !== "link" && thing.what !== "plane" && thing.what !== "host" && thing.away < 2) return thing;
@@ -77,8 +84,10 @@ export class FabricView {
   draw(t) {
     const {world, front} = this;
     if (!world.fabric || !this.width) return;
+    if (this.isWhole()) return this.drawWhole(t);
     if (!this.places) {
-      this.places = layoutOf(world, this.width, this.height, this.focus, this.colours.scale, this.legendHigh?.());
+      const scope = world.fabric.whole ? world.scopeOf(this.focus.rack, this.focus.host) : world;
+      this.places = layoutOf(scope, this.width, this.height, this.focus, this.colours.scale, this.legendHigh?.(), this.crumbsHigh?.());
       this.placed?.(this.height - this.places.cardsTop);
       this.grounded = undefined;
     }
@@ -117,7 +126,6 @@ export class FabricView {
 
   drawPanels(t) {
     const {context: c, world, colours} = this;
-    const bin = world.binAt(t);
     for (const [plane, p] of this.places.panels) {
       c.fillStyle = colours.paper;
       c.strokeStyle = this.focus?.plane === plane ? colours.accent : colours.line;
@@ -137,7 +145,7 @@ export class FabricView {
       c.fillStyle = colours.soft;
       const words = p.small && p.title < 50 ? String(plane) : "plane " + plane;
       c.fillText(words, p.x + (p.small ? 8 : 15) + (coloured ? square : -5), up, p.small ? p.title - square - 6 : undefined);
-      const sums = bin?.planes[plane];
+      const sums = world.sumsOf(plane, t, this.focus?.rack);
       if (!sums || p.small) continue;
       c.textBaseline = "top";
       const counts = [];
@@ -155,7 +163,7 @@ export class FabricView {
   }
 
   dim(link) {
-    if (this.focus?.host === undefined) return false;
+    if (this.focus?.host === undefined || this.focus.rack !== undefined) return false;
     return link.a.node !== this.focus.host && link.b.node !== this.focus.host;
   }
 
@@ -362,7 +370,7 @@ export class FabricView {
   }
 }
 
-Object.assign(FabricView.prototype, kHostDrawing);
+Object.assign(FabricView.prototype, kHostDrawing, kWholeDrawing);
 
 export function legendItems(by, colours) {
   return by === "kind" ? kKinds.map((kind) => [kind, colours.kinds[kind]]) : [];

@@ -43,7 +43,8 @@ export const kCommands = [
   {id: "hall", keys: ["a"], text: "large letters, for a hall", looks: true, act: (p) => p.hall()},
   {id: "theme", keys: ["d"], text: "light or dark", looks: true, act: (p) => p.theme()},
   {id: "planes.all", keys: ["Escape"], text: "all planes, nothing chosen", looks: true,
-   act: (p) => { p.fabric.setFocus(null); p.fabric.chosen = []; p.fabric.selected = null; p.line.select(0, 0); }},
+   act: (p) => { if (p.isOfRacks()) p.up(); else p.fabric.setFocus(null); p.fabric.chosen = []; p.fabric.selected = null; p.line.select(0, 0); }},
+  {id: "cells", keys: ["m"], text: "a large fabric: colour switches by load, queue, losses, trims or marks", looks: true, act: (p) => p.nextMeasure()},
   {id: "palette", keys: ["/", "Ctrl K"], text: "find a command, a thing of the fabric, an instant, a lesson, by name", act: (p) => p.palette.open()},
   {id: "help", keys: ["?"], text: "this overlay", act: (p) => p.help()},
 ];
@@ -98,7 +99,7 @@ export const kKeys = {
     const dialog = $("dialog"), listed = kCommands.filter((c) => c.keys.length);
     const row = (keys, text) => [el("dt", {}, keys.map((key) => [el("kbd", {}, key), " "])), el("dd", {}, text)];
     fill(dialog, el("h2", {}, "Keys and clicks"), el("dl", {class: "keys"}, listed.map((c) => row(keyWords(c), c.text)), row(["Shift 1", "… 8"], "a plane alone")),
-         el("p", {class: "note"}, "Click a plane to see it alone, a packet to follow it, a switch or host to look at it. Right-click anything to break it; drag to choose several. Double-click: all planes."),
+         el("p", {class: "note"}, "Click a plane to see it alone, a packet to follow it, a switch or host to look at it. Right-click anything to break it; drag to choose several. Double-click: all planes. A fabric of more than 1,024 nodes is shown by switch and rack: the wheel goes in and out."),
          el("div", {class: "row"}, el("button", {type: "button", class: "main", onclick: () => dialog.close()}, "Close")));
     dialog.showModal();
     dialog.scrollTop = 0;  // not where the button is that has the focus

@@ -5,10 +5,11 @@ const kCardHeight = 58, kGap = 12;
 export const kLegend = 20;  // pixels between planes and hosts
 
 /// `scale`: of letters, for which there must be room; `legend`: the height of what stands between planes and hosts.
-export function layoutOf(world, width, height, focus, scale = 1, legend = 0) {
+/// `top`: pixels above the planes that are taken.
+export function layoutOf(world, width, height, focus, scale = 1, legend = 0, top = 0) {
   const planes = panelNumbers(world);
   const cards = Math.min(kCardHeight * scale, height * 0.18);
-  const area = {x: 8, y: 8, w: width - 16, h: height - cards - 26 - Math.max(kLegend * scale, legend)};
+  const area = {x: 8, y: 8 + top, w: width - 16, h: height - cards - 26 - top - Math.max(kLegend * scale, legend)};
   const panels = new Map();
   const chosen = focus?.plane;
   if (chosen !== undefined && planes.includes(chosen)) {
@@ -34,13 +35,13 @@ export function layoutOf(world, width, height, focus, scale = 1, legend = 0) {
 
 /// Which panel a node is in: its plane.
 function panelNumbers(world) {
-  const numbers = new Set(world.nodes.filter((n) => n.role !== "host").map((n) => n.plane));
+  const numbers = new Set((world.shownNodes ?? world.nodes).filter((n) => n.role !== "host").map((n) => n.plane));
   return [...numbers].sort((a, b) => a - b);
 }
 
 /// Panels that are neither towers nor ribbons: a plane looks best about 1.25 as wide as high. A grid that comes out even
 /// is worth more than that: four planes are 2 by 2, 4 by 1 or 1 by 4, never 3 and 1.
-function bestColumns(count, area) {
+export function bestColumns(count, area) {
   let best = 1, least = Infinity;
   for (let columns = 1; columns <= count; ++columns) {
     const rows = Math.ceil(count / columns);
@@ -52,7 +53,7 @@ function bestColumns(count, area) {
 }
 
 function placePanel(world, plane, panel, places, scale) {
-  const of = (role) => world.nodes.filter((n) => n.role === role && n.plane === plane);
+  const of = (role) => (world.shownNodes ?? world.nodes).filter((n) => n.role === role && n.plane === plane);
   const t2 = of("t2"), t1 = of("t1"), t0 = of("t0");
   // A panel beside the one that is shown alone has its title at its left.
   panel.title = panel.small ? Math.min(58 * scale, panel.w * 0.45) : 0;

@@ -81,10 +81,10 @@ export class Link {
   }
 }
 
-/// The two binary forms of session/page_messages.h.
+/// The binary forms of session/page_messages.h and whole_messages.h.
 function decoded(buffer) {
   const view = new DataView(buffer);
-  return view.getUint32(0, true) === 1 ? sums(buffer, view) : packets(buffer, view);
+  return [sums, packets, tally][view.getUint32(0, true) - 1](buffer, view);
 }
 
 function sums(buffer, view) {
@@ -110,14 +110,32 @@ function packets(buffer, view) {
   const [branch, ticket, count] = [4, 8, 12].map((at) => view.getUint32(at, true));
   const from = view.getFloat64(16, true), to = view.getFloat64(24, true);
   const list = new Array(count);
-  for (let i = 0, at = 32; i < count; ++i, at += 36) {
+  for (let i = 0, at = 32; i < count; ++i, at += 40) {
     list[i] = {t: from + view.getUint32(at, true), wire: view.getUint32(at + 4, true),
                qp: view.getUint32(at + 8, true), psn: view.getUint32(at + 12, true),
-               ev: view.getUint32(at + 16, true), source: view.getUint16(at + 20, true),
-               destination: view.getUint16(at + 22, true), length: view.getUint16(at + 24, true),
-               opcode: view.getUint8(at + 26), event: view.getUint8(at + 27), cause: view.getUint8(at + 28),
-               kind: view.getUint8(at + 29), flags: view.getUint8(at + 30), tclass: view.getUint8(at + 31),
-               waited: view.getUint32(at + 32, true)};
+               ev: view.getUint32(at + 16, true), source: view.getUint32(at + 20, true),
+               destination: view.getUint32(at + 24, true), length: view.getUint16(at + 28, true),
+               opcode: view.getUint8(at + 30), event: view.getUint8(at + 31), cause: view.getUint8(at + 32),
+               kind: view.getUint8(at + 33), flags: view.getUint8(at + 34), tclass: view.getUint8(at + 35),
+               waited: view.getUint32(at + 36, true)};
   }
   return {say: "packets", branch, ticket, from, to, packets: list};
+}
+
+/// Of a whole fabric: every switch's cells of a window lie in the message itself, as lists by switch.
+function tally(buffer, view) {
+  const [branch, first, count, planes, switches] = [4, 8, 12, 16, 20].map((at) => view.getUint32(at, true));
+  const windows = [];
+  let at = 24;
+  for (let i = 0; i < count; ++i) {
+    const again = view.getUint32(at, true), sums = [];
+    at += 8;
+    for (let p = 0; p < planes; ++p, at += 24) {
+      sums.push({received: view.getFloat64(at, true), lost: view.getUint32(at + 8, true), trimmed: view.getUint32(at + 12, true),
+                 marked: view.getUint32(at + 16, true), again: 0});
+    }
+    windows.push({planes: sums, again, cells: {bytes: new Uint8Array(buffer, at, 8 * switches), counts: new Uint16Array(buffer, at, 4 * switches)}});
+    at += 8 * switches;
+  }
+  return {say: "tally", branch, first, windows};
 }

@@ -8,6 +8,7 @@ import {Colours, kKindWords} from "./colours.js";
 import {FabricView, legendItems} from "./fabric.js";
 import {signOf} from "./marks.js";
 import {kLooksPart} from "./looks.js";
+import {kWholePointing} from "./whole_pointing.js";
 import {TimeLine} from "./timeline.js";
 import {commandOf, lineOf, Menu} from "./menu.js";
 import {kTabs, Panels} from "./panels.js";
@@ -43,6 +44,7 @@ class Page {
     this.panels = new Panels(this, $("tabs"), $("panel"));
     this.controls();
     this.pointer();
+    this.wholeControls();
     addEventListener("keydown", (e) => this.key(e));
     addEventListener("hashchange", () => this.readHash());
     addEventListener("resize", () => this.resized());
@@ -76,7 +78,9 @@ class Page {
       $("what").textContent = `${w.scenario} on ${w.fabric}`;
       document.title = `${w.scenario} – mrclab`;
       this.fabric.places = null;
+      this.fabric.cell = null;
       this.fabric.setFocus(null);
+      this.panels.welcome();
       this.panels.verdict = null;
       this.panels.life = null;
       this.line.show(0, this.world.end);
@@ -115,12 +119,13 @@ class Page {
     if (!world.branch) return;
     const open = world.branch.faults.filter((f) => f.from_ps <= t && (f.until_ps ?? Infinity) > t);
     const student = world.fabric.student?.name;
-    const key = student + world.branch.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps;
+    const key = student + world.branch.world + open.map((f) => f.number).join() + world.mine + world.controlsFree + world.browsers + world.other + this.fork + world.cut?.from_ps + (world.fabric.whole ? world.reached : "") + world.goal;
     if (key === this.badgeKey) return;
     this.badgeKey = key;
     fill($("badges"), student ? el("span", {class: "badge", id: "student"}, student) : null, world.branch.world === "live" ? el("span", {class: "badge on", id: "world", title: `daemons in network namespaces, packets on veths: ip netns exec mrclab-${world.branch.lab}-${world.nodes[0].name} tcpdump`}, "live") :
            world.branch.world === "run" ? el("span", {class: "badge", id: "world", title: "what the nodes of a finished run wrote down"}, "recorded") : null,
          world.cut ? el("span", {class: "badge hot", id: "cut", title: world.cut.why}, `recorded up to ${time(world.cut.from_ps)}`) : null,
+         world.fabric.whole && world.reached < world.end ? el("span", {class: "badge on", id: "come"}, world.goal != null ? `simulating to ${time(world.goal)}: ${time(world.reached)}` : `simulated up to ${time(world.reached)}`) : null,
          open.length ? el("span", {class: "badge hot"}, open.length === 1 ? open[0].kind : `${open.length} faults in force`) : null,
          world.other !== null ? el("span", {class: "badge on"}, "two branches") : null,
          world.browsers > 1 ? el("span", {class: "badge"}, `${world.browsers} browsers`) : null,
@@ -246,6 +251,8 @@ class Page {
     let text = "#t=" + us(this.world.t);
     if (this.panels.tab !== "story") text += "&tab=" + this.panels.tab;
     if (this.panels.tab === "qp" && this.panels.qp !== null) text += "&qp=" + this.panels.qp;
+    if (this.fabric.focus?.rack !== undefined) text += "&rack=" + this.fabric.focus.rack;
+    if (this.fabric.focus?.rack !== undefined && this.fabric.focus.host !== undefined) text += "&host=" + this.world.nodes[this.fabric.focus.host].index;
     if (this.fabric.focus?.plane !== undefined) text += "&plane=" + this.fabric.focus.plane;
     return text;
   }
@@ -254,6 +261,8 @@ class Page {
     const words = new URLSearchParams(location.hash.slice(1)), at = /^([\d.]+)us$/.exec(words.get("t") ?? "");
     if (words.has("qp")) this.panels.qp = Number(words.get("qp"));
     if (words.has("plane")) this.fabric.setFocus({plane: Number(words.get("plane"))});
+    const rack = Number(words.get("rack") ?? NaN), host = this.world.hostNumbered(Number(words.get("host") ?? NaN));
+    if (this.isOfRacks() && this.world.isFollowed(rack)) this.fabric.setFocus({rack, ...(words.has("plane") ? {plane: Number(words.get("plane"))} : {}), ...(host ? {host: host.id} : {})});
     if (words.has("lesson")) this.lessons.start(words.get("lesson"));
     if (kTabs.some(([name]) => name === words.get("tab"))) this.panels.show(words.get("tab"));
     // What a link does is only what can be looked at.
@@ -309,7 +318,8 @@ class Page {
   }
 
   legend() {
-    fill($("legend"), legendItems(this.fabric.by, this.colours).map(([kind, colour]) => {
+    if (this.world.fabric && this.fabric.isWhole()) fill($("legend"), this.wholeLegend());
+    else fill($("legend"), legendItems(this.fabric.by, this.colours).map(([kind, colour]) => {
       const line = el("i");
       line.style.background = colour;
       return el("span", {}, line, kKindWords[kind]);
@@ -371,5 +381,5 @@ function askName(why) {
   name.focus();
 }
 
-Object.assign(Page.prototype, kPointing, kKeys, kSettingUp, kLooksPart);
+Object.assign(Page.prototype, kPointing, kKeys, kSettingUp, kLooksPart, kWholePointing);
 window.mrclab = new Page();

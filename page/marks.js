@@ -13,26 +13,30 @@ const kSigns = {
 export const signOf = (effect) => kSigns[effect] ?? ["!", effect.replaceAll("_", " ")];
 const kMost = 400;  // marks at once: more would hide what they mark
 
+/// One sign, around (x, y).
+export function drawSign(c, x, y, trouble, small, colours) {
+  const [sign] = signOf(trouble.effect), r = (small ? 5 : 7.5) * colours.scale;
+  c.fillStyle = colours.paper;
+  c.strokeStyle = trouble.dark ? colours.bad : colours.warn;
+  c.lineWidth = 1.6;
+  c.beginPath();
+  c.arc(x, y, r, 0, 7);
+  c.fill();
+  c.stroke();
+  c.fillStyle = c.strokeStyle;
+  c.font = colours.font(small ? 8 : 11, 700);
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  c.fillText(sign, x, y + 0.5);
+}
+
 /// Draws the marks and returns the effects that they are of.
 export function drawFaultMarks(c, places, troubles, colours) {
   const seen = new Set(), done = new Set();
   let left = kMost;
   const put = (x, y, trouble, small) => {
-    const [sign] = signOf(trouble.effect), r = (small ? 5 : 7.5) * colours.scale;
     seen.add(trouble.effect);
-    if (left-- <= 0) return;
-    c.fillStyle = colours.paper;
-    c.strokeStyle = trouble.dark ? colours.bad : colours.warn;
-    c.lineWidth = 1.6;
-    c.beginPath();
-    c.arc(x, y, r, 0, 7);
-    c.fill();
-    c.stroke();
-    c.fillStyle = c.strokeStyle;
-    c.font = colours.font(small ? 8 : 11, 700);
-    c.textAlign = "center";
-    c.textBaseline = "middle";
-    c.fillText(sign, x, y + 0.5);
+    if (left-- > 0) drawSign(c, x, y, trouble, small, colours);
   };
   for (const l of places.links) {
     if (!l) continue;

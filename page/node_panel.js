@@ -33,6 +33,7 @@ export const kNodePart = {
     });
     return [el("h2", {}, node.name), node.role === "host" ? this.waitPart(world, node, t) : null, own.map((trouble) => el("p", {class: "error"}, trouble.fault.text)),
             table(["port", "to", "in", "out", "queue"], rows, [2, 3, 4]),
+            node.isPart ? note("Of its ports those to racks that are followed. Click it among the planes for what all have counted.") : null,
             this.seriesPart(world, node, t),
             note("In and out: share of the line rate in the last microseconds. Queue: share of the trim threshold, from how long packets waited."),
             node.role === "host" ? this.hostPart(node) : this.switchPart(node)];

@@ -22,6 +22,8 @@ export class Palette {
       const t = Math.round(Number(at[1]) * kUnits[at[2]]);
       if (t >= 0 && t <= world.end) return [{text: "go to " + time(t), act: () => this.page.seek(t)}];
     }
+    const place = this.page.placeNamed(text);
+    if (place) return [place];
     if (words.length) {
       for (const thing of this.page.order()) {
         rows.push({text: "choose " + this.page.nameOf(thing), act: () => { this.page.choose(thing); this.page.chosenMenu(); }});

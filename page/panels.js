@@ -12,9 +12,10 @@ import {SackRow} from "./sack_row.js";
 import {EventsPanel} from "./events_panel.js";
 import {kStoryPart} from "./story_panel.js";
 import {kNodePart} from "./node_panel.js";
+import {kWholePart} from "./whole_panel.js";
 
 export const kTabs = [["story", "Story"], ["evs", "EVs"], ["qp", "QP"], ["packet", "Packet"], ["node", "Node"],
-                      ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"]];
+                      ["faults", "Faults"], ["events", "Events"], ["run", "Run"], ["lesson", "Lesson"], ["fabric", "Fabric"]];
 
 export class Panels {
   constructor(page, tabs, panel) {
@@ -28,11 +29,22 @@ export class Panels {
     tabs.addEventListener("keydown", (e) => {
       const step = {ArrowRight: 1, ArrowLeft: -1}[e.key];
       if (!step) return;
-      const at = (kTabs.findIndex(([n]) => n === this.tab) + step + kTabs.length) % kTabs.length;
+      const count = this.buttons[kTabs.length - 1].hidden ? kTabs.length - 1 : kTabs.length;
+      const at = (kTabs.findIndex(([n]) => n === this.tab) + step + count) % count;
       this.show(kTabs[at][0]);
       this.buttons[at].focus();
       e.stopPropagation();
     });
+  }
+
+  /// The last tab is of fabrics that are shown by switch and rack alone.
+  welcome() {
+    const whole = Boolean(this.page.world.fabric.whole);
+    this.buttons[kTabs.length - 1].hidden = !whole;
+    this.about = null;
+    this.fabricKey = null;
+    if (whole && this.tab === "story") this.show("fabric");
+    else if (!whole && this.tab === "fabric") this.show("story");
   }
 
   show(name) {
@@ -43,7 +55,7 @@ export class Panels {
 
   /// Draws the tab again if it shows something that moves with time.
   tick() {
-    if (["qp", "node", "faults", "events", "story", "run"].includes(this.tab)) this.draw();
+    if (["qp", "node", "faults", "events", "story", "run", "fabric"].includes(this.tab)) this.draw();
     else if (this.tab === "evs" && performance.now() - (this.asked ?? 0) > (this.page.world.playing ? 400 : 150)) this.draw();
   }
 
@@ -154,6 +166,7 @@ export class Panels {
   tab_packet() {
     this.panel.dataset.tab = "packet";
     if (this.looking) return [note("Simulating again, to watch this packet at every place …")];
+    if (!this.life && this.page.world.fabric.whole) return [el("h2", {}, "One packet"), note("Its headers at each place are found by simulating again, which is not done with a fabric of this size.")];
     if (!this.life) return [el("h2", {}, "One packet"), note("Pause, and click a packet in the fabric: its life from host to host, with every header at each place.")];
     return packetPanel(this.life, this.place, (i) => { this.place = i; this.draw(); }, (t) => this.page.seek(t));
   }
@@ -242,4 +255,4 @@ export class Panels {
   }
 }
 
-Object.assign(Panels.prototype, kStoryPart, kNodePart);
+Object.assign(Panels.prototype, kStoryPart, kNodePart, kWholePart);

@@ -30,7 +30,7 @@ export const kPointing = {
       down = null;
       this.fabric.dirty = true;
     });
-    canvas.addEventListener("dblclick", () => this.fabric.setFocus(null));
+    canvas.addEventListener("dblclick", () => this.isOfRacks() ? null : this.fabric.setFocus(null));
     canvas.addEventListener("contextmenu", (e) => {
       e.preventDefault();
       const found = this.fabric.at(e.offsetX, e.offsetY), thing = this.thing(found);
@@ -48,6 +48,7 @@ export const kPointing = {
       case "packet": return this.world.wires[found.packet.wire].link;
       case "optic": return found.optic;
       case "plane": return this.planeThing(found.plane);
+      case "cell": return this.world.named.get(found.cell.name) ?? null;
     }
     return null;
   },
@@ -76,12 +77,13 @@ export const kPointing = {
       // As a controller would before it works on the switch: nothing is broken, and no host uses it.
       extra.push(["drain it: no host uses its paths", () => this.breakIt("drain", {switch: one.name})]);
     }
-    if (one?.role === "host") extra.push(["follow this host's links", () => this.fabric.setFocus(this.fabric.focus?.host === one.id ? null : {host: one.id})]);
+    if (one?.role === "host") extra.push(["follow this host's links", () => this.isOfRacks() ? this.goHost(one.id) : this.fabric.setFocus(this.fabric.focus?.host === one.id ? null : {host: one.id})]);
     this.menu.open(x, y, chosen.length === 1 ? this.nameOf(one) : `${chosen.length} chosen`, chosen, extra);
   },
 
   focusPlane(number) {
-    this.fabric.setFocus(this.fabric.focus?.plane === number ? null : {plane: number});
+    const {rack, plane} = this.fabric.focus ?? {}, within = rack === undefined ? null : {rack};
+    this.fabric.setFocus(plane === number ? within : {...within, plane: number});
     this.showState();
   },
 
@@ -92,7 +94,8 @@ export const kPointing = {
       return;
     }
     this.fabric.chosen = thing && found.what !== "plane" && found.what !== "packet" ? [thing] : [];
-    if (!found) return this.fabric.setFocus(null);
+    if (!found) return this.isOfRacks() ? undefined : this.fabric.setFocus(null);
+    if (found.what === "cell") return this.clickCell(found.cell);
     if (found.what === "packet" && isDatagram(found.packet)) this.say("A datagram of a burst has no number by which it could be followed.");
     else if (found.what === "packet") this.follow(found.packet);
     else if (found.what === "plane") this.focusPlane(found.plane);
@@ -100,6 +103,7 @@ export const kPointing = {
     // A box of a host in a plane is that host, and its port there.
     else if (found.what === "port") this.panels.showNode(found.host.id, found.link.a.node === found.host.id ? found.link.a.port : found.link.b.port);
     else if (found.what === "host") {
+      if (this.isOfRacks()) return this.goHost(found.node.id);
       this.panels.node = found.node.id;
       this.panels.port = null;
       this.fabric.setFocus(this.fabric.focus?.host === found.node.id ? null : {host: found.node.id});
@@ -123,6 +127,7 @@ export const kPointing = {
   tipOf(found) {
     const {world} = this, t = world.now();
     if (!found || found.what === "plane") return null;
+    if (found.what === "cell") return this.tipOfCell(found.cell);
     if (found.what === "packet") {
       const p = found.packet, w = world.wires[p.wire];
       if (isDatagram(p)) return ["datagram", `h${p.source} → h${p.destination}, ${p.length} bytes, of no queue pair`, `${world.portName(w.from)} → ${world.portName(w.to)}`];
@@ -133,7 +138,7 @@ export const kPointing = {
     if (found.what === "optic") return ["optic " + found.optic.name, `${counted(found.optic.links.length, "link shares", "links share")} it`, "click to break it"];
     if (found.what === "node" || found.what === "host") {
       const troubles = world.troubles(t).nodes.get(found.node.id) ?? [];
-      return [found.node.name, `${found.node.word}, ${counted(found.node.ports.length, "port")}`, ...troubles.map((x) => x.fault.text)];
+      return [found.node.name, found.node.isPart ? `${found.node.word}, of whose ports those to racks that are followed are shown` : `${found.node.word}, ${counted(found.node.ports.length, "port")}`, ...troubles.map((x) => x.fault.text)];
     }
     const link = found.link, [a, b] = link.wires.map((w) => world.load(w, t));
     const bad = new Set(link.wires.flatMap((w) => (world.troubles(t).wires.get(w) ?? []).map((x) => x.fault.text)));

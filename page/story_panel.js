@@ -24,7 +24,8 @@ export const kStoryPart = {
       el("h2", {}, "The story"),
       el("details", {class: "about"}, el("summary", {}, firstSentence(world.fabric.about)), world.fabric.about),
       world.fabric.run ? this.replayed(world) : null,
-      el("p", {}, el("button", {type: "button", class: fresh ? null : "main", id: "judge", disabled: this.judging, onclick: () => this.judge()},
+      world.fabric.whole ? note("A fabric of this size is judged by mrclab run: here it would be simulated a second time.")
+      : el("p", {}, el("button", {type: "button", class: fresh ? null : "main", id: "judge", disabled: this.judging, onclick: () => this.judge()},
          this.judging ? "judging …" : fresh ? "Judge again" : "Judge this session"),
          el("span", {class: "note"}, "  runs it to its end and looks at its packets alone")),
       fresh ? this.checks() : null,
@@ -88,6 +89,7 @@ export const kStoryPart = {
 
   /// Who waits for whom, as the server finds it by the packets: asked for where time stands.
   waitsPart(world, t) {
+    if (world.fabric.whole) return null;  // that is found from the packets of all hosts
     const at = Math.round(t), key = `${world.number} ${at}`, before = this.waits;
     // What was not known yet when it was asked may name whom a host waits for.
     const more = before?.branch === world.number && before.until_ps < Math.min(at + kWaitsBehind, world.end) && world.branch.known * world.bin > before.until_ps + kWaitsMore;
@@ -104,7 +106,7 @@ export const kStoryPart = {
     const shown = stalled.slice(0, kWaits);
     return el("details", {id: "waits", open: true}, el("summary", {}, `Who waits for whom at ${time(found.at_ps)}`),
       el("ul", {class: "list"}, shown.map((h) => el("li", {class: "waits", "data-host": h.host, "data-reason": h.reason,
-        onclick: () => this.showNode(world.hosts[h.host].id)}, prose(h.text)))),
+        onclick: () => this.showNode(world.hostNumbered(h.host).id)}, prose(h.text)))),
       stalled.length > kWaits ? note(`And ${counted(stalled.length - kWaits, "more host")}: click one in the fabric.`) : null,
       note(!idle.length ? "Every host receives a tenth of its line rate or more." : !stalled.length ? `Nobody waits for what was lost. ${counted(others, "host receives", "hosts receive")} less than a tenth of the line rate: click one for why.`
         : others ? `${counted(others, "other host receives", "other hosts receive")} less than a tenth of the line rate, for want of work or a turn: click one for why.` : ""),

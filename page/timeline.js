@@ -148,8 +148,9 @@ export class TimeLine {
       const sum = {planes: new Float64Array(planes), lost: 0, trimmed: 0, again: 0, known: 0};
       for (let i = first; i < Math.min(first + step, end); ++i) {
         const bin = branch?.bins[i];
-        if (!bin) continue;
+        if (!bin?.planes) continue;
         ++sum.known;
+        sum.again += bin.again ?? 0;
         bin.planes.forEach((p, plane) => {
           sum.planes[plane] += p.received;
           sum.lost += p.lost;
@@ -164,12 +165,12 @@ export class TimeLine {
 
   /// Bytes of a bin at full height: line rate, or where never half of it was used a little more than what was.
   most() {
-    const hosts = this.world.hosts.reduce((sum, host) => sum + host.links.reduce((s, l) => s + l.rate, 0), 0);
+    const hosts = this.world.fabric.whole?.line_bps ?? this.world.hosts.reduce((sum, host) => sum + host.links.reduce((s, l) => s + l.rate, 0), 0);
 const line = hosts / 8 * this.world.bin / 1e12, known = this.world.branch?.known ?? 0;
     if (this.mostOf !== `${this.world.number} ${known}`) {
       this.mostOf = `${this.world.number} ${known}`;
       this.mostSeen = 0;
-      for (const bin of this.world.branch?.bins ?? []) if (bin) this.mostSeen = Math.max(this.mostSeen, bin.planes.reduce((sum, p) => sum + p.received, 0));
+      for (const bin of this.world.branch?.bins ?? []) if (bin?.planes) this.mostSeen = Math.max(this.mostSeen, bin.planes.reduce((sum, p) => sum + p.received, 0));
     }
     const used = this.mostSeen * 1.15;
     return used > 0 && used < line / 2 ? used : line;
@@ -273,7 +274,7 @@ const line = hosts / 8 * this.world.bin / 1e12, known = this.world.branch?.known
     const {world, colours} = this;
     const t = this.timeAt(this.hover), bin = world.binAt(t);
     let text = time(Math.round(t / 1e4) * 1e4);
-    if (bin) {
+    if (bin?.planes) {
       const sum = bin.planes.reduce((s, p) => s + p.received, 0), lost = bin.planes.reduce((s, p) => s + p.lost, 0);
       text += `  received ${rate(sum * 8 / (world.bin / 1e12))}` + (lost ? `, ${lost} lost` : "");
     }

@@ -2,6 +2,7 @@
 // All times are picoseconds of fabric time, as numbers (exact below 2^53, which is two and a half hours).
 
 import {time, trimmed} from "./common.js";
+import {kWholeWorld} from "./whole_world.js";
 
 export const kTrimmed = 1;
 export const kDropped = 2;
@@ -11,6 +12,8 @@ export const isData = (packet) => (packet.flags & 8) !== 0;
 export const isDatagram = (packet) => (packet.flags & 16) !== 0;
 export const kAsking = "asking …";
 const kMaxChunks = 48;        // that are kept
+// Of a rack, of which a microsecond has ten thousands of them: shorter pieces, and fewer.
+const kRackChunk = 0.5e6, kMaxRackChunks = 24;
 const kWords = {host: "host", t0: "T0", t1: "T1", t2: "T2"};
 
 /// What was seen of one branch.
@@ -51,7 +54,9 @@ export class World {
       case "welcome": this.welcome(message); break;
       case "branch": this.takeBranch(message); break;
       case "state": this.takeState(message); break;
+      case "reached": this.takeReached(message); break;
       case "sums": this.takeSums(message); break;
+      case "tally": this.takeTally(message); break;
       case "events": this.of(message.branch)?.events.push(...message.lines); break;
       case "windows": this.of(message.branch)?.windows.push(...message.lines); break;
       case "controls":
@@ -77,7 +82,9 @@ export class World {
     this.number = 0;
     this.end = w.end_ps;
     this.bin = w.bin_ps;
-    this.nodes = w.nodes.map((n, id) => ({...n, id, word: kWords[n.role], links: []}));
+    this.chunk = w.whole ? kRackChunk : kChunk;
+    this.only = null;
+    this.nodes = w.nodes.map((n, id) => ({...n, ports: Object.assign([], n.ports), isPart: !Array.isArray(n.ports), id, word: kWords[n.role], links: []}));
     this.links = w.links.map((l, id) => ({...l, id, a: {node: l.a[0], port: l.a[1]}, b: {node: l.b[0], port: l.b[1]}}));
     this.wires = new Array(w.wires);
     for (const link of this.links) {
@@ -86,12 +93,16 @@ export class World {
       this.wires[link.wires[0]] = {link, from: link.a, to: link.b, up: true};
       this.wires[link.wires[1]] = {link, from: link.b, to: link.a, up: false};
     }
-    this.optics = w.optics.map((o, id) => ({...o, id}));
+    this.optics = w.optics.map((o, id) => ({...o, id: o.number ?? id}));
     for (const optic of this.optics) for (const link of optic.links) this.links[link].optic = optic;
     this.hosts = this.nodes.filter((n) => n.role === "host");
+    this.byIndex = new Map(this.hosts.map((host) => [host.index, host]));
+    this.named = new Map(this.nodes.map((node) => [node.name, node]));
     this.kinds = new Map(w.faults.map((f) => [f.name, f]));
     this.qps = w.queue_pairs;
   }
+
+  hostNumbered(index) { return this.byIndex.get(index); }
 
   portName(ref) { return this.nodes[ref.node].name + ":" + this.nodes[ref.node].ports[ref.port]; }
   linkName(link) { return this.portName(link.a); }
@@ -130,6 +141,7 @@ export class World {
     this.playing = message.playing;
     this.perSecond = message.per_second_ps;
     this.reached = message.reached_ps;
+    this.goal = message.goal_ps;  // where a world of minutes is simulated to; null: it has come there
     this.cut = message.cut;  // {from_ps, why}: nothing is recorded from there on; null: no bound was met
     this.keptFrom = message.kept_from_ps;
     this.toldUntil = message.told_until_ps;
@@ -139,8 +151,11 @@ export class World {
   takeSums(message) {
     const branch = this.of(message.branch);
     if (!branch) return;
-    message.bins.forEach((bin, i) => { branch.bins[message.first + i] = bin; });
-    branch.known = Math.max(branch.known, message.first + message.bins.length);
+    message.bins.forEach((bin, i) => {
+      const at = message.first + i;
+      branch.bins[at] = this.fabric.whole ? {...branch.bins[at], load: bin.load, queue: bin.queue} : bin;
+    });
+    if (!this.fabric.whole) branch.known = Math.max(branch.known, message.first + message.bins.length);
   }
 
   /// The instant that is shown: between two reports the clock goes on by itself.
@@ -165,7 +180,7 @@ export class World {
     let weights = 0;
     for (let i = 0; i < 4; ++i) {
       const bin = branch?.bins[at - i];
-      if (!bin) continue;
+      if (!bin?.load) continue;
       const weight = i === 0 ? t / this.bin % 1 : 1;
       weights += weight;
       for (let wire = 0; wire < count; ++wire) kept.load[wire] += bin.load[wire] * weight;
@@ -184,14 +199,14 @@ export class World {
   packets(link, from, to) {
     const branch = this.branch, found = [];
     if (!branch) return found;
-    const last = Math.floor(Math.max(to, 0) / kChunk);
-    for (let i = Math.floor(Math.max(from, 0) / kChunk); i <= last; ++i) {
+    const last = Math.floor(Math.max(to, 0) / this.chunk);
+    for (let i = Math.floor(Math.max(from, 0) / this.chunk); i <= last; ++i) {
       const chunk = branch.chunks.get(i);
       if (chunk?.packets) {
         chunk.used = performance.now();
         for (const p of chunk.packets) if (p.t >= from && p.t < to) found.push(p);
       }
-      const whole = Math.min((i + 1) * kChunk, this.end) <= this.reached;
+      const whole = Math.min((i + 1) * this.chunk, this.end) <= this.reached;
       if (!chunk || (!chunk.whole && !chunk.asking && (whole || performance.now() - chunk.used > 400))) {
         this.fetch(link, branch, i, whole);
       }
@@ -204,10 +219,11 @@ export class World {
   unseen(from, to) {
     if (from < this.keptFrom) return `packets before ${time(this.keptFrom)} are no longer kept`;
     const known = Math.min(to, this.end, this.reached), branch = this.branch;
-    for (let i = Math.floor(Math.max(from, 0) / kChunk); i * kChunk < known; ++i) {
+    if (this.fabric.whole && !this.only) return "packets are looked at in a rack that is followed: choose one";
+    for (let i = Math.floor(Math.max(from, 0) / this.chunk); i * this.chunk < known; ++i) {
       const chunk = branch.chunks.get(i);
       if (chunk?.problem) return chunk.problem;
-      if (!chunk?.packets || chunk.until < Math.min(known, (i + 1) * kChunk)) return kAsking;
+      if (!chunk?.packets || chunk.until < Math.min(known, (i + 1) * this.chunk)) return kAsking;
     }
     if (known >= Math.min(to, this.end)) return null;
     return this.cut ? this.cut.why : `the world has come to ${time(this.reached)} so far`;
@@ -219,16 +235,16 @@ export class World {
   }
 
   fetch(link, branch, index, whole) {
-    if (index * kChunk > this.reached) return;
+    if (index * this.chunk > this.reached || this.fabric.whole && !this.only) return;
     const before = branch.chunks.get(index);
-    const until = Math.min((index + 1) * kChunk, this.reached);  // at least so far goes the answer
+    const until = Math.min((index + 1) * this.chunk, this.reached);  // at least so far goes the answer
     const chunk = {packets: before?.packets, until: before?.until ?? 0, whole: false, asking: true, used: performance.now()};
     branch.chunks.set(index, chunk);
-    const from = index * kChunk;
-    link.ask({do: "packets", branch: branch.number, from_ps: from, to_ps: from + kChunk})
+    const from = index * this.chunk;
+    link.ask({do: "packets", branch: branch.number, from_ps: from, to_ps: from + this.chunk, ...this.only})
       .then((answer) => { Object.assign(chunk, {packets: answer.packets, until, whole, asking: false, problem: null}); ++this.packetsAsOf; },
             (problem) => { Object.assign(chunk, {packets: chunk.packets || [], problem: problem.message, asking: false, used: performance.now()}); ++this.packetsAsOf; });
-    if (branch.chunks.size > kMaxChunks) {
+    if (branch.chunks.size > (this.fabric.whole ? kMaxRackChunks : kMaxChunks)) {
       const oldest = [...branch.chunks].sort((a, b) => a[1].used - b[1].used)[0][0];
       branch.chunks.delete(oldest);
     }
@@ -248,6 +264,8 @@ export class World {
     return {wires, nodes};
   }
 }
+
+Object.assign(World.prototype, kWholeWorld);
 
 function add(map, key, value) {
   if (!map.has(key)) map.set(key, []);

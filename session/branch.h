@@ -10,11 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "endpoint/host/host_account.h"
 #include "faults/fault_book.h"
 #include "faults/fault_order.h"
 #include "scenario/spec/scenario.h"
+#include "session/recording/fabric_tally.h"
 #include "session/recording/recording.h"
 #include "sim/sim_world.h"
 
@@ -72,6 +74,15 @@ class Branch {
   /// Everything up to here has happened, and is recorded.
   FabricTime reached() const { return reached_; }
 
+  /// What the whole fabric did, where it is too large to be recorded packet by packet (is_summarised) and recording()
+  /// is of the racks that are followed; null: recording() has all of it.
+  virtual const FabricTally* tally() const { return nullptr; }
+  /// Where there is a tally: this branch runs another scenario from its beginning on, and follows these racks. So there are
+  /// never two worlds of that size. Throws InputError, and then this world begins anew.
+  virtual void begin_again(Scenario, std::vector<uint32_t>) {
+    throw InputError("this world cannot begin again");
+  }
+
   /// Where the records end for lack of room, and reach() with them; empty: no bound was met.
   virtual std::optional<RecordsCut> records_cut() const { return std::nullopt; }
 
@@ -108,6 +119,8 @@ class Branch {
       : scenario_(std::move(scenario)),
         recording_(std::make_unique<Recording>(scenario_.topology, scenario_.stop(), max_packets)) {
   }
+  /// One that makes its recording itself, of a part of the fabric.
+  Branch(Scenario scenario, std::nullptr_t) : scenario_(std::move(scenario)) {}
 
   Scenario scenario_;
   std::unique_ptr<Recording> recording_;

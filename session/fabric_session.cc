@@ -9,6 +9,7 @@
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/transport_fit.h"
+#include "session/recording/first_racks.h"
 #include "session/session_export.h"
 #include "session/simulated_branch.h"
 
@@ -46,7 +47,7 @@ FabricSession::FabricSession(Scenario scenario)
 FabricSession::FabricSession(Scenario scenario, std::unique_ptr<Branch> first)
     : base_(with_open_end(std::move(scenario))), scenario_(base_), branch_(std::move(first)) {
   for (const faults::Fault& fault : base_.faults) faults_.push_back({fault});
-  look_ahead(kAhead);
+  if (branch_->tally() == nullptr) look_ahead(kAhead);
 }
 
 // --- time ----------------------------------------------------------------------------------------
@@ -57,6 +58,7 @@ void FabricSession::look_ahead(FabricTime until, const GoOn& go_on) {
 }
 
 void FabricSession::seek(FabricTime at, const GoOn& go_on) {
+  goal_.reset();
   at = std::clamp(at, FabricTime::zero(), end());
   if (at < at_) {
     at_newest_ = false;
@@ -68,8 +70,31 @@ void FabricSession::seek(FabricTime at, const GoOn& go_on) {
   at_ = std::min(at, branch_->reached());
 }
 
+void FabricSession::aim(FabricTime at, const GoOn& go_on) {
+  if (branch_->tally() == nullptr) return seek(at, go_on);
+  goal_ = std::clamp(at, FabricTime::zero(), end());
+  at_ = std::min(*goal_, branch_->reached());
+  if (branch_->reached() >= std::min(*goal_ + kAhead, end())) goal_.reset();
+}
+
+bool FabricSession::pursue(const GoOn& go_on) {
+  if (!goal_) return false;
+  const FabricTime goal = *goal_;
+  branch_->reach(goal + kAhead, go_on);
+  aim(goal);
+  return true;
+}
+
 bool FabricSession::survey(const GoOn& go_on) {
   if (branch_->world() != BranchWorld::kSimulated || branch_->reached() >= end()) return false;
+  if (branch_->tally() != nullptr) {
+    // It is the world itself that goes on, as long as it keeps the packets that it has.
+    const Recording& recording = branch_->recording();
+    if (recording.kept_packets() > recording.max_packets() / 10 * 9) return false;
+    const FabricTime bin = branch_->recording().bin();
+    branch_->reach(branch_->reached() + bin, go_on);
+    return branch_->reached() < end();
+  }
   if (surveyed_ != number_) {
     survey_ = branch_->another(scenario_);
     surveyed_ = number_;
@@ -97,7 +122,7 @@ void FabricSession::keep_packets_of(FabricTime t, const GoOn& go_on) {
   const Recording& recording = branch_->recording();
   const FabricTime from = std::max(t - kAhead, FabricTime::zero());
   if (recording.bin_of(from) >= recording.first_kept()) return;
-  if (branch_->world() != BranchWorld::kSimulated) return;
+  if (branch_->world() != BranchWorld::kSimulated || branch_->tally() != nullptr) return;
   auto again = branch_->another(scenario_);
   again->reach(t + kAhead, go_on);
   branch_ = std::move(again);
@@ -155,7 +180,7 @@ bool FabricSession::step(StepTo to, bool back, std::optional<Qpn> qp, const GoOn
       seek(*found, go_on);
       return true;
     }
-    if (branch_->reached() >= end()) break;
+    if (branch_->reached() >= end() || branch_->tally() != nullptr) break;
     const FabricTime before = branch_->reached();
     look_ahead(before + branch_->recording().bin(), go_on);
     if (branch_->reached() == before || (go_on && !go_on(before))) break;
@@ -190,9 +215,42 @@ std::vector<BookedFault> FabricSession::without_later_changes() const {
   return kept;
 }
 
+void FabricSession::begin_again(Scenario scenario, std::vector<BookedFault> faults,
+                                std::vector<uint32_t> racks) {
+  branch_->begin_again(scenario, std::move(racks));
+  scenario_ = std::move(scenario);
+  faults_ = std::move(faults);
+  number_ = ++newest_;
+  aim(at_);
+}
+
+void FabricSession::follow(std::vector<uint32_t> racks) {
+  const Topology& topology = scenario_.topology;
+  if (branch_->tally() == nullptr) throw InputError("every rack is followed here");
+  const uint32_t most = most_racks(topology);
+  if (racks.empty() || racks.size() > most) {
+    throw InputError("found " + std::to_string(racks.size()) + " racks to follow: expected 1 to " +
+                     std::to_string(most));
+  }
+  for (const uint32_t rack : racks) {
+    if (rack < topology.t0_per_plane) continue;
+    throw InputError("found the rack " + std::to_string(rack) + ": the fabric has " +
+                     std::to_string(topology.t0_per_plane));
+  }
+  begin_again(scenario_, faults_, std::move(racks));
+}
+
 void FabricSession::change(Scenario scenario, std::vector<BookedFault> faults, bool fork,
                            const GoOn& go_on) {
   scenario = with_faults(std::move(scenario), faults);
+  if (branch_->tally() != nullptr) {
+    if (fork) {
+      throw InputError(
+          "a fabric of this size is simulated once, and has no second branch: change it without a fork");
+    }
+    return begin_again(std::move(scenario), std::move(faults),
+                       std::vector(branch_->recording().part().racks()));
+  }
   auto next = branch_->another(scenario);
   next->reach(at_ + kAhead, go_on);
   if (next->reached() < std::min(at_ + kAhead, next->end())) {

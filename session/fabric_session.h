@@ -8,6 +8,9 @@
 // (tested). Simulated, going back further than what is kept simulates again likewise. A change in the past discards
 // what was changed by hand later than that.
 //
+// Of a fabric that is summarised (Branch::tally) there is one world only, as each takes gigabytes and minutes: a change
+// begins it again, there are no forks, and it goes on by itself up to its end.
+//
 // A world that happens now (Branch::fault_injector) takes a fault or its end where it is, if at() is at its newest
 // instant: at() moves to the instant at which it takes effect. The branch that a fork leaves is simulated then.
 
@@ -73,6 +76,13 @@ class FabricSession {
   FabricTime at() const { return at_; }
   FabricTime end() const { return branch_->end(); }
   void seek(FabricTime at, const GoOn& go_on = {});
+  /// As seek(), but where a world is simulated for minutes (Branch::tally) it goes there as far as that has come, and
+  /// pursue() goes on.
+  void aim(FabricTime at, const GoOn& go_on = {});
+  /// Simulates toward where aim() or a change wanted to be; false where there is no such instant.
+  bool pursue(const GoOn& go_on);
+  /// That instant, if it was not come to.
+  std::optional<FabricTime> goal() const { return goal_; }
   /// Lets the world go on up to `until` without moving.
   void look_ahead(FabricTime until, const GoOn& go_on = {});
   /// Simulates the whole beside what is looked at, where that is simulated: what the time line shows before anybody has
@@ -92,6 +102,9 @@ class FabricSession {
   uint32_t break_it(const FaultOrder& order, bool fork = false, const GoOn& go_on = {});
   /// `word`: see FaultBook::select. Returns the numbers.
   std::vector<uint32_t> heal(const std::string& word, bool fork = false, const GoOn& go_on = {});
+  /// Of a fabric that is summarised: follows these racks, from the beginning on. Throws InputError for one that is not there,
+  /// and for more than most_racks().
+  void follow(std::vector<uint32_t> racks);
   /// From the beginning on, under another transport of lab/compare.
   void use_transport(const std::string& name, bool fork = false, const GoOn& go_on = {});
   /// From the beginning on, with the text of a scenario's `transport:` in place of what it is.
@@ -106,6 +119,7 @@ class FabricSession {
   std::optional<FirstDifference> difference(const GoOn& go_on = {});
 
  private:
+  void begin_again(Scenario scenario, std::vector<BookedFault> faults, std::vector<uint32_t> racks);
   void change(Scenario scenario, std::vector<BookedFault> faults, bool fork, const GoOn& go_on);
   std::vector<BookedFault> without_later_changes() const;
   Scenario with_faults(Scenario scenario, const std::vector<BookedFault>& faults) const;
@@ -130,6 +144,7 @@ class FabricSession {
   bool at_newest_ = true;  // has not gone back since
   Scenario other_scenario_;
   std::vector<BookedFault> other_faults_;
+  std::optional<FabricTime> goal_;
   FabricTime at_ = FabricTime::zero(), forked_at_ = FabricTime::zero();
   uint32_t number_ = 1, other_number_ = 0, newest_ = 1;
 };

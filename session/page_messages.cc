@@ -7,21 +7,20 @@
 #include <cstring>
 
 #include "console/version.h"
-#include "fabric/node/effect_text.h"
-#include "fabric/node/impairment.h"
 #include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/path.h"
 #include "scenario/spec/named_transport.h"
 #include "scenario/spec/queue_pairs.h"
+#include "session/fabric_message.h"
 #include "session/lesson.h"
+#include "session/whole_messages.h"
 
 namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t kMaxImpairments = 4096;  // sent to a page; it could not show more
 constexpr uint64_t kFullLoad = 255, kTrimQueue = 200;
 
 static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");
@@ -80,50 +79,6 @@ uint8_t flags_of(const SeenPacket& packet) {
   return packet.flags | (data ? kDataFlag : 0);
 }
 
-json nodes_json(const Topology& topology) {
-  constexpr std::array<std::string_view, 4> kRoles{"host", "t0", "t1", "t2"};
-  json nodes = json::array();
-  for (const NodeSite& site : topology.nodes) {
-    json ports = json::array();
-    for (const Port& port : site.ports) ports.push_back(port.name);
-    nodes.push_back({{"name", site.name},
-                     {"role", kRoles.at(static_cast<size_t>(site.role))},
-                     {"plane", site.plane},
-                     {"index", site.index},
-                     {"ports", ports}});
-  }
-  return nodes;
-}
-
-json links_json(const Topology& topology) {
-  json links = json::array();
-  const auto kind = [&](const Link& l) { return topology.node(l.a.node).role == NodeRole::kHost; };
-  std::array<uint64_t, 2> fastest{};  // between switches, to hosts
-  for (const Link& l : topology.links) fastest[kind(l)] = std::max(fastest[kind(l)], l.rate.bps);
-  for (const Link& link : topology.links) {
-    const Port& port = topology.port(link.a);
-    links.push_back({{"a", {link.a.node.value, link.a.port.value}},
-                     {"b", {link.b.node.value, link.b.port.value}},
-                     {"wires", {link.a_to_b.value, link.b_to_a.value}},
-                     {"rate", link.rate.bps},
-                     {"slow", link.rate.bps < fastest[kind(link)]},
-                     {"propagation_ps", link.propagation.ps()},
-                     {"plane", port.plane},
-                     {"name", topology.link_name(link.id)}});
-  }
-  return links;
-}
-
-json optics_json(const Topology& topology) {
-  json optics = json::array();
-  for (const Optic& optic : topology.optics) {
-    json links = json::array();
-    for (const LinkId link : optic.links) links.push_back(link.value);
-    optics.push_back({{"name", optic.name}, {"links", links}});
-  }
-  return optics;
-}
-
 json workload_json(const Scenario& scenario) {
   json lines = json::array();
   for (const endpoint::WorkloadSpec& spec : scenario.workload) {
@@ -143,35 +98,6 @@ json refusals() {
   json list = json::array();
   for (size_t i = 0; i < kDropCauses; ++i) {
     if (drop_kind(static_cast<DropCause>(i)) == DropKind::kRefused) list.push_back(i);
-  }
-  return list;
-}
-
-/// Does nothing pass while a fault holds this?
-bool stops_all(const Effect& effect) {
-  return std::holds_alternative<WireState>(effect) || std::holds_alternative<PortCarrier>(effect) ||
-         std::holds_alternative<SwitchState>(effect);
-}
-
-/// When what is how much impaired: for drawing it, at any instant.
-json impairments_json(const faults::Fault& fault, const Topology& topology, size_t& room) {
-  json list = json::array();
-  for (const faults::Hold& hold : faults::holds_of(fault, topology)) {
-    if (hold.from >= fault.healed || room == 0) continue;
-    --room;
-    json wires = json::array();
-    for (const WireId wire : wires_impaired_by(topology, hold.effect)) wires.push_back(wire.value);
-    const FabricTime until = std::min(hold.until, fault.healed);
-    const std::string target = target_name(topology, hold.effect);
-    const auto node = topology.find_node(target.substr(0, target.find_first_of(": ")));
-    json entry{{"effect", name_of(hold.effect)},
-               {"target", target},
-               {"dark", stops_all(hold.effect)},
-               {"wires", std::move(wires)},
-               {"from_ps", hold.from.ps()},
-               {"until_ps", until == FabricTime::never() ? json() : json(until.ps())}};
-    if (node && target.find_first_of(":>") == std::string::npos) entry["node"] = node->value;
-    list.push_back(std::move(entry));
   }
   return list;
 }
@@ -207,6 +133,7 @@ json welcome_of(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
   const Recording& recording = session.branch().recording();
+  const FollowedPart& part = recording.part();
   json transports = json::array();
   for (const NamedTransport& transport : named_transports()) {
     transports.push_back({{"name", transport.name}, {"about", transport.about}});
@@ -229,16 +156,17 @@ json welcome_of(const FabricSession& session) {
       {"end_ps", session.end().ps()},
       {"bin_ps", recording.bin().ps()},
       {"bins", recording.bins()},
-      {"wires", topology.wires_list.size()},
-      {"nodes", nodes_json(topology)},
-      {"links", links_json(topology)},
-      {"optics", optics_json(topology)},
+      {"wires", part.wires()},
+      {"nodes", nodes_json(topology, part)},
+      {"links", links_json(topology, part)},
+      {"optics", optics_json(topology, part)},
+      {"whole", whole_json(session.branch())},
       {"faults", fault_kinds()},
       {"transports", transports},
       {"steps", steps},
       {"workload", workload_json(scenario)},
       {"lessons", lessons_json()},
-      {"queue_pairs", describe_queue_pairs(scenario)},
+      {"queue_pairs", queue_pairs_json(scenario, part)},
       {"opcodes", names(256, opcode)},
       {"packet_kinds", kPacketKindWords},
       {"causes", names(kDropCauses, [](size_t i) { return name_of(static_cast<DropCause>(i)); })},
@@ -248,8 +176,9 @@ json welcome_of(const FabricSession& session) {
 json branch_json(const FabricSession& session) {
   const Scenario& scenario = session.scenario();
   const Topology& topology = scenario.topology;
+  const FollowedPart& part = session.branch().recording().part();
   json faults = json::array();
-  size_t room = kMaxImpairments;
+  size_t room = kMaxImpairments, places_left = kMaxFaultPlaces;
   for (uint32_t number = 0; number < session.faults().size(); ++number) {
     const BookedFault& entry = session.faults()[number];
     if (entry.fault.healed <= entry.fault.at) continue;
@@ -263,7 +192,8 @@ json branch_json(const FabricSession& session) {
          {"from_ps", interval.start.ps()},
          {"until_ps",
           interval.last_heal == FabricTime::never() ? json() : json(interval.last_heal.ps())},
-         {"impairments", impairments_json(entry.fault, topology, room)}});
+         {"impairments", impairments_json(entry.fault, topology, part, room)},
+         {"places", places_json(entry.fault, topology, part, places_left)}});
   }
   return {{"say", "branch"},
           {"branch", session.number()},
@@ -277,7 +207,8 @@ json branch_json(const FabricSession& session) {
 
 std::string sums_message(const Recording& recording, const Topology& topology, uint32_t branch,
                          size_t from, size_t to) {
-  const size_t wires = topology.wires_list.size();
+  const FollowedPart& part = recording.part();
+  const size_t wires = part.wires();
   std::string out;
   out.reserve((to - from) * (2 * wires + 12 * topology.planes + 4) + 24);
   for (const size_t number :
@@ -285,19 +216,19 @@ std::string sums_message(const Recording& recording, const Topology& topology, u
     put(out, static_cast<uint32_t>(number));
   }
   std::vector<uint64_t> full(wires), trim(wires);
-  for (const Wire& wire : topology.wires_list) {
-    full[wire.id.value] = std::max<uint64_t>(bytes_in(wire.rate, recording.bin()).value, 1);
+  for (size_t w = 0; w < wires; ++w) {
+    const Wire& wire = topology.wire(part.wire(w));
+    full[w] = std::max<uint64_t>(bytes_in(wire.rate, recording.bin()).value, 1);
     const QueueProfile& queues = topology.queues_of(wire);
-    trim[wire.id.value] =
-        std::max<uint64_t>((queues.trim ? queues.trim_threshold : queues.tail_drop).value, 1);
+    trim[w] = std::max<uint64_t>((queues.trim ? queues.trim_threshold : queues.tail_drop).value, 1);
   }
-  const auto part = [](uint64_t value, uint64_t whole, uint64_t scale) {
+  const auto share = [](uint64_t value, uint64_t whole, uint64_t scale) {
     return static_cast<char>(std::min<uint64_t>((value * scale + whole / 2) / whole, 255));
   };
   for (size_t bin = from; bin < to; ++bin) {
     const auto sums = recording.wires(bin);
-    for (size_t w = 0; w < wires; ++w) out += part(sums[w].bytes, full[w], kFullLoad);
-    for (size_t w = 0; w < wires; ++w) out += part(sums[w].queue, trim[w], kTrimQueue);
+    for (size_t w = 0; w < wires; ++w) out += share(sums[w].bytes, full[w], kFullLoad);
+    for (size_t w = 0; w < wires; ++w) out += share(sums[w].queue, trim[w], kTrimQueue);
     out.append((4 - out.size() % 4) % 4, '\0');
     for (const Recording::PlaneSums& plane : recording.planes(bin)) {
       put(out, plane.received);
@@ -316,7 +247,7 @@ void require_kept(const Recording& recording, FabricTime from) {
 }
 
 std::string packets_message(const Recording& recording, uint32_t branch, uint32_t ticket,
-                            FabricTime from, FabricTime to) {
+                            FabricTime from, FabricTime to, const PacketFilter& within) {
   if (from < FabricTime::zero() || to < from || to - from > kMaxSpanAsked) {
     throw InputError("found a span that is empty or too long: expected at most " +
                      to_string(kMaxSpanAsked));
@@ -328,12 +259,14 @@ std::string packets_message(const Recording& recording, uint32_t branch, uint32_
   for (size_t bin = first; bin < recording.bins() && bin <= recording.bin_of(to); ++bin) {
     for (const SeenPacket& p : recording.packets(bin)) {
       if (p.t < from || p.t >= to) continue;
+      if (within && !within(p)) continue;
       if (++count > kMaxPacketsAsked) throw InputError("found too many packets: ask for less time");
-      for (const uint32_t number : {static_cast<uint32_t>((p.t - from).ps()), p.wire.value,
-                                    p.qp.value, p.psn.value(), p.ev.value}) {
+      for (const uint32_t number :
+           {static_cast<uint32_t>((p.t - from).ps()), recording.part().number(p.wire), p.qp.value,
+            p.psn.value(), p.ev.value, p.source, p.destination}) {
         put(body, number);
       }
-      for (const uint16_t number : {p.source, p.destination, p.wire_length}) put(body, number);
+      put(body, p.wire_length);
       for (const uint8_t byte :
            {p.opcode, static_cast<uint8_t>(p.event), static_cast<uint8_t>(p.cause),
             static_cast<uint8_t>(kind_of(p)), flags_of(p), p.traffic_class}) {
@@ -349,8 +282,8 @@ std::string packets_message(const Recording& recording, uint32_t branch, uint32_
   return out + body;
 }
 
-json event_json(const SeenEvent& event) {
-  json line{{"t_ps", event.t.ps()}, {"node", event.node.value}, {"kind", event.kind}};
+json event_json(const FollowedPart& part, const SeenEvent& event) {
+  json line{{"t_ps", event.t.ps()}, {"node", part.number(event.node)}, {"kind", event.kind}};
   if (event.port) line["port"] = event.port->value;
   if (event.qp) line["qp"] = event.qp->value;
   if (event.psn) line["psn"] = event.psn->value();
@@ -380,7 +313,7 @@ json window_json(const Topology& topology, const SeenWindow& window) {
 }
 
 json packet_json(const Topology& topology, const SeenPacket& packet) {
-  const auto host = [](uint16_t number) {
+  const auto host = [](uint32_t number) {
     return number == SeenPacket::kNoHost ? json() : json(number);
   };
   json line{{"t_ps", packet.t.ps()},

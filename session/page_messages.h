@@ -5,11 +5,15 @@
 //   sums     u32 1, branch, first bin, bins, wires, planes; per bin: load u8 of each wire (255: line rate),
 //            queue u8 of each wire (200: the trim threshold of its port), zeros up to a multiple of 4,
 //            and per plane u32 received bytes, u16 lost, trimmed, marked, again
-//   packets  u32 2, branch, ticket, count; f64 from_ps, to_ps; per packet 36 bytes: u32 t - from in ps, wire,
-//            qp, psn, ev, u16 source, destination, wire length, u8 opcode, event, cause, PacketKind, flags
+//   packets  u32 2, branch, ticket, count; f64 from_ps, to_ps; per packet 40 bytes: u32 t - from in ps, wire,
+//            qp, psn, ev, source, destination, u16 wire length, u8 opcode, event, cause, PacketKind, flags
 //            (SeenPacket's, kDataFlag, kDatagramFlag), traffic class, u32 waited_ns
+//
+// Nodes, links and wires are numbered as in the recording's part of the fabric (recording/followed_part.h). What the
+// whole of a larger one does is in whole_messages.h.
 
 #include <array>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -42,10 +46,12 @@ std::string sums_message(const Recording& recording, const Topology& topology, u
                          size_t from, size_t to);
 /// Throws InputError if packets at `from` are no longer there.
 void require_kept(const Recording& recording, FabricTime from);
+/// Is a packet asked for? Null: all are.
+using PacketFilter = std::function<bool(const SeenPacket&)>;
 /// Packets whose record lies in [from, to). Throws InputError where that is too much, or was left out.
 std::string packets_message(const Recording& recording, uint32_t branch, uint32_t ticket,
-                            FabricTime from, FabricTime to);
-nlohmann::json event_json(const SeenEvent& event);
+                            FabricTime from, FabricTime to, const PacketFilter& within = {});
+nlohmann::json event_json(const FollowedPart& part, const SeenEvent& event);
 nlohmann::json window_json(const Topology& topology, const SeenWindow& window);
 nlohmann::json packet_json(const Topology& topology, const SeenPacket& packet);
 

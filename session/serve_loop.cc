@@ -7,6 +7,7 @@
 #include "session/looks/event_text.h"
 #include "session/page_messages.h"
 #include "session/session_start.h"
+#include "session/whole_messages.h"
 
 namespace mrclab::lab {
 namespace {
@@ -18,7 +19,8 @@ constexpr milliseconds kTick{16};       // while it plays: a frame of a screen
 constexpr milliseconds kIdle{200};      // while it stands
 constexpr milliseconds kSlice{40};      // of simulating between looks at messages of browsers
 constexpr milliseconds kTellEvery{50};  // what time it is
-constexpr size_t kBinsAtOnce = 256;     // in one message
+constexpr milliseconds kTellReachedEvery{250};
+constexpr size_t kBinsAtOnce = 256;  // in one message
 /// Of what browsers did: one that never pauses must not keep time and the others waiting.
 constexpr size_t kInputsAtOnce = 64;
 /// More is not sent to a browser that has so much to read: it catches up later.
@@ -61,6 +63,7 @@ void ServeLoop::turn(milliseconds at_most) {
   for (auto& [client, browser] : browsers_) tell_progress(client, browser);
   tell_other_sums();
   tell_cut();
+  tell_reached();
   if ((played_.playing && now - told_ >= kTellEvery) || was_playing != played_.playing) {
     told_ = now;
     tell_all(state_json(played_));
@@ -170,10 +173,19 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
   const FabricSession& session = played_.session();
   const Recording& recording = session.branch().recording();
   const Topology& topology = session.scenario().topology;
-  if (browser.branch != session.number()) browser = {session.number(), 0, 0, 0};
+  if (browser.branch != session.number()) browser = {session.number(), 0, 0, 0, 0};
   const Recording& known =
       session.known();  // further than what was looked at, where it was surveyed
   const size_t whole = known.complete_bins();
+  const FabricTally* tally = session.branch().tally();
+  // The tally's windows are the recording's bins, and are over a little earlier.
+  const size_t counted = tally != nullptr ? tally->windows() : 0;
+  while (browser.window_of_tally < counted && connections_.waiting_bytes(client) < kEnoughWaiting) {
+    const size_t to = std::min(counted, browser.window_of_tally + kBinsAtOnce / 4);
+    connections_.send_binary(
+        client, tally_message(*tally, topology, browser.branch, browser.window_of_tally, to));
+    browser.window_of_tally = to;
+  }
   // A recording that was made again is shorter than what the browser has: it has the same history.
   while (browser.bin < whole && connections_.waiting_bytes(client) < kEnoughWaiting) {
     const size_t to = std::min(whole, browser.bin + kBinsAtOnce);
@@ -188,7 +200,7 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
         browser.event, std::min(kLinesAtOnce, recording.events().size() - browser.event));
     const std::vector<PeerOf> peers = peers_of(session.scenario());
     for (const SeenEvent& event : some) {
-      lines.push_back(event_json(event));
+      lines.push_back(event_json(recording.part(), event));
       if (std::string text = event_text(topology, peers, event); !text.empty())
         lines.back()["text"] = std::move(text);
     }
@@ -206,6 +218,19 @@ void ServeLoop::tell_progress(ClientId client, Browser& browser) {
     send_to_client(client,
                    {{"say", "windows"}, {"branch", browser.branch}, {"lines", std::move(lines)}});
   }
+}
+
+void ServeLoop::tell_reached() {
+  const FabricSession& session = played_.session();
+  const FabricTime reached = session.branch().reached();
+  const auto now = Clock::now();
+  const bool is_due = now - told_reached_at_ >= kTellReachedEvery || reached >= session.end();
+  if (session.branch().tally() == nullptr || reached == told_reached_ || !is_due) return;
+  told_reached_ = reached;
+  told_reached_at_ = now;
+  json state = state_json(played_);
+  state["say"] = "reached";
+  tell_all(state);
 }
 
 void ServeLoop::tell_cut() {

@@ -36,7 +36,7 @@ class ServeLoop {
   using Clock = std::chrono::steady_clock;
   struct Browser {
     uint32_t branch = 0;  ///< whose sums, events and windows were sent to it, up to here:
-    size_t bin = 0, event = 0, window = 0;
+    size_t bin = 0, event = 0, window = 0, window_of_tally = 0;
   };
 
   void welcome(ClientId client);
@@ -47,6 +47,8 @@ class ServeLoop {
   void tell_controls();
   void tell_progress(ClientId client, Browser& browser);
   void tell_other_sums();
+  /// How far a world has come that is simulated for minutes.
+  void tell_reached();
   /// Where the records of a branch end, once.
   void tell_cut();
   /// For what may take long: goes on until a signal, or until the slice of time that `advance` has is over.
@@ -58,8 +60,10 @@ class ServeLoop {
   IsInterrupted interrupted_ = [] { return false; };
   Clock::time_point before_ = Clock::now(),
                     told_ = before_;  // the last round; when the time was sent to all
-  bool behind_ = false;               // the last round's slice of simulating ended before its work
-  bool surveys_ = false;              // the whole is being simulated for the time line
+  FabricTime told_reached_ = FabricTime::zero();
+  Clock::time_point told_reached_at_ = Clock::now();
+  bool behind_ = false;   // the last round's slice of simulating ended before its work
+  bool surveys_ = false;  // the whole is being simulated for the time line
   std::map<ClientId, Browser> browsers_;
   ClientId holder_ = 0;  // of the controls; 0: no one
   uint32_t other_branch_ = 0;

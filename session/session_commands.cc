@@ -41,7 +41,7 @@ json note(std::string text) { return {{"say", "note"}, {"text", std::move(text)}
 
 SessionAnswer seek(const Order& order) {
   const FabricTime to = order.time("at_ps");
-  order.session().seek(to, order.go_on);
+  order.session().aim(to, order.go_on);
   const std::optional<RecordsCut> cut = order.session().branch().records_cut();
   if (!cut || to < cut->from) return {};
   return {note(cut->why)};
@@ -111,6 +111,10 @@ SessionAnswer options(const Order& order) {
 /// Another workload under the same transport and faults, from the beginning on: its queue pairs are others, so
 /// it is another session.
 SessionAnswer workload(const Order& order) {
+  if (order.session().branch().tally() != nullptr) {
+    throw InputError(
+        "a fabric of this size is simulated once: end it, and serve a scenario with that workload");
+  }
   Scenario scenario = parse_scenario(read_yaml_text(order.session().yaml(), "session"));
   set_workload(scenario, order.words.at("text").get<std::string>());
   fit_fabric_to_transport(scenario);
@@ -140,6 +144,13 @@ SessionAnswer open(const Order& order) {
   return {{}, {}, false, true};
 }
 
+/// Another choice of racks: what the page shows has other numbers, so it is another session.
+SessionAnswer follow(const Order& order) {
+  order.session().follow(order.words.at("racks").get<std::vector<uint32_t>>());
+  order.played.playing = false;
+  return {{}, {}, false, true};
+}
+
 struct Command {
   SessionAnswer (*act)(const Order&);
   bool control;
@@ -158,6 +169,8 @@ const std::map<std::string, Command, std::less<>>& commands() {
       {"waits", {waits, false}},
       {"series", {series, false}},
       {"span", {span, false}},
+      {"switch", {look_at_switch, false}},
+      {"rack", {look_at_rack, false}},
       {"yaml", {yaml, false}},
       {"history", {history, false}},
       {"judge", {judge, false}},
@@ -175,6 +188,7 @@ const std::map<std::string, Command, std::less<>>& commands() {
       {"swap", {swap, true}},
       {"drop", {drop, true}},
       {"open", {open, true}},
+      {"follow", {follow, true}},
   };
   return kCommands;
 }
@@ -182,7 +196,10 @@ const std::map<std::string, Command, std::less<>>& commands() {
 }  // namespace
 
 void PlayedSession::advance(int64_t wall_ns, const FabricSession::GoOn& go_on) {
-  if (!playing) return;
+  if (!playing) {
+    session().pursue(go_on);
+    return;
+  }
   constexpr int64_t kSecond = 1'000'000'000, kTenth = kSecond / 10;
   // In pieces of whole picoseconds per nanosecond and a rest, so that nothing overflows.
   wall_ns = std::clamp<int64_t>(wall_ns, 0, kTenth);
@@ -219,6 +236,7 @@ json state_json(const PlayedSession& played) {
           {"playing", played.playing},
           {"per_second_ps", played.per_second.ps()},
           {"reached_ps", branch.reached().ps()},
+          {"goal_ps", played.session().goal() ? json(played.session().goal()->ps()) : json()},
           {"cut", cut ? json{{"from_ps", cut->from.ps()}, {"why", cut->why}} : json()},
           {"kept_from_ps", recording.kept_from().ps()},
           {"told_until_ps", told_all ? json() : json(recording.told_until().ps())},

@@ -17,6 +17,7 @@
 #include "session/looks/waits_look.h"
 #include "session/packet_look.h"
 #include "session/page_messages.h"
+#include "session/recording/first_racks.h"
 #include "session/session_verdict.h"
 
 namespace mrclab::lab {
@@ -49,6 +50,38 @@ const LessonTask& task_of(const Order& order, const Lesson& lesson) {
       order.whole("task", 0, static_cast<int64_t>(lesson.tasks.size()) - 1))];
 }
 
+/// The part of the fabric in which the page numbers nodes and links.
+const FollowedPart& part_of(const Order& order) {
+  return order.session().branch().recording().part();
+}
+
+NodeId node_of(const Order& order, const char* key) {
+  const uint32_t number = order.number(key);
+  if (number < part_of(order).nodes()) return part_of(order).node(number);
+  throw InputError("there is no such node");
+}
+
+/// Of a fabric that is summarised there is one world only, and what would simulate it a second time is refused.
+void require_small(const Order& order, const char* what) {
+  if (order.session().branch().tally() == nullptr) return;
+  throw InputError(std::string(what) + ", which is not done with a fabric of this size");
+}
+
+/// The packets of the rack or of the host that the page shows alone; null: all.
+PacketFilter filter_of(const Order& order, const Branch& branch) {
+  const Topology& topology = branch.topology();
+  if (order.words.contains("host")) {
+    const uint32_t host = host_number(order, "host");
+    return [host](const SeenPacket& p) { return p.source == host || p.destination == host; };
+  }
+  if (!order.words.contains("rack") || !topology.has_planes()) return {};
+  const uint32_t rack = order.number("rack");
+  return [&topology, rack](const SeenPacket& p) {
+    const Wire& wire = topology.wire(p.wire);
+    return rack_of(topology, wire.from.node) == rack || rack_of(topology, wire.to.node) == rack;
+  };
+}
+
 /// The parts of the fabric that the page names by number; all of them exist.
 template <class Id>
 std::vector<Id> parts(const Order& order, const char* key, size_t count) {
@@ -69,12 +102,13 @@ SessionAnswer packets(const Order& order) {
   const Branch& branch = branch_of(order);
   const FabricTime to = std::min(order.time("to_ps"), branch.reached());
   const FabricTime from = std::min(order.time("from_ps"), to);
-  return {
-      {},
-      packets_message(branch.recording(), branch_number(order), order.number("ticket"), from, to)};
+  return {{},
+          packets_message(branch.recording(), branch_number(order), order.number("ticket"), from,
+                          to, filter_of(order, branch))};
 }
 
 SessionAnswer packet(const Order& order) {
+  require_small(order, "one packet is looked at by simulating again");
   const PacketName name{host_number(order, "source"),
                         host_number(order, "destination"),
                         {order.number("qp")},
@@ -113,16 +147,23 @@ SessionAnswer path(const Order& order) {
   const auto text = order.words.at("path").get<std::string>();
   const std::optional<Path> path = parse_path(text);
   if (!path) throw InputError("found the path " + in_quotes(text) + ", which is none");
-  return {{{"say", "path"}, {"links", links_of_path(topology, source, destination, *path)}}};
+  json links = json::array();
+  for (const uint32_t link : links_of_path(topology, source, destination, *path)) {
+    const uint32_t number = part_of(order).number(LinkId{link});
+    if (number != FollowedPart::kOutside) links.push_back(number);
+  }
+  return {{{"say", "path"}, {"links", std::move(links)}}};
 }
 
 /// Which kinds of faults what is chosen can have, and what names it in each.
 SessionAnswer kinds(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
-  const faults::Choice chosen{parts<LinkId>(order, "links", topology.links.size()),
-                              parts<NodeId>(order, "nodes", topology.nodes.size()),
-                              parts<OpticId>(order, "optics", topology.optics.size()),
-                              parts<uint32_t>(order, "planes", topology.planes)};
+  faults::Choice chosen{parts<LinkId>(order, "links", part_of(order).links()),
+                        parts<NodeId>(order, "nodes", part_of(order).nodes()),
+                        parts<OpticId>(order, "optics", topology.optics.size()),
+                        parts<uint32_t>(order, "planes", topology.planes)};
+  for (LinkId& link : chosen.links) link = part_of(order).link(link.value);
+  for (NodeId& node : chosen.nodes) node = part_of(order).node(node.value);
   json list = json::array();
   for (const faults::FaultInfo& kind : faults::all_faults()) {
     const auto target = faults::targets_for(kind, chosen, topology);
@@ -181,11 +222,8 @@ SessionAnswer host(const Order& order) {
 /// What `mrclab inspect` would print of a switch, at the instant up to which it was simulated.
 SessionAnswer inspect(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
-  const uint32_t number = order.number("node");
-  if (number >= topology.nodes.size() || topology.nodes[number].role == NodeRole::kHost) {
-    throw InputError("there is no such switch");
-  }
-  const NodeSite& site = topology.nodes[number];
+  const NodeSite& site = topology.node(node_of(order, "node"));
+  if (site.role == NodeRole::kHost) throw InputError("there is no such switch");
   const SwitchStatus words = branch_of(order).status_of(site);
   std::string text = switch_table_text(table_of_switch(site, words.table));
   if (!words.pauses.is_null()) {
@@ -198,7 +236,7 @@ SessionAnswer inspect(const Order& order) {
     if (value > 0) counters[name] = value;
   }
   return {{{"say", "inspect"},
-           {"node", number},
+           {"node", order.number("node")},
            {"at_ps", branch_of(order).told_at().ps()},
            {"text", std::move(text)},
            {"counters", std::move(counters)}}};
@@ -207,6 +245,7 @@ SessionAnswer inspect(const Order& order) {
 /// Who waits for whom at an instant. What comes later is known where the branch was surveyed, and names whom a host
 /// waits for that sends nothing.
 SessionAnswer waits(const Order& order) {
+  require_small(order, "who waits for whom is found from the packets of all hosts");
   const Topology& topology = order.session().scenario().topology;
   const Recording& shown = order.session().branch().recording();
   const FabricTime at =
@@ -234,11 +273,14 @@ SessionAnswer waits(const Order& order) {
 /// What one port sent and received over time, and what waited and was lost at it.
 SessionAnswer series(const Order& order) {
   const Topology& topology = order.session().scenario().topology;
-  const uint32_t node = order.number("node"), port = order.number("port");
-  if (node >= topology.nodes.size() || port >= topology.nodes[node].ports.size())
-    throw InputError("there is no such port");
+  const NodeId node = node_of(order, "node");
+  const uint32_t port = order.number("port");
+  if (port >= topology.node(node).ports.size()) throw InputError("there is no such port");
   const Recording& recording = order.session().known();
-  const PortRef at{NodeId{node}, PortId{port}};
+  const PortRef at{node, PortId{port}};
+  if (recording.part().number(topology.port(at).out) == FollowedPart::kOutside) {
+    throw InputError("this port leads to a rack that is not followed");
+  }
   return {{{"say", "series"},
            {"port", topology.port_name(at)},
            {"bin_ps", recording.bin().ps()},
@@ -251,7 +293,9 @@ SessionAnswer series(const Order& order) {
 SessionAnswer span(const Order& order) {
   const FabricTime to = std::clamp(order.time("to_ps"), FabricTime::zero(), order.session().end());
   const FabricTime from = std::clamp(order.time("from_ps"), FabricTime::zero(), to);
-  json sums = span_sums(order.session().known(), from, to);
+  const FabricTally* tally = order.session().branch().tally();
+  json sums =
+      tally != nullptr ? span_sums(*tally, from, to) : span_sums(order.session().known(), from, to);
   sums["say"] = "span";
   return {std::move(sums)};
 }
@@ -302,6 +346,7 @@ void keep_note(const Order& order, LessonNote note, const json& verdict) {
 
 /// By the session's own expectations, or as the task of a lesson.
 SessionAnswer judge(const Order& order) {
+  require_small(order, "a session is judged by simulating it again");
   json verdict;
   if (order.words.contains("lesson")) {
     const Lesson& lesson = find_lesson(order.words.at("lesson").get<std::string>());

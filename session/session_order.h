@@ -102,6 +102,9 @@ SessionAnswer yaml(const Order& order);
 SessionAnswer history(const Order& order);
 SessionAnswer judge(const Order& order);
 SessionAnswer difference(const Order& order);
+// Of a fabric that is summarised (whole_look.h):
+SessionAnswer look_at_switch(const Order& order);
+SessionAnswer look_at_rack(const Order& order);
 SessionAnswer answer(const Order& order);
 
 }  // namespace mrclab::lab

@@ -1,5 +1,8 @@
 #pragma once
 // A branch that is simulated in this process. It is exact: a run of the same scenario has the same history.
+//
+// Of a fabric that is too large to be recorded packet by packet (is_summarised) the racks that are followed are, and
+// the counters of all switches and hosts at the end of each bin; nothing else of it is watched.
 
 #include "scenario/simulation/simulation.h"
 #include "session/branch.h"
@@ -12,6 +15,10 @@ Scenario played_to_its_end(Scenario scenario);
 
 class SimulatedBranch : public Branch {
  public:
+  /// Of a fabric that is summarised so many times the packets that others keep: two racks of 256 hosts at line rate make
+  /// 60,000 records a microsecond (our choice).
+  static constexpr size_t kFollowedTimes = 2;
+
   /// The scenario is simulated with its payload elided where that is possible: the history is the same
   /// (tested), and less is computed. Throws InputError for what cannot be simulated. Its recording, and those of the branches
   /// that another() makes, have at most so many packets.
@@ -19,17 +26,23 @@ class SimulatedBranch : public Branch {
 
   BranchWorld world() const override { return BranchWorld::kSimulated; }
   void reach(FabricTime until, const GoOn& go_on = {}) override;
+  const FabricTally* tally() const override { return tally_ ? &*tally_ : nullptr; }
+  void begin_again(Scenario scenario, std::vector<uint32_t> racks) override;
   endpoint::HostAccount account(uint32_t host) const override { return simulation_->account(host); }
   SwitchStatus status_of(const NodeSite& node) const override;
-  std::string history_sha256() const override { return watch_.history_sha256(); }
+  std::string history_sha256() const override { return watch_->history_sha256(); }
   const Branch& simulated(FabricTime) const override { return *this; }
   std::unique_ptr<Branch> another(Scenario scenario) const override {
-    return std::make_unique<SimulatedBranch>(played_to_its_end(std::move(scenario)),
-                                             recording_->max_packets());
+    return std::make_unique<SimulatedBranch>(played_to_its_end(std::move(scenario)), max_packets_);
   }
 
  private:
-  RecordingWatch watch_;
+  void begin(std::vector<uint32_t> racks);
+  void count_window();
+
+  size_t max_packets_;
+  std::unique_ptr<RecordingWatch> watch_;
+  std::optional<FabricTally> tally_;
   std::unique_ptr<Simulation> simulation_;  // watched by it
 };
 

@@ -21,13 +21,12 @@ constexpr uint64_t kMix = 0x9E37'79B9'7F4A'7C15;  // 2^64 over the golden ratio
 }  // namespace
 
 HostPairs::HostPairs(const Topology& topology) {
-  const uint32_t hosts = std::min<uint32_t>(topology.host_count(), SeenPacket::kNoHost);
+  const uint32_t hosts = topology.host_count();
   for (uint32_t a = 0; a < hosts; ++a) {
     for (uint32_t b = 0; b < hosts; ++b) {
-      const auto from = static_cast<uint16_t>(a), to = static_cast<uint16_t>(b);
       entries_.push_back(
-          {peers_of(host_address(topology, a), host_address(topology, b)), from, to});
-      entries_.push_back({peers_of(host_address_ipv4(a), host_address_ipv4(b)), from, to});
+          {peers_of(host_address(topology, a), host_address(topology, b)), a, b});
+      entries_.push_back({peers_of(host_address_ipv4(a), host_address_ipv4(b)), a, b});
     }
   }
   std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
@@ -35,7 +34,7 @@ HostPairs::HostPairs(const Topology& topology) {
   });
 }
 
-std::pair<uint16_t, uint16_t> HostPairs::find(uint32_t peers) const {
+std::pair<uint32_t, uint32_t> HostPairs::find(uint32_t peers) const {
   constexpr std::pair kUnknown{SeenPacket::kNoHost, SeenPacket::kNoHost};
   const auto [first, last] =
       std::equal_range(entries_.begin(), entries_.end(), Entry{peers},

@@ -17,12 +17,12 @@ class HostPairs {
  public:
   explicit HostPairs(const Topology& topology);
   /// Sender and receiver; SeenPacket::kNoHost for a checksum that no two hosts have, or that two pairs share.
-  std::pair<uint16_t, uint16_t> find(uint32_t peers) const;
+  std::pair<uint32_t, uint32_t> find(uint32_t peers) const;
 
  private:
   struct Entry {
     uint32_t peers = 0;
-    uint16_t source = 0, destination = 0;
+    uint32_t source = 0, destination = 0;
   };
   std::vector<Entry> entries_;  // by checksum
 };

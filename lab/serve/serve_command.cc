@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "console/root_rights.h"
+#include "fabric/topology/fabric_file.h"
 #include "lab/serve/class_room.h"
 #include "lab/serve/live_branch.h"
 #include "lab/serve/opened_link.h"
@@ -15,6 +16,7 @@
 #include "recorded/diff/recorded_run.h"
 #include "recorded/folder/run_folder.h"
 #include "scenario/spec/queue_pairs.h"
+#include "scenario/spec/scenario_document.h"
 #include "scenario/spec/shipped_files.h"
 #include "session/lesson.h"
 #include "session/serve_loop.h"
@@ -33,6 +35,15 @@ bool is_run_folder(const std::string& what) {
 ScenarioOverrides overrides_of(const ServeCommandOptions& options) {
   ScenarioOverrides overrides;
   overrides.seed = options.seed;
+  if (options.world == World::kSim) overrides.max_nodes = kMaxSimulatedNodes;
+  for (const std::string& set : options.sets) {
+    const std::vector<SetValue> values = read_set(set);
+    if (values.size() != 1) {
+      throw InputError("--set " + set + ": found " + std::to_string(values.size()) +
+                       " values: a page shows one world, expected one");
+    }
+    overrides.sets.push_back(values.front());
+  }
   return overrides;
 }
 

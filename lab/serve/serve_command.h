@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "console/interrupt.h"
 #include "lab/run/scenario_run.h"
@@ -15,6 +16,7 @@ struct ServeCommandOptions {
   std::string what = "optic-glitch";  ///< a scenario, a fabric, a run folder, or a lesson
   ServeOptions server;
   std::optional<uint64_t> seed;
+  std::vector<std::string> sets;   ///< KEY=VALUE: keys of a scenario
   std::optional<std::string> end;  ///< of a fabric without a scenario; 2ms by default
   World world = World::kSim;       ///< of what is no run folder
   bool open = true;                ///< open a browser, where there is a desktop

@@ -18,7 +18,7 @@ PathsUsed paths_used(const Recording& recording, const Topology& topology, Fabri
   struct Count {
     uint32_t sent = 0, lost = 0, trimmed = 0, marked = 0;
   };
-  using Cell = std::tuple<uint16_t, uint16_t, uint32_t, uint32_t>;  // hosts, QP, EV
+  using Cell = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;  // hosts, QP, EV
   std::map<Cell, Count> cells;
   PathsUsed used{json::array()};
   for (size_t bin = recording.bin_of(from); bin < recording.bins() && bin <= recording.bin_of(to);

@@ -13,7 +13,7 @@ nlohmann::json wire_series(const Topology& topology, const Recording& recording,
   json used = json::array(), queue = json::array(), lost = json::array(), trimmed = json::array(),
        marked = json::array();
   for (size_t bin = 0; bin < recording.complete_bins(); ++bin) {
-    const Recording::WireSums& sums = recording.wires(bin)[wire.value];
+    const Recording::WireSums& sums = recording.wires(bin)[recording.part().number(wire)];
     used.push_back(full > 0 ? std::round(1000 * sums.bytes / full) / 1000 : 0.0);
     queue.push_back(sums.queue);
     lost.push_back(sums.lost);
@@ -53,6 +53,35 @@ nlohmann::json span_sums(const Recording& recording, FabricTime from, FabricTime
           {"trimmed", trimmed},
           {"marked", marked},
           {"again", again}};
+}
+
+nlohmann::json span_sums(const FabricTally& tally, FabricTime from, FabricTime to) {
+  const size_t first = std::min(static_cast<size_t>(from / tally.window()), tally.windows());
+  const size_t last =
+      std::clamp(static_cast<size_t>(to / tally.window()) + 1, first, tally.windows());
+  FabricTally::PlaneCount sum;
+  uint64_t again = 0;
+  for (size_t window = first; window < last; ++window) {
+    again += tally.again(window);
+    for (const FabricTally::PlaneCount& plane : tally.planes(window)) {
+      sum.received += plane.received;
+      sum.lost += plane.lost;
+      sum.trimmed += plane.trimmed;
+      sum.marked += plane.marked;
+    }
+  }
+  const FabricTime begin = tally.window() * static_cast<int64_t>(first),
+                   end = tally.window() * static_cast<int64_t>(last);
+  const double seconds = static_cast<double>((end - begin).ps()) * 1e-12;
+  return {
+      {"from_ps", begin.ps()},
+      {"to_ps", end.ps()},
+      {"received_bytes", sum.received},
+      {"rate_bps", seconds > 0 ? std::round(static_cast<double>(sum.received) * 8 / seconds) : 0.0},
+      {"lost", sum.lost},
+      {"trimmed", sum.trimmed},
+      {"marked", sum.marked},
+      {"again", again}};
 }
 
 }  // namespace mrclab::lab

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "session/recording/fabric_tally.h"
 #include "session/recording/recording.h"
 
 namespace mrclab::lab {
@@ -14,5 +15,8 @@ nlohmann::json wire_series(const Topology& topology, const Recording& recording,
 /// The whole bins around [from, to): {"from_ps", "to_ps", "received_bytes", "rate_bps" (what hosts received), "lost",
 /// "trimmed", "marked", "again" (packets)} over all planes. Only what is complete.
 nlohmann::json span_sums(const Recording& recording, FabricTime from, FabricTime to);
+
+/// The same of a whole fabric.
+nlohmann::json span_sums(const FabricTally& tally, FabricTime from, FabricTime to);
 
 }  // namespace mrclab::lab

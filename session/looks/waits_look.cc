@@ -17,7 +17,8 @@ class AwaitedReader {
   void take(const SeenPacket& p) {
     if (p.qp.value == 0 || !carries_data(static_cast<Opcode>(p.opcode))) return;
     if (p.source == SeenPacket::kNoHost || p.destination == SeenPacket::kNoHost) return;
-    // A queue pair has one peer, so its packets are known by its host, its number and theirs, of 24 bits each.
+    // A queue pair has one peer, so its packets are known by its host, its number and theirs, of 24 bits each. Only fabrics
+    // with fewer than 2^16 hosts are asked for it (session_looks.cc).
     const uint64_t key = uint64_t{p.destination} << 48 | uint64_t{p.qp.value & 0xFFFFFFu} << 24 |
                          (p.psn.value() & 0xFFFFFFu);
     const auto [found, is_new] = places_.try_emplace(key, list_.size());

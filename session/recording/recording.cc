@@ -4,6 +4,7 @@
 
 #include "fabric/packet/drop_kind.h"
 #include "fabric/packet/headers.h"
+#include "session/recording/fabric_tally.h"
 
 namespace mrclab::lab {
 namespace {
@@ -29,9 +30,10 @@ void sort_added(auto& list, size_t& sorted, FabricTime until, const auto& time_o
 }
 
 /// Whole microseconds, so that there are at most kMaxBins of them, and at most kMaxCells cells.
-FabricTime bin_for(const Topology& topology, FabricTime end) {
-  const size_t wires = std::max<size_t>(topology.wires_list.size(), 1);
-  const size_t bins = std::clamp<size_t>(Recording::kMaxCells / wires, 1, kMaxBins);
+FabricTime bin_for(const FollowedPart& part, FabricTime end) {
+  const size_t wires = std::max<size_t>(part.wires(), 1);
+  const size_t most = part.whole() ? kMaxBins : FabricTally::kMaxWindows;
+  const size_t bins = std::clamp<size_t>(Recording::kMaxCells / wires, 1, most);
   const FabricTime least = end / static_cast<int64_t>(bins);
   return FabricTime::from_us(least / FabricTime::from_us(1) + 1);
 }
@@ -45,22 +47,25 @@ bool is_lost(const SeenPacket& packet) {
 
 }  // namespace
 
-Recording::Recording(const Topology& topology, FabricTime end, size_t max_packets)
+Recording::Recording(const Topology& topology, FabricTime end, size_t max_packets,
+                     FollowedPart part)
     : topology_(topology),
+      part_(std::move(part)),
       end_(end),
       max_packets_(max_packets),
-      bin_(bin_for(topology, end)),
-      bins_(bin_of(end) + 1) {
-  wire_sums_.resize(bins_ * topology.wires_list.size());
+      bin_(bin_for(part_, end)),
+      bins_(bin_of(end) + 1),
+      hosts_(part_.whole() ? topology.host_count() : part_.racks().size() * topology.hosts_per_t0) {
+  wire_sums_.resize(bins_ * part_.wires());
   plane_sums_.resize(bins_ * topology.planes);
   packets_.resize(bins_);
   inside_.resize(topology.nodes.size());
-  sacks_.resize(topology.nodes.size());
-  sacks_forgotten_.resize(topology.nodes.size());
+  sacks_.resize(part_.nodes());
+  sacks_forgotten_.resize(part_.nodes());
 }
 
 std::span<const Recording::WireSums> Recording::wires(size_t bin) const {
-  const size_t count = topology_.wires_list.size();
+  const size_t count = part_.wires();
   return std::span(wire_sums_).subspan(bin * count, count);
 }
 
@@ -141,6 +146,7 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
   const NodeSite& site = topology_.node(at.node);
   const Port& port = site.ports[at.port.value];
   packet.wire = direction == Direction::kEgress ? port.out : port.in;
+  if (part_.number(packet.wire) == FollowedPart::kOutside) return;
   if (frame != 0 && site.role != NodeRole::kHost) add_stay(packet, at.node, frame);
   const size_t bin = bin_of(packet.t);
   PlaneSums& sums = sums_of(bin, port.plane);
@@ -168,7 +174,8 @@ void Recording::add_departure(SeenPacket packet, PortRef at, Direction direction
 void Recording::leave_out(FabricTime t) { told_until_ = std::min(told_until_, t); }
 
 std::optional<FabricTime> Recording::sacks_forgotten(NodeId host) const {
-  return sacks_forgotten_[host.value];
+  const uint32_t number = part_.number(host);
+  return number == FollowedPart::kOutside ? std::nullopt : sacks_forgotten_[number];
 }
 
 void Recording::add_event(SeenEvent event) {
@@ -182,15 +189,19 @@ void Recording::add_window(const SeenWindow& window) {
 }
 
 void Recording::add_sack(NodeId host, const SeenSack& sack) {
-  std::deque<SeenSack>& sacks = sacks_[host.value];
+  const uint32_t number = part_.number(host);
+  if (number == FollowedPart::kOutside) return;
+  std::deque<SeenSack>& sacks = sacks_[number];
   sacks.push_back(sack);
-  if (sacks.size() <= kMaxSacks / topology_.host_count()) return;
-  sacks_forgotten_[host.value] = sacks.front().t;
+  if (sacks.size() <= kMaxSacks / hosts_) return;
+  sacks_forgotten_[number] = sacks.front().t;
   sacks.pop_front();
 }
 
 const SeenSack* Recording::last_sack(NodeId host, Qpn qp, FabricTime until) const {
-  const std::deque<SeenSack>& sacks = sacks_[host.value];
+  const uint32_t number = part_.number(host);
+  if (number == FollowedPart::kOutside) return nullptr;
+  const std::deque<SeenSack>& sacks = sacks_[number];
   const auto after =
       std::upper_bound(sacks.begin(), sacks.end(), until,
                        [](FabricTime t, const SeenSack& sack) { return t < sack.t; });

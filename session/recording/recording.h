@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fabric/topology/topology.h"
+#include "session/recording/followed_part.h"
 #include "session/recording/seen.h"
 
 namespace mrclab::lab {
@@ -38,11 +39,17 @@ class Recording {
   };
 
   /// `topology` outlives it. Nothing later than `end` is kept, and at most so many entries of packets.
-  Recording(const Topology& topology, FabricTime end, size_t max_packets = kMaxPackets);
+  Recording(const Topology& topology, FabricTime end, size_t max_packets = kMaxPackets)
+      : Recording(topology, end, max_packets, FollowedPart(topology)) {}
+  /// Of this part of the fabric; what is added of others is left out.
+  Recording(const Topology& topology, FabricTime end, size_t max_packets, FollowedPart part);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
   size_t max_packets() const { return max_packets_; }
+  const FollowedPart& part() const { return part_; }
+  /// Entries of packets that it has now.
+  size_t kept_packets() const { return kept_; }
 
   /// Identifies a frame while it is in a switch; 0: unknown.
   using FrameKey = uint64_t;
@@ -74,6 +81,7 @@ class Recording {
   FabricTime bin() const { return bin_; }
   size_t bins() const { return bins_; }
   size_t bin_of(FabricTime t) const { return static_cast<size_t>(t / bin_); }
+  /// By the wire's number in part().
   std::span<const WireSums> wires(size_t bin) const;
   std::span<const PlaneSums> planes(size_t bin) const;
   /// Packets of one bin, ordered by (time, wire) once complete.
@@ -104,7 +112,7 @@ class Recording {
   /// What a switch did to it: how long it waited, and whether the mark is new.
   void add_stay(SeenPacket& packet, NodeId node, FrameKey frame);
   WireSums& sums_of(size_t bin, WireId wire) {
-    return wire_sums_[bin * topology_.wires_list.size() + wire.value];
+    return wire_sums_[bin * part_.wires() + part_.number(wire)];
   }
   PlaneSums& sums_of(size_t bin, uint32_t plane) {
     return plane_sums_[bin * topology_.planes + plane];
@@ -113,10 +121,12 @@ class Recording {
   void forget_oldest();
 
   const Topology& topology_;
+  FollowedPart part_;
   FabricTime end_;
   size_t max_packets_;
   FabricTime bin_;
   size_t bins_;
+  size_t hosts_;  // that are recorded
   std::vector<WireSums> wire_sums_;
   std::vector<PlaneSums> plane_sums_;
   std::vector<std::vector<SeenPacket>> packets_;  // by bin
@@ -129,8 +139,9 @@ class Recording {
   FabricTime told_until_ = FabricTime::never();
   /// By node: frames that have come in at a switch and not left. Bounded by kMaxInside.
   std::vector<std::unordered_map<FrameKey, Inside>> inside_;
-  std::vector<std::deque<SeenSack>> sacks_;  // by node, in order of time; the oldest go first
-  std::vector<std::optional<FabricTime>> sacks_forgotten_;  // by node
+  std::vector<std::deque<SeenSack>>
+      sacks_;  // by number of the node, in order of time; the oldest go first
+  std::vector<std::optional<FabricTime>> sacks_forgotten_;  // by number of the node
 };
 
 /// Where two histories part: the first packet, by (time, wire), that one has and the other has not.

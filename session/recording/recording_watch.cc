@@ -6,6 +6,7 @@
 #include "fabric/history/history_record.h"
 #include "fabric/packet/header_fields.h"
 #include "fabric/packet/headers.h"
+#include "fabric/text/input_error.h"
 #include "fabric/topology/path.h"
 
 namespace mrclab::lab {
@@ -15,11 +16,11 @@ namespace {
 constexpr size_t kTrafficClass = 11, kInnerSource = 32, kInnerDestination = 48, kBth = 64;
 constexpr size_t kQpAt = place_of<kBthTable>("dqp").bit / 8;
 
-uint16_t host_at(const Topology& topology, const HistoryBytes& bytes, size_t at) {
+uint32_t host_at(const Topology& topology, const HistoryBytes& bytes, size_t at) {
   Ipv6Address address;
   std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), address.size(), address.begin());
   const auto host = host_of_address(topology, address);
-  return host && *host < SeenPacket::kNoHost ? static_cast<uint16_t>(*host) : SeenPacket::kNoHost;
+  return host.value_or(SeenPacket::kNoHost);
 }
 
 Recording::FrameKey key_of(const Frame& frame) {
@@ -52,15 +53,19 @@ class RecordingWatch::Watcher : public NodeObserver {
         topology_(topology),
         node_(node),
         end_(end),
-        digest_(topology, node, end) {}
+        look_(recording.part().look(node)) {
+    if (recording.part().whole()) digest_.emplace(topology, node, end);
+  }
 
   void packet(const PacketRecord& record) override {
-    if (record.t > end_) return;
-    const HistoryBytes bytes = history_record(record);
-    digest_.packet(record, bytes);
-    const PortRef at{node_, record.port};
+    if (look_ == FollowedPart::Look::kNothing || record.t > end_) return;
     const bool dropped = record.event == PacketEvent::kDropped;
-    if (record.direction == Direction::kIngress && !dropped) {
+    const bool arrives = record.direction == Direction::kIngress && !dropped;
+    if (look_ == FollowedPart::Look::kItsWires && (arrives || !is_followed(record))) return;
+    const HistoryBytes bytes = history_record(record);
+    if (digest_) digest_->packet(record, bytes);
+    const PortRef at{node_, record.port};
+    if (arrives) {
       const auto length = std::min<uint64_t>(record.frame.wire_length().value, UINT16_MAX);
       recording_.add_arrival({.t = record.t,
                               .at = at,
@@ -82,15 +87,25 @@ class RecordingWatch::Watcher : public NodeObserver {
   }
 
   void event(const EventRecord& record) override {
+    if (look_ != FollowedPart::Look::kAll) return;
     recording_.add_event({record.t, node_, std::string(record.kind), record.port, record.qp,
                           record.ev, record.psn, std::string(record.cause), record.detail});
   }
 
-  void window(const WindowRecord& record) override { recording_.add_window({node_, record}); }
+  void window(const WindowRecord& record) override {
+    if (look_ == FollowedPart::Look::kAll) recording_.add_window({node_, record});
+  }
 
-  const HistoryDigest& digest() const { return digest_; }
+  const HistoryDigest& digest() const { return digest_.value(); }
 
  private:
+  /// Of a switch next to a followed rack: does it go by a wire to or from that?
+  bool is_followed(const PacketRecord& record) const {
+    const Port& port = topology_.port({node_, record.port});
+    const WireId wire = record.direction == Direction::kEgress ? port.out : port.in;
+    return recording_.part().number(wire) != FollowedPart::kOutside;
+  }
+
   void keep_sack(const PacketRecord& record) {
     if (topology_.node(node_).role != NodeRole::kHost || !record.frame) return;
     MrcPacket packet;
@@ -105,10 +120,12 @@ class RecordingWatch::Watcher : public NodeObserver {
   const Topology& topology_;
   NodeId node_;
   FabricTime end_;
-  HistoryDigest digest_;
+  FollowedPart::Look look_;
+  std::optional<HistoryDigest> digest_;  // where all is recorded
 };
 
-RecordingWatch::RecordingWatch(Recording& recording, const Topology& topology, FabricTime end) {
+RecordingWatch::RecordingWatch(Recording& recording, const Topology& topology, FabricTime end)
+    : whole_(recording.part().whole()) {
   for (const NodeSite& site : topology.nodes) {
     watchers_.emplace_back(recording, topology, site.id, end);
   }
@@ -119,6 +136,11 @@ RecordingWatch::~RecordingWatch() = default;
 NodeObserver& RecordingWatch::observer(NodeId node) { return watchers_[node.value]; }
 
 std::string RecordingWatch::history_sha256() const {
+  if (!whole_) {
+    throw InputError(
+        "the history of a fabric that is too large to be recorded packet by packet is not computed here: "
+        "mrclab run --history digest does");
+  }
   std::vector<HistoryStream> streams;
   for (const Watcher& watcher : watchers_) {
     const auto more = watcher.digest().streams();

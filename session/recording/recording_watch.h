@@ -1,6 +1,6 @@
 #pragma once
 // Nodes of this process, watched for a recording: what they do goes there, and into the digest of their
-// history. Never influences them. One thread.
+// history. Of a recording of a part nothing else is watched. Never influences them. One thread.
 
 #include <deque>
 #include <string>
@@ -20,11 +20,13 @@ class RecordingWatch {
   ~RecordingWatch();
 
   NodeObserver& observer(NodeId node);
-  /// The history as far as it goes: as a run of the same scenario up to there has it.
+  /// The history as far as it goes: as a run of the same scenario up to there has it. Throws InputError where only a part
+  /// of the fabric is recorded.
   std::string history_sha256() const;
 
  private:
   class Watcher;
+  bool whole_;
   std::deque<Watcher> watchers_;  // by node
 };
 

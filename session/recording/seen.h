@@ -14,7 +14,7 @@ namespace mrclab::lab {
 
 /// A packet that starts over a wire, or is dropped. Fields that it does not have are zero.
 struct SeenPacket {
-  static constexpr uint16_t kNoHost = 0xFFFF;
+  static constexpr uint32_t kNoHost = UINT32_MAX;
   /// Bits of `flags`.
   static constexpr uint8_t kAgain = 1;       ///< retransmitted, by its own header (MRC only)
   static constexpr uint8_t kMarkedHere = 2;  ///< ECN: this switch was the first that marked it
@@ -27,8 +27,8 @@ struct SeenPacket {
   EntropyValue ev;
   uint32_t fingerprint = 0;   ///< of all that the history's digest takes
   uint32_t waited_ns = 0;     ///< in the queue of the port that it leaves by; switches only
-  uint16_t source = kNoHost;  ///< host number
-  uint16_t destination = kNoHost;
+  uint32_t source = kNoHost;  ///< host number
+  uint32_t destination = kNoHost;
   uint16_t wire_length = 0;  ///< bytes
   PacketEvent event = PacketEvent::kPassed;
   DropCause cause = DropCause::kNone;

@@ -81,7 +81,7 @@ TEST_CASE("a message of packets has the kind of each, and whether it is data or 
   }
   recording.complete(end);
   const std::string bytes = packets_message(recording, 1, 9, FabricTime::zero(), end);
-  constexpr size_t kHead = 32, kEach = 36, kKind = 29, kFlags = 30;
+  constexpr size_t kHead = 32, kEach = 40, kKind = 33, kFlags = 34;
   REQUIRE(bytes.size() == kHead + 3 * kEach);
   const auto byte = [&](size_t packet, size_t at) {
     return static_cast<uint8_t>(bytes[kHead + packet * kEach + at]);
@@ -101,7 +101,7 @@ TEST_CASE("the links of a path are those that its packets take, in every sort of
     SimulatedBranch branch(shipped(name));
     const Topology& topology = branch.topology();
     branch.reach(FabricTime::from_us(40));
-    std::map<std::tuple<uint16_t, uint16_t, uint32_t>, std::set<uint32_t>> taken;
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::set<uint32_t>> taken;
     const Recording& recording = branch.recording();
     for (size_t bin = 0; bin < recording.complete_bins(); ++bin) {
       for (const SeenPacket& p : recording.packets(bin)) {

@@ -222,7 +222,7 @@ TEST_CASE("no two pairs of hosts of a shipped fabric look alike by their checksu
         if (a == b) continue;
         const auto found =
             pairs.find(peers_of(host_address(topology, a), host_address(topology, b)));
-        if (found != std::pair{static_cast<uint16_t>(a), static_cast<uint16_t>(b)}) {
+        if (found != std::pair{a, b}) {
           FAIL(a << " to " << b << " looks like " << found.first << " to " << found.second);
         }
       }

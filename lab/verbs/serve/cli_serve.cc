@@ -26,6 +26,11 @@ void add_serve_verb(CLI::App& app, CliResult& result) {
   serve->add_option("--seed", options->seed, "in place of the scenario's")
       ->check(CLI::Range(uint64_t{0}, kMaxSeed));
   serve
+      ->add_option(
+          "--set", options->sets,
+          "KEY=VALUE: a key (fabric.t0, workload[0].write.size) or variable of the scenario")
+      ->allow_extra_args(false);
+  serve
       ->add_option("--class", options->students,
                    "a session each for so many students, and a table for the teacher")
       ->check(CLI::Range(size_t{1}, kMaxStudents));
