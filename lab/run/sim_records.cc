@@ -83,7 +83,11 @@ void SimRecords::close(FabricTime reached) {
     EvidenceSeal told;
     told.nodes = shard.nodes;
     if (reached < stop_) told.until = reached;
-    if (shard.capture) shard.capture->close(told);
+    if (shard.capture) {
+      // The seal stands with an interface, and nobody may have been followed here.
+      if (!shard.capture->has_interfaces()) recorder(shard.nodes.front()).add_drop_interface();
+      shard.capture->close(told);
+    }
     shard.events->close(told);
     if (shard.records) shard.records->close(told);
   }

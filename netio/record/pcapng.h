@@ -53,6 +53,7 @@ class PcapngWriter {
 
   /// May be called at any time before the interface is used.
   uint32_t add_interface(std::string_view name, std::string_view description = {});
+  bool has_interfaces() const { return !interfaces_.empty(); }
   /// False when the file has reached its bound: counted, not written.
   bool write(const PcapngRecord& record);
   /// Everything so far is in the file.

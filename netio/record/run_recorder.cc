@@ -96,6 +96,7 @@ uint32_t RunRecorder::add_interface(PortId port) {
 }
 
 uint32_t RunRecorder::add_drop_interface() {
+  if (drop_interface_ != kNoInterface) return drop_interface_;
   const std::string& name = topology_.node(node_).name;
   return drop_interface_ = capture_->add_interface(name + ":drop", "frames dropped in " + name);
 }
@@ -132,7 +133,7 @@ void RunRecorder::capture(const PacketRecord& record) {
                                             topology_.port_name({node_, record.port}),
                                             record.direction == Direction::kIngress ? "in" : "out");
     captured.comment = comment;
-    captured.interface = drop_interface_ != kNoInterface ? drop_interface_ : add_drop_interface();
+    captured.interface = add_drop_interface();
     capture_->write(captured);
   } else if (capture_passed_) {
     const uint32_t known = interface_of_port_[record.port.value];

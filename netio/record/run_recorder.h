@@ -79,6 +79,8 @@ class RunRecorder : public NodeObserver {
   FabricTime last() const { return last_; }
   /// Nothing later than `end` is recorded from now on; not before last().
   void set_end(FabricTime end) { end_ = end; }
+  /// Adds the node's interface of drops to the capture, where it has none yet.
+  uint32_t add_drop_interface();
   /// Passes every record to `watch` from now on; null: no watch. It must outlive this recorder, or be
   /// taken away.
   void set_watch(RecordWatch* watch) { watch_ = watch; }
@@ -86,7 +88,6 @@ class RunRecorder : public NodeObserver {
  private:
   void capture(const PacketRecord& record);
   uint32_t add_interface(PortId port);
-  uint32_t add_drop_interface();
 
   const Topology& topology_;
   NodeId node_;

@@ -82,6 +82,19 @@ TEST_CASE(
   CHECK(some.second.blames[0].component.find("p0.t0-0:u1") != std::string::npos);
 }
 
+TEST_CASE("captures of threads of which one follows nobody are whole") {
+  const test::TemporaryRuns runs;
+  Scenario scenario = threads_story("follow: \"h[0-1]\"\n");
+  scenario.captures = CaptureScope::kHosts;
+  scenario.faults.clear();
+  RunOptions options = runs.options(World::kSim);
+  options.threads = 4;
+  const RunResult result = run_scenario(scenario, options);
+  for (const analysis::CheckResult& check : result.verdict.checks) {
+    CHECK(check.result != analysis::Result::kInconclusive);
+  }
+}
+
 TEST_CASE("a pattern of no host cannot be followed") {
   CHECK_THROWS_AS(threads_story("follow: h77\n"), InputError);
 }
