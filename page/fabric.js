@@ -22,6 +22,8 @@ const kGroundEvery = {flows: 30, packets: 95};
 /// With more links than this they are lines of one pixel, whose colour alone is their load: a browser without a
 /// graphics card draws these five times as fast as wider ones.
 const kWideLinks = 800;
+/// ps that a packet is on a link at most, and that it is sent: longer than any of the fabrics that are shown packet by packet.
+const kOnLinks = {flight: 2.5e6, sending: 1.5e6};
 const kLevels = 12;  // of load that can be distinguished
 /// What a link looks like, as a number: a level of load or one of these two, and bits.
 const kImpaired = 13, kDark = 14, kLooks = 16, kDim = 16, kSmall = 32, kChosen = 64, kBuiltSlow = 128;
@@ -224,8 +226,9 @@ export class FabricView {
 
   drawPackets(t) {
     const {front: c, world, colours} = this;
-    const reach = 2.5e6, fade = Math.max(kLeastFade, world.playing ? world.perSecond * 0.5 : 0);
-    const seen = world.packets(this.link, t - Math.max(reach, fade), t + 1.5e6);
+    const whole = world.fabric.whole, {flight: reach, sending} = whole ? world.onLinks : kOnLinks;
+    const fade = Math.max(kLeastFade, world.playing ? world.perSecond * 0.5 : 0);
+    const seen = world.packets(this.link, t - Math.max(reach, fade), t + sending);
     const batches = new Map(), happenings = [], dense = this.isDense();
     for (const p of seen) {
       const wire = world.wires[p.wire], l = this.places.links[wire.link.id];
@@ -249,7 +252,8 @@ export class FabricView {
       const ex = x + dx * to + l.ox * sign, ey = y + dy * to + l.oy * sign;
       this.shown.push({packet: p, x: (sx + ex) / 2, y: (sy + ey) / 2});
       const lines = listAt(batches, key)[p.length > 400 ? 0 : 1] ??= [];
-      if (!dense) { lines.push(sx, sy, ex, ey); continue; }
+      // Of a rack there are ten thousand at once, and one pixel each is all that there is room for.
+      if (!dense || whole) { lines.push(sx, sy, ex, ey); continue; }
       for (const side of [-0.25, 0.25]) lines.push(sx + l.ox * side, sy + l.oy * side, ex + l.ox * side, ey + l.oy * side);
     }
     for (const [key, sizes] of batches) {

@@ -128,6 +128,9 @@ export const kWholeDrawing = {
       c.fillStyle = colour;
       for (let i = 0; i < small[what].length; i += 3) {
         const [x, y, size] = small[what].slice(i, i + 3), inner = Math.max(2, size * 0.4), at = (size - gapOf(size) - inner) / 2;
+        c.fillStyle = colours.paper;
+        if (size >= 8) c.fillRect(x + at - 1.5, y + at - 1.5, inner + 3, inner + 3);
+        c.fillStyle = colour;
         c.fillRect(x + at, y + at, inner, inner);
       }
     }
@@ -162,7 +165,7 @@ export const kWholeDrawing = {
     if (troubled.size <= kMostSigns) {
       for (const [place, troubles] of troubled) {
         const b = this.cellBox(place);
-        if (b) drawSign(c, b.x + b.size, b.y, troubles.find((x) => x.dark) ?? troubles[0], b.size < 14, colours);
+        if (b) drawSign(c, b.x + b.size + 3, b.y + b.size + 3, troubles.find((x) => x.dark) ?? troubles[0], b.size < 14, colours);
       }
     }
     const key = "whole" + [...marked].sort().join();

@@ -11,6 +11,7 @@ const kChunk = 2e6;           // packets are asked for in pieces of so much fabr
 export const isData = (packet) => (packet.flags & 8) !== 0;
 export const isDatagram = (packet) => (packet.flags & 16) !== 0;
 export const kAsking = "asking …";
+const kLongestPacket = 9216;  // bytes, of any fabric (our choice)
 const kMaxChunks = 48;        // that are kept
 // Of a rack, of which a microsecond has ten thousands of them: shorter pieces, and fewer.
 const kRackChunk = 0.5e6, kMaxRackChunks = 24;
@@ -93,6 +94,9 @@ export class World {
       this.wires[link.wires[0]] = {link, from: link.a, to: link.b, up: true};
       this.wires[link.wires[1]] = {link, from: link.b, to: link.a, up: false};
     }
+    // The longest of these links alone, as a rack has so many packets.
+    const longest = (of) => this.links.reduce((most, l) => Math.max(most, of(l)), 0);
+    this.onLinks = {flight: longest((l) => l.propagation_ps), sending: longest((l) => kLongestPacket * 8 / l.rate * 1e12)};
     this.optics = w.optics.map((o, id) => ({...o, id: o.number ?? id}));
     for (const optic of this.optics) for (const link of optic.links) this.links[link].optic = optic;
     this.hosts = this.nodes.filter((n) => n.role === "host");
