@@ -76,8 +76,8 @@ export const kWholePart = {
   switchWords(told) {
     const c = told.counts, rows = told.worst.filter((w) => w.lost || w.trimmed || w.marked || w.queue_max_bytes);
     return [el("h3", {id: "chosen-switch"}, told.switch), note(`Up to ${time(told.at_ps)}, over ${counted(told.ports, "port")}: ${amount(c.sent_bytes)} sent, ${many(c.lost)} lost, ${many(c.trimmed)} trimmed, ${many(c.marked)} marked.`),
-            rows.length ? [table(["port", "to", "lost", "trimmed", "marked", "longest queue"], rows.slice(0, 8).map((w) => [w.port, w.to, many(w.lost), many(w.trimmed), many(w.marked), amount(w.queue_max_bytes)]), [2, 3, 4, 5]),
-                           note(`The ${Math.min(8, rows.length)} of its ports with most trouble.`)] : note(`It has lost, trimmed, marked and queued no packet up to ${time(told.at_ps)}.`)];
+            ...(rows.length ? [table(["port", "to", "lost", "trimmed", "marked", "longest queue"], rows.slice(0, 8).map((w) => [w.port, w.to, many(w.lost), many(w.trimmed), many(w.marked), amount(w.queue_max_bytes)]), [2, 3, 4, 5]),
+                           note(`The ${Math.min(8, rows.length)} of its ports with most trouble.`)] : [note(`It has lost, trimmed, marked and queued no packet up to ${time(told.at_ps)}.`)])];
   },
 
   rackWords(world, told) {
@@ -85,9 +85,9 @@ export const kWholePart = {
     const {page} = this, whole = world.fabric.whole, full = whole.followed.length >= whole.most;
     const follow = () => page.command({do: "follow", racks: [...(full ? whole.followed.slice(1) : whole.followed), told.rack]});
     return [el("h3", {id: "chosen-rack"}, `Rack ${told.rack}: h${told.first} to h${told.last}`),
-            told.followed ? el("p", {}, this.rackButton(world, told.rack))
+            ...(told.followed ? [el("p", {}, this.rackButton(world, told.rack))]
               : [el("p", {}, el("button", {type: "button", id: "follow", onclick: follow}, "Follow it")),
-                 note(`Its packets are not recorded. To follow it simulates the fabric again from the beginning${full ? `, without rack ${whole.followed[0]}: ${whole.most} are followed at most` : ""}.`)],
+                 note(`Its packets are not recorded. To follow it simulates the fabric again from the beginning${full ? `, without rack ${whole.followed[0]}: ${whole.most} are followed at most` : ""}.`)]),
             table(["T0", "sent", "lost", "trimmed", "marked"], told.planes.map((p) => [p.switch, amount(p.sent_bytes), many(p.lost), many(p.trimmed), many(p.marked)]), [1, 2, 3, 4]),
             el("h3", {}, "Its hosts that have received least"),
             table(["host", "received", "sent again", "losses noticed"], hosts.slice(0, kSlowHosts).map((h) => ["h" + h.host, amount(h.received), many(h.again), many(h.losses)]), [1, 2, 3]),

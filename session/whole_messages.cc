@@ -75,12 +75,26 @@ json whole_json(const Branch& branch) {
           {"tiers", std::move(tiers)}};
 }
 
+using StruckLinks = std::map<NodeId, std::set<LinkId>>;  ///< by node at either end
+
+/// What strikes all links of one node, and no other link, is that node's: of a T1 else all T0s would be marked.
+void leave_struck_node(const Topology& topology, StruckLinks& nodes) {
+  std::set<LinkId> all;
+  for (const auto& entry : nodes) all.insert(entry.second.begin(), entry.second.end());
+  for (const auto& [node, links] : nodes) {
+    if (links.size() < 2 || links.size() != all.size()) continue;
+    if (topology.node(node).ports.size() != links.size()) continue;
+    nodes = {{node, all}};
+    return;
+  }
+}
+
 json places_json(const faults::Fault& fault, const Topology& topology, const FollowedPart& part,
                  size_t& room) {
   json list = json::array();
   if (part.whole()) return list;
   using Kind = std::tuple<FabricTime, FabricTime, std::string, bool>;
-  std::map<Kind, std::map<NodeId, std::set<LinkId>>> places;
+  std::map<Kind, StruckLinks> places;
   for (const faults::Hold& hold : faults::holds_of(fault, topology)) {
     if (hold.from >= fault.healed) continue;
     auto& nodes = places[{hold.from, std::min(hold.until, fault.healed),
@@ -94,7 +108,8 @@ json places_json(const faults::Fault& fault, const Topology& topology, const Fol
       nodes[topology.link(link).b.node].insert(link);
     }
   }
-  for (const auto& [kind, nodes] : places) {
+  for (auto& [kind, nodes] : places) {
+    leave_struck_node(topology, nodes);
     const auto& [from, until, effect, dark] = kind;
     json switches = json::array(), hosts = json::array();
     for (const auto& [node, links] : nodes) {

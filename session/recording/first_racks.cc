@@ -31,25 +31,27 @@ uint32_t most_racks(const Topology& topology) {
 
 std::vector<uint32_t> first_racks(const Scenario& scenario) {
   const Topology& topology = scenario.topology;
+  const size_t most = most_racks(topology);
   std::set<uint32_t> racks;
-  const auto add = [&](NodeId node, size_t most) {
+  const auto add = [&](std::set<uint32_t>& to, NodeId node) {
     const std::optional<uint32_t> rack = rack_of(topology, node);
-    if (rack && racks.size() < most) racks.insert(*rack);
+    if (rack) to.insert(*rack);
   };
   if (!scenario.follow.empty()) {
     for (const NodeId host : NameResolver(topology, scenario.seed).hosts(scenario.follow)) {
-      add(host, most_racks(topology));
+      add(racks, host);
+      if (racks.size() == most) break;
     }
+    return {racks.begin(), racks.end()};
   }
-  const size_t of_faults = std::min<size_t>(kRacksOfFaults, most_racks(topology));
   for (const ScheduledEffect& effect : scenario.schedule) {
-    if (racks.size() >= of_faults) break;
     for (const WireId wire : wires_impaired_by(topology, effect.effect)) {
-      add(topology.wire(wire).from.node, of_faults);
-      add(topology.wire(wire).to.node, of_faults);
+      add(racks, topology.wire(wire).from.node);
+      add(racks, topology.wire(wire).to.node);
     }
   }
-  if (racks.empty()) racks.insert(0);
+  // Faults that strike many, as a T1's, say nothing of which one to look at.
+  if (racks.empty() || racks.size() > std::min(kRacksOfFaults, most)) return {0};
   return {racks.begin(), racks.end()};
 }
 

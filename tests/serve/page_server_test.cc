@@ -290,7 +290,7 @@ TEST_CASE("one packet is shown at every place with the carrier that a switch has
   browser.ask({{"do", "seek"}, {"at_ps", 60'000'000}});
   browser.say(R"({"do": "packets", "from_ps": 50000000, "to_ps": 52000000, "ticket": 9})");
   const std::string bytes = browser.hear_packets();
-  constexpr size_t kHead = 32, kEach = 36, kLength = 24;
+  constexpr size_t kHead = 32, kEach = 40, kLength = 28;
   const auto number = [&](size_t at, size_t width) {
     uint32_t value = 0;
     std::memcpy(&value, bytes.data() + at, width);
@@ -300,8 +300,8 @@ TEST_CASE("one packet is shown at every place with the carrier that a switch has
   while (at + kEach < bytes.size() && number(at + kLength, 2) < 4000) at += kEach;
   REQUIRE(at + kEach < bytes.size());
   const json life = browser.ask({{"do", "packet"},
-                                 {"source", number(at + 20, 2)},
-                                 {"destination", number(at + 22, 2)},
+                                 {"source", number(at + 20, 4)},
+                                 {"destination", number(at + 24, 4)},
                                  {"qp", number(at + 8, 4)},
                                  {"psn", number(at + 12, 4)}});
   REQUIRE(life.at("places").size() >= 6);
