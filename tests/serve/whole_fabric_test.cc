@@ -159,7 +159,8 @@ TEST_CASE("a page of a whole fabric is sent the part that is followed, and where
   const json fault = branch_json(played.session()).at("faults").at(0);
   REQUIRE(!fault.at("places").empty());
   const NodeId dead = *played.session().scenario().topology.find_node("p2.t1-3");
-  CHECK(fault.at("places")[0].at("switches") == json::array({json::array({dead.value - 1024, kT1s})}));
+  CHECK(fault.at("places")[0].at("switches") ==
+        json::array({json::array({dead.value - 1024, kT1s})}));
   // A page of a fabric that is shown packet by packet has none of it.
   FabricSession small(load_scenario(MRCLAB_SOURCE_DIR "/docs/first.yaml"));
   CHECK(welcome_of(small).at("whole").is_null());

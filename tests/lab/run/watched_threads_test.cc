@@ -76,7 +76,7 @@ TEST_CASE(
     return std::pair(bytes, blame_of_run(result.folder.path));
   };
   const auto all = size_and_blame("");
-  const auto some = size_and_blame("follow: \"h[0-1]\"\n");
+  const auto some = size_and_blame("follow: \"h[2-3]\"\n");
   CHECK(some.first < all.first / 2);
   REQUIRE(some.second.blames.size() == 1);
   CHECK(some.second.blames[0].component.find("p0.t0-0:u1") != std::string::npos);
