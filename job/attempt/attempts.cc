@@ -13,6 +13,7 @@ namespace {
 std::vector<uint32_t> slots_of(const std::vector<uint32_t>& hosts) {
   std::map<uint32_t, uint32_t> ranks;
   std::vector<uint32_t> slots;
+  slots.reserve(hosts.size());
   for (const uint32_t host : hosts) slots.push_back(ranks[host]++);
   return slots;
 }
