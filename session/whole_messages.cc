@@ -47,6 +47,20 @@ std::set<LinkId> links_of(const Topology& topology, const Effect& effect) {
   return links;
 }
 
+using StruckLinks = std::map<NodeId, std::set<LinkId>>;  ///< by node at either end
+
+/// What strikes all links of one node, and no other link, is that node's: of a T1 else all T0s would be marked.
+void leave_struck_node(const Topology& topology, StruckLinks& nodes) {
+  std::set<LinkId> all;
+  for (const auto& entry : nodes) all.insert(entry.second.begin(), entry.second.end());
+  for (const auto& [node, links] : nodes) {
+    if (links.size() < 2 || links.size() != all.size()) continue;
+    if (topology.node(node).ports.size() != links.size()) continue;
+    nodes = {{node, all}};
+    return;
+  }
+}
+
 }  // namespace
 
 json whole_json(const Branch& branch) {
@@ -73,20 +87,6 @@ json whole_json(const Branch& branch) {
           {"most", most_racks(topology)},
           {"line_bps", topology.host_rate.bps * topology.planes * topology.host_count()},
           {"tiers", std::move(tiers)}};
-}
-
-using StruckLinks = std::map<NodeId, std::set<LinkId>>;  ///< by node at either end
-
-/// What strikes all links of one node, and no other link, is that node's: of a T1 else all T0s would be marked.
-void leave_struck_node(const Topology& topology, StruckLinks& nodes) {
-  std::set<LinkId> all;
-  for (const auto& entry : nodes) all.insert(entry.second.begin(), entry.second.end());
-  for (const auto& [node, links] : nodes) {
-    if (links.size() < 2 || links.size() != all.size()) continue;
-    if (topology.node(node).ports.size() != links.size()) continue;
-    nodes = {{node, all}};
-    return;
-  }
 }
 
 json places_json(const faults::Fault& fault, const Topology& topology, const FollowedPart& part,
