@@ -24,8 +24,7 @@ HostPairs::HostPairs(const Topology& topology) {
   const uint32_t hosts = topology.host_count();
   for (uint32_t a = 0; a < hosts; ++a) {
     for (uint32_t b = 0; b < hosts; ++b) {
-      entries_.push_back(
-          {peers_of(host_address(topology, a), host_address(topology, b)), a, b});
+      entries_.push_back({peers_of(host_address(topology, a), host_address(topology, b)), a, b});
       entries_.push_back({peers_of(host_address_ipv4(a), host_address_ipv4(b)), a, b});
     }
   }
