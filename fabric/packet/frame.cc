@@ -48,7 +48,7 @@ FramePool::FramePool(size_t limit, FrameRoom room)
       room_(room),
       lent_at_(up_to(sizeof(FrameBuffer) + room.frame + room.trailer, alignof(LentPayload))) {
   assert(room.frame + room.trailer <= kMostBytes && room.short_frame <= room.frame);
-  assert(!room.lends || room.short_frame == 0);
+  assert(room.short_frame == 0 || (!room.lends && room.trailer == 0));
   shelves_[0].stride = up_to(lent_at_ + (room.lends ? sizeof(LentPayload) : 0), kBufferAlignment);
   shelves_[1].stride = up_to(sizeof(FrameBuffer) + room.short_frame, kBufferAlignment);
   for (number_ = 0; number_ < kMostPools; ++number_) {

@@ -22,6 +22,7 @@ FrameRoom room_on_wires(const Topology& topology, bool payload_elided) {
   FrameRoom room = frame_room(topology, payload_elided);
   room.frame = std::max(room.frame, kKernelFrameBytes);
   room.trailer = kTrailerReserve;
+  room.short_frame = 0;  // a trailer is written behind a frame of any length
   return room;
 }
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "fabric/packet/frame_room.h"
+#include "tests/support/fabrics.h"
+
 using namespace mrclab;
 
 TEST_CASE("a frame has the size that was asked for and costs its wire length") {
@@ -160,6 +163,18 @@ TEST_CASE("a frame that goes to another thread's pool is counted and given back 
   }
   CHECK(there.in_use() == 0);
   CHECK(there.free_buffers() == 1);
+}
+
+TEST_CASE("behind a frame on a wire of any length there is room for its trailer") {
+  const Topology topology = test::two_rows();
+  for (const bool elided : {false, true}) {
+    FramePool pool(64, room_on_wires(topology, elided));
+    for (const size_t size : {size_t{60}, size_t{142}, size_t{154}}) {
+      Frame frame = pool.make(size);
+      REQUIRE(frame);
+      CHECK(frame.storage().size() >= size + kTrailerReserve);
+    }
+  }
 }
 
 TEST_CASE("a pool gives another one half of what it has more free buffers of") {
