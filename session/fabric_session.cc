@@ -237,6 +237,8 @@ void FabricSession::follow(std::vector<uint32_t> racks) {
     throw InputError("found the rack " + std::to_string(rack) + ": the fabric has " +
                      std::to_string(topology.t0_per_plane));
   }
+  std::sort(racks.begin(), racks.end());
+  racks.erase(std::unique(racks.begin(), racks.end()), racks.end());
   begin_again(scenario_, faults_, std::move(racks));
 }
 

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "console/version.h"
 #include "fabric/packet/drop_kind.h"
@@ -14,23 +12,13 @@
 #include "scenario/spec/queue_pairs.h"
 #include "session/fabric_message.h"
 #include "session/lesson.h"
+#include "session/message_bytes.h"
 #include "session/whole_messages.h"
 
 namespace mrclab::lab {
 namespace {
 
 using nlohmann::json;
-
-constexpr uint64_t kFullLoad = 255, kTrimQueue = 200;
-
-static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");
-
-template <class T>
-void put(std::string& out, T value) {
-  char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);
-  out.append(bytes, sizeof value);
-}
 
 std::string_view word_of(faults::Quantity quantity) {
   switch (quantity) {
@@ -213,7 +201,7 @@ std::string sums_message(const Recording& recording, const Topology& topology, u
   out.reserve((to - from) * (2 * wires + 12 * topology.planes + 4) + 24);
   for (const size_t number :
        {size_t{1}, size_t{branch}, from, to - from, wires, size_t{topology.planes}}) {
-    put(out, static_cast<uint32_t>(number));
+    put_number(out, static_cast<uint32_t>(number));
   }
   std::vector<uint64_t> full(wires), trim(wires);
   for (size_t w = 0; w < wires; ++w) {
@@ -227,13 +215,14 @@ std::string sums_message(const Recording& recording, const Topology& topology, u
   };
   for (size_t bin = from; bin < to; ++bin) {
     const auto sums = recording.wires(bin);
-    for (size_t w = 0; w < wires; ++w) out += share(sums[w].bytes, full[w], kFullLoad);
-    for (size_t w = 0; w < wires; ++w) out += share(sums[w].queue, trim[w], kTrimQueue);
+    for (size_t w = 0; w < wires; ++w) out += share(sums[w].bytes, full[w], FabricTally::kFullLoad);
+    for (size_t w = 0; w < wires; ++w)
+      out += share(sums[w].queue, trim[w], FabricTally::kTrimQueue);
     out.append((4 - out.size() % 4) % 4, '\0');
     for (const Recording::PlaneSums& plane : recording.planes(bin)) {
-      put(out, plane.received);
+      put_number(out, plane.received);
       for (const uint16_t count : {plane.lost, plane.trimmed, plane.marked, plane.again}) {
-        put(out, count);
+        put_number(out, count);
       }
     }
   }
@@ -264,21 +253,21 @@ std::string packets_message(const Recording& recording, uint32_t branch, uint32_
       for (const uint32_t number :
            {static_cast<uint32_t>((p.t - from).ps()), recording.part().number(p.wire), p.qp.value,
             p.psn.value(), p.ev.value, p.source, p.destination}) {
-        put(body, number);
+        put_number(body, number);
       }
-      put(body, p.wire_length);
+      put_number(body, p.wire_length);
       for (const uint8_t byte :
            {p.opcode, static_cast<uint8_t>(p.event), static_cast<uint8_t>(p.cause),
             static_cast<uint8_t>(kind_of(p)), flags_of(p), p.traffic_class}) {
-        put(body, byte);
+        put_number(body, byte);
       }
-      put(body, p.waited_ns);
+      put_number(body, p.waited_ns);
     }
   }
   std::string out;
-  for (const uint32_t number : {2u, branch, ticket, count}) put(out, number);
-  put(out, static_cast<double>(from.ps()));
-  put(out, static_cast<double>(to.ps()));
+  for (const uint32_t number : {2u, branch, ticket, count}) put_number(out, number);
+  put_number(out, static_cast<double>(from.ps()));
+  put_number(out, static_cast<double>(to.ps()));
   return out + body;
 }
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
-#include <cstring>
 #include <map>
 #include <set>
 #include <tuple>
@@ -13,6 +11,7 @@
 #include "fabric/node/impairment.h"
 #include "faults/schedule.h"
 #include "session/fabric_message.h"
+#include "session/message_bytes.h"
 #include "session/recording/first_racks.h"
 
 namespace mrclab::lab {
@@ -20,17 +19,9 @@ namespace {
 
 using nlohmann::json;
 
-static_assert(std::endian::native == std::endian::little, "numbers are copied as they are");
 static_assert(sizeof(FabricTally::Cell) == 8 && offsetof(FabricTally::Cell, lost) == 2 &&
                   offsetof(FabricTally::Cell, marked) == 6,
               "cells are copied as they are");
-
-template <class T>
-void append_number(std::string& out, T value) {
-  std::array<char, sizeof value> bytes;
-  std::memcpy(bytes.data(), &value, sizeof value);
-  out.append(bytes.data(), bytes.size());
-}
 
 /// The links that an effect impairs, in order; none if it is about its node.
 std::set<LinkId> links_of(const Topology& topology, const Effect& effect) {
@@ -136,18 +127,18 @@ std::string tally_message(const FabricTally& tally, const Topology& topology, ui
   out.reserve(24 + (to - from) * each);
   for (const size_t number :
        {size_t{3}, size_t{branch}, from, to - from, size_t{topology.planes}, tally.switches()}) {
-    append_number(out, static_cast<uint32_t>(number));
+    put_number(out, static_cast<uint32_t>(number));
   }
   const auto bounded = [](uint64_t n) {
     return static_cast<uint32_t>(std::min<uint64_t>(n, UINT32_MAX));
   };
   for (size_t window = from; window < to; ++window) {
-    append_number(out, bounded(tally.again(window)));
-    append_number(out, uint32_t{0});
+    put_number(out, bounded(tally.again(window)));
+    put_number(out, uint32_t{0});
     for (const FabricTally::PlaneCount& plane : tally.planes(window)) {
-      append_number(out, static_cast<double>(plane.received));
+      put_number(out, static_cast<double>(plane.received));
       for (const uint64_t count : {plane.lost, plane.trimmed, plane.marked, uint64_t{0}}) {
-        append_number(out, bounded(count));
+        put_number(out, bounded(count));
       }
     }
     const auto cells = tally.cells(window);

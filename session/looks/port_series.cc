@@ -4,6 +4,35 @@
 #include <cmath>
 
 namespace mrclab::lab {
+namespace {
+
+/// What all planes did in whole windows, as the page is sent it.
+struct SpanSums {
+  FabricTime begin, end;
+  uint64_t received = 0, lost = 0, trimmed = 0, marked = 0, again = 0;
+
+  template <class Plane>
+  void add(const Plane& plane) {
+    received += plane.received;
+    lost += plane.lost;
+    trimmed += plane.trimmed;
+    marked += plane.marked;
+  }
+  nlohmann::json json() const {
+    const double seconds = static_cast<double>((end - begin).ps()) * 1e-12;
+    const double rate = seconds > 0 ? static_cast<double>(received) * 8 / seconds : 0.0;
+    return {{"from_ps", begin.ps()},
+            {"to_ps", end.ps()},
+            {"received_bytes", received},
+            {"rate_bps", std::round(rate)},
+            {"lost", lost},
+            {"trimmed", trimmed},
+            {"marked", marked},
+            {"again", again}};
+  }
+};
+
+}  // namespace
 
 nlohmann::json wire_series(const Topology& topology, const Recording& recording, WireId wire) {
   using nlohmann::json;
@@ -32,56 +61,28 @@ nlohmann::json wire_series(const Topology& topology, const Recording& recording,
 nlohmann::json span_sums(const Recording& recording, FabricTime from, FabricTime to) {
   const size_t first = std::min(recording.bin_of(from), recording.complete_bins());
   const size_t last = std::clamp(recording.bin_of(to) + 1, first, recording.complete_bins());
-  uint64_t received = 0, lost = 0, trimmed = 0, marked = 0, again = 0;
+  SpanSums sums{recording.bin() * static_cast<int64_t>(first),
+                recording.bin() * static_cast<int64_t>(last)};
   for (size_t bin = first; bin < last; ++bin) {
     for (const Recording::PlaneSums& plane : recording.planes(bin)) {
-      received += plane.received;
-      lost += plane.lost;
-      trimmed += plane.trimmed;
-      marked += plane.marked;
-      again += plane.again;
+      sums.add(plane);
+      sums.again += plane.again;
     }
   }
-  const FabricTime begin = recording.bin() * static_cast<int64_t>(first),
-                   end = recording.bin() * static_cast<int64_t>(last);
-  const double seconds = static_cast<double>((end - begin).ps()) * 1e-12;
-  return {{"from_ps", begin.ps()},
-          {"to_ps", end.ps()},
-          {"received_bytes", received},
-          {"rate_bps", seconds > 0 ? std::round(static_cast<double>(received) * 8 / seconds) : 0.0},
-          {"lost", lost},
-          {"trimmed", trimmed},
-          {"marked", marked},
-          {"again", again}};
+  return sums.json();
 }
 
 nlohmann::json span_sums(const FabricTally& tally, FabricTime from, FabricTime to) {
   const size_t first = std::min(static_cast<size_t>(from / tally.window()), tally.windows());
   const size_t last =
       std::clamp(static_cast<size_t>(to / tally.window()) + 1, first, tally.windows());
-  FabricTally::PlaneCount sum;
-  uint64_t again = 0;
+  SpanSums sums{tally.window() * static_cast<int64_t>(first),
+                tally.window() * static_cast<int64_t>(last)};
   for (size_t window = first; window < last; ++window) {
-    again += tally.again(window);
-    for (const FabricTally::PlaneCount& plane : tally.planes(window)) {
-      sum.received += plane.received;
-      sum.lost += plane.lost;
-      sum.trimmed += plane.trimmed;
-      sum.marked += plane.marked;
-    }
+    for (const FabricTally::PlaneCount& plane : tally.planes(window)) sums.add(plane);
+    sums.again += tally.again(window);
   }
-  const FabricTime begin = tally.window() * static_cast<int64_t>(first),
-                   end = tally.window() * static_cast<int64_t>(last);
-  const double seconds = static_cast<double>((end - begin).ps()) * 1e-12;
-  return {
-      {"from_ps", begin.ps()},
-      {"to_ps", end.ps()},
-      {"received_bytes", sum.received},
-      {"rate_bps", seconds > 0 ? std::round(static_cast<double>(sum.received) * 8 / seconds) : 0.0},
-      {"lost", sum.lost},
-      {"trimmed", sum.trimmed},
-      {"marked", sum.marked},
-      {"again", again}};
+  return sums.json();
 }
 
 }  // namespace mrclab::lab

@@ -60,9 +60,9 @@ void FabricTally::count_host(std::span<const uint64_t> received, uint64_t retran
 
 void FabricTally::close_window() {
   for (size_t plane = 0; plane < new_planes_.size(); ++plane) {
-    new_planes_[plane].received = more(new_received_[plane], received_before_[plane].received);
-    received_before_[plane].received = new_received_[plane];
+    new_planes_[plane].received = more(new_received_[plane], received_before_[plane]);
   }
+  received_before_ = new_received_;
   cells_.insert(cells_.end(), new_cells_.begin(), new_cells_.end());
   planes_.insert(planes_.end(), new_planes_.begin(), new_planes_.end());
   again_.push_back(more(new_again_, again_before_));

@@ -73,9 +73,9 @@ class FabricTally {
   const Topology& topology_;
   FabricTime window_;
   size_t switches_;
-  std::vector<double> full_;         // bytes that all ports of a switch can send in a window
-  std::vector<SwitchCount> before_;  // by switch
-  std::vector<PlaneCount> received_before_;
+  std::vector<double> full_;               // bytes that all ports of a switch can send in a window
+  std::vector<SwitchCount> before_;        // by switch
+  std::vector<uint64_t> received_before_;  // by plane
   std::vector<Cell> cells_;
   std::vector<PlaneCount> planes_;
   std::vector<uint64_t> again_;

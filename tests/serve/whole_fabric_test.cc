@@ -206,7 +206,8 @@ TEST_CASE(
   for (const json& held : broken.at("places"))
     for (const json& place : held.at("switches")) ends.insert(place[0].get<size_t>());
   CHECK(ends.size() == 2);
-  const SessionAnswer followed = answer_command(played, {{"do", "follow"}, {"racks", {0, 1}}}, {});
+  const SessionAnswer followed =
+      answer_command(played, {{"do", "follow"}, {"racks", {1, 0, 1}}}, {});
   CHECK(followed.all_changed);
   CHECK(welcome_of(session).at("whole").at("followed") == json{0, 1});
   for (const json& racks : {json::array(), json{99}})
