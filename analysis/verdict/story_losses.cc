@@ -53,20 +53,12 @@ StoryLosses story_losses(const Topology& topology, const PacketHistory& packets,
     }
     const Flow& flow = packets.flows()[packets.packets()[attempts[a].packet].flow];
     const auto path = built_path(topology, flow.source, flow.destination, attempts[a].ev);
-    std::vector<uint32_t>* whose = &losses.elsewhere;
-    std::optional<uint32_t> best;  // of several on its path the one that was there then
-    for (size_t i = 0; path && i < struck.size(); ++i) {
-      const FabricTime slack = base_rtt;  // it was on its way when it happened
-      const bool then =
-          attempts[a].ended >= faults[i].start && (struck[i].until() == FabricTime::never() ||
-                                                   attempts[a].ended <= struck[i].until() + slack);
-      if (!then || !struck[i].crosses(flow.source, flow.destination, *path)) continue;
-      const uint32_t fit = struck[i].fit(attempts[a].where, attempts[a].ended, slack);
-      if (best && *best >= fit) continue;
-      best = fit;
-      whose = &losses.lost[i];
-    }
-    whose->push_back(a);
+    const auto is_crossed = [&](size_t fault) {
+      return path && struck[fault].crosses(flow.source, flow.destination, *path);
+    };
+    const std::optional<size_t> fault =
+        fault_of_loss(struck, attempts[a].where, attempts[a].ended, base_rtt, is_crossed);
+    (fault ? losses.lost[*fault] : losses.elsewhere).push_back(a);
   }
   return losses;
 }

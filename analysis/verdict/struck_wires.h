@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "analysis/history/fault_span.h"
@@ -27,6 +28,7 @@ class StruckWires {
       const Wire& wire = topology.wire(i.wire);
       spans_.push_back({wire.from, wire.to, i.from, i.until});
     }
+    from_ = fault.start;
   }
   size_t wires() const { return wires_.size(); }
   WireId first() const { return wires_.front().id; }
@@ -41,6 +43,10 @@ class StruckWires {
     return std::any_of(wires_.begin(), wires_.end(), [&](const OneWire& w) {
       return w.matcher.crosses(source, destination, path);
     });
+  }
+  /// Was the fault there when a frame was lost, or until `slack` before, while the frame was on its way?
+  bool was_there(FabricTime lost, FabricTime slack) const {
+    return lost >= from_ && (until_ == FabricTime::never() || lost <= until_ + slack);
   }
   /// How well a loss that was recorded at this port and instant fits the fault: 3 at an end of one of its wires while that
   /// was impaired, 2 at one that was until `slack` before, 1 while another of its wires was impaired, else 0.
@@ -78,7 +84,24 @@ class StruckWires {
   };
   std::vector<OneWire> wires_;
   std::vector<Span> spans_;
-  FabricTime until_ = FabricTime::zero();
+  FabricTime from_, until_ = FabricTime::zero();
 };
+
+/// The place in `struck` of the fault that a loss recorded at this port and instant belongs to: of those that were there and
+/// that `concerns(place)` is true for the one that fits best, of equal ones the first; empty: none of them.
+template <class Concerns>
+std::optional<size_t> fault_of_loss(std::span<const StruckWires> struck, PortRef where,
+                                    FabricTime lost, FabricTime slack, Concerns concerns) {
+  std::optional<size_t> found;
+  uint32_t best = 0;
+  for (size_t i = 0; i < struck.size(); ++i) {
+    if (!struck[i].was_there(lost, slack) || !concerns(i)) continue;
+    const uint32_t fit = struck[i].fit(where, lost, slack);
+    if (found && best >= fit) continue;
+    found = i;
+    best = fit;
+  }
+  return found;
+}
 
 }  // namespace mrclab::analysis

@@ -20,24 +20,14 @@ std::optional<size_t> fault_of_answer(const Topology& topology, const LostAnswer
                                       std::span<const analysis::StruckWires> struck) {
   const auto path = analysis::built_path(topology, answer.source, answer.destination, answer.ev);
   const PortRef where = topology.wire(answer.wire).from;
-  std::optional<size_t> best;
-  uint32_t best_fit = 0;
-  for (size_t i = 0; i < spans.size(); ++i) {
-    const FabricTime over = struck[i].until();
-    const bool then = answer.t >= spans[i].start &&
-                      (over == FabricTime::never() || answer.t <= over + topology.base_rtt);
-    if (!then) continue;
+  const auto concerns = [&](size_t fault) {
+    const auto& parts = spans[fault].impairments;
     const auto at = [&](const analysis::Impairment& part) { return part.wire == answer.wire; };
-    const bool there = std::any_of(spans[i].impairments.begin(), spans[i].impairments.end(), at);
-    const bool on_path = went_astray(answer.cause) && path &&
-                         struck[i].crosses(answer.source, answer.destination, *path);
-    if (!there && !on_path) continue;
-    const uint32_t fit = struck[i].fit(where, answer.t, topology.base_rtt);
-    if (best && best_fit >= fit) continue;
-    best = i;
-    best_fit = fit;
-  }
-  return best;
+    return std::any_of(parts.begin(), parts.end(), at) ||
+           (went_astray(answer.cause) && path &&
+            struck[fault].crosses(answer.source, answer.destination, *path));
+  };
+  return analysis::fault_of_loss(struck, where, answer.t, topology.base_rtt, concerns);
 }
 
 }  // namespace mrclab::lab

@@ -1,5 +1,5 @@
 #pragma once
-// Which fault of a run took an answer that was lost, as analysis/verdict/story_losses.h says it of data.
+// Which fault of a run took an answer that was lost; analysis/verdict/story_losses.h finds that of data.
 
 #include <optional>
 #include <span>
