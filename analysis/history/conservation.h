@@ -107,7 +107,8 @@ class Conservation {
     /// False when none is left.
     bool take() { return --frames_ > 0; }
     uint32_t frames() const { return frames_; }
-    /// When the newest of them came in, or up to a nanosecond later; after 4.8 hours nobody waits for a frame any more.
+    /// The instant at which the newest of them came in, rounded up to nanoseconds; never() beyond 4.8 hours of fabric time,
+    /// so that no balance counts such a frame as missing.
     FabricTime since() const {
       return since_ == kLatest ? FabricTime::never() : FabricTime::from_ns(since_);
     }

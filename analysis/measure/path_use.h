@@ -61,7 +61,7 @@ class PathUsage {
     uint32_t flow = 0;
     Path path;
     bool hashed = false;  ///< `path` is what a T0 with all its uplinks would have chosen
-    FabricTime first_start = FabricTime::never();  ///< of the first attempt that took this way
+    FabricTime first_start = FabricTime::never();  ///< when the first attempt on this path started
     std::optional<FabricTime> last_delivered;      ///< when the last attempt that arrived started
   };
   struct Use {

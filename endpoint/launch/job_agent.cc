@@ -25,7 +25,7 @@ void JobAgent::start(Verbs& verbs) {
 
 void JobAgent::on_rank_error(uint32_t attempt, FabricTime now) {
   if (attempt != attempt_) return;
-  // Of several ranks of the host the first is reported.
+  // The agent reports the first error of its host's ranks.
   report_at_ = std::min(report_at_, now + config_.spec->on_error->detect / config_.spec->scale);
   if (verbs_ != nullptr) verbs_->wake_at(report_at_);
 }
@@ -174,8 +174,8 @@ void JobAgent::prepare(uint32_t attempt) {
   verbs_->wake_at(ready_at_);
 }
 
-/// Of a restart behind the newest checkpoint, of what shrinks behind the last step that its ranks ended; a host that had
-/// no rank before has neither.
+/// The step that ranks of this host can go on with: in a job that restarts the one behind their newest checkpoint, in one
+/// that shrinks the one behind the last that all of them ended. 0 for a host that had no rank before.
 uint32_t JobAgent::step_to_begin_with() const {
   const bool restarts = config_.spec->on_error->action == job::OnError::Action::kRestart;
   uint32_t step = 0;

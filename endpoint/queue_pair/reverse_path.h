@@ -131,7 +131,7 @@ class ReversePath {
     return !denied_.empty() && std::binary_search(denied_.begin(), denied_.end(), ev);
   }
   Values made_values() const;
-  /// Of all planes; `made` has them where they are not kept.
+  /// The values of all planes: those that are kept, or else `made`, which it fills.
   const Values& values(Values& made) const;
   /// Planes without a value begin with their first one.
   [[gnu::noinline]] void begin_with_first();

@@ -31,7 +31,7 @@ class JobInbox : public Application {
     std::vector<JobWork*>
         ranks;  ///< applications of the same host: one, or of a later attempt by slot
     std::shared_ptr<const std::vector<uint32_t>>
-        slots;  ///< of a later attempt alone: JobAttempt::slots
+        slots;  ///< JobAttempt::slots; null in a first attempt
   };
   explicit JobInbox(Config config);
 

@@ -17,8 +17,8 @@ namespace mrclab::endpoint {
 /// Ranks of which one sends to the other.
 struct JobPair {
   uint32_t from = 0, to = 0;
-  uint32_t slot = 0;      ///< of hosts: the place of the rank that sends among those of its host
-  Bytes largest;          ///< message between them
+  uint32_t slot = 0;  ///< in a pair of hosts: the place of the sending rank among its host's ranks
+  Bytes largest;      ///< message between them
   uint64_t messages = 0;  ///< at least 1
 };
 

@@ -27,8 +27,9 @@ inline constexpr size_t kTrailerReserve = 64;
 struct FrameRoom {
   size_t frame = kFrameCapacity;     ///< bytes of the longest frame, less than 32 KiB
   size_t trailer = kTrailerReserve;  ///< behind it
-  bool lends = true;       ///< a frame may have a payload that it does not hold (LentPayload)
-  size_t short_frame = 0;  ///< frames up to this long have smaller buffers; 0: there are none
+  bool lends = true;  ///< a frame may have a payload that it does not hold (LentPayload)
+  /// Frames up to this long have smaller buffers; 0: all are alike, as they must be where a trailer or a lent payload is.
+  size_t short_frame = 0;
 };
 /// For worlds that carry no payload: all headers of a write are 142 bytes, those of one with immediate 146, and a SACK
 /// is 154. Nothing is written behind them.
