@@ -11,7 +11,7 @@ const kName = /^(?:(h)(\d+)|p(\d+)\.(t[012])-(\d+)|(rack) ?(\d+))(?::(\w+))?$/i;
 export const kWholePointing = {
   isOfRacks() { return Boolean(this.world.fabric?.whole); },
 
-  /// The wheel over the fabric, and the line that says where one is.
+  /// The wheel over the fabric, and the line of breadcrumbs above it.
   wholeControls() {
     let turned = 0, before = 0;
     $("fabric").addEventListener("wheel", (e) => {

@@ -14,8 +14,8 @@ namespace mrclab::job {
 /// kPyTorchEt, kKineto, kInspector or kNccl by how a text begins and what it has; empty for anything else.
 std::optional<TraceFormat> measured_format(std::string_view text);
 
-/// The ranks of one file: PyTorch writes one, NCCL all. The reader adds to `notes`, if that is not null, what a user should
-/// know of the file beside its ranks. Throws InputError.
+/// The ranks of one file: PyTorch writes one, NCCL all. The reader adds to `notes`, if that is not null, a sentence for
+/// a user about each thing in the file that is no rank's. Throws InputError.
 std::vector<MeasuredRank> read_measured(TraceFormat format, std::string_view text,
                                         const std::string& name,
                                         std::vector<std::string>* notes = nullptr);

@@ -57,7 +57,7 @@ JobOutcome simulated(const Scenario& scenario) {
   return job_outcomes(scenario, simulation.jobs()).at(0);
 }
 
-/// Ranks on the first hosts of octet, which go on or end as `on_error` says, and what happens to them.
+/// A job of ranks on the first hosts of octet with this `on_error`, and one fault.
 Scenario in_trouble(const std::string& ranks, const std::string& on_error,
                     const std::string& fault) {
   return parse_scenario(read_yaml_text(
