@@ -8,15 +8,20 @@ std::optional<Placement> RcMessagesSeen::placement_of(uint64_t flow, const MrcPa
   const auto& request = std::get<RcHeaders>(packet.extension);
   const Opcode opcode = packet.bth.opcode;
   if (is_send(opcode)) return std::nullopt;
-  std::deque<Message>& messages = flows_[flow];
+  Flow& seen = flows_[flow];
+  std::deque<Message>& messages = seen.messages;
   const auto covers = [&](const Message& m) {
     const int64_t place = packet.bth.psn - m.first;
     return place >= 0 && place < m.packets;
   };
-  auto found = std::find_if(messages.begin(), messages.end(), covers);
+  // Most messages come behind all others, and are not looked for among those.
+  const bool behind_all = seen.end && packet.bth.psn - *seen.end >= 0;
+  auto found = behind_all ? messages.end() : std::find_if(messages.begin(), messages.end(), covers);
   if (request.reth && (found == messages.end() || found->first != packet.bth.psn)) {
     const int64_t packets = (int64_t{request.reth->dma_length} + pmtu_ - 1) / pmtu_;
     messages.push_front({packet.bth.psn, *request.reth, packets});
+    const Psn end = packet.bth.psn + static_cast<int32_t>(packets);
+    if (!seen.end || end - *seen.end > 0) seen.end = end;
     if (messages.size() > kKept) messages.pop_back();
     found = messages.begin();
   }

@@ -29,8 +29,13 @@ class RcMessagesSeen {
     int64_t packets = 0;
   };
 
+  struct Flow {
+    std::deque<Message> messages;  ///< newest first
+    std::optional<Psn> end;        ///< behind the last packet of all messages seen
+  };
+
   uint32_t pmtu_;
-  std::unordered_map<uint64_t, std::deque<Message>> flows_;  ///< lookup only; newest message first
+  std::unordered_map<uint64_t, Flow> flows_;  ///< lookup only
 };
 
 }  // namespace mrclab::analysis

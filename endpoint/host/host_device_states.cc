@@ -158,6 +158,7 @@ QpHandle HostDevice::connect_rc(const Record& record, uint32_t peer,
   id.peer = peer;
   id.port = attributes.port;
   id.receive_first = attributes.rq_psn;
+  id.fleeting = true;
   RcParameters parameters = node_.roce_.parameters_of_port(id.port);
   parameters.rnr_code = attributes.min_rnr_timer;
   parameters.reads_taken = attributes.max_dest_rd_atomic;

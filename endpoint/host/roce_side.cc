@@ -97,6 +97,7 @@ void RoceSide::on_routes(uint32_t host, const std::vector<uint32_t>& weights) {
     const uint32_t port = port_by_weight(*qp.id.number, weights);
     if (port == qp.id.port) continue;
     qp.id.port = port;
+    note_port(place, static_cast<uint8_t>(port));
     qp.id.ev = ev_of(flow_path(port, qp.id.local, qp.id.remote));
     EventRecord record{
         host_.now, event_kind::kFlowMoved, PortId{port}, qp.id.local, qp.id.ev, {}, {}, {}};
@@ -115,12 +116,19 @@ RcQueuePair& RoceSide::add_queue_pair(RcQueuePair::Identity id, const RcParamete
   id.handle = {place | QueueDirectory::kRcHandle};
   id.ev = ev_of(flow_path(id.port, id.local, id.remote));
   ++host_.stats.qps;
+  note_port(place, id.looped ? kNoPort : static_cast<uint8_t>(id.port));
   return queue_pairs_.emplace(place, id, parameters, memory_,
                               static_cast<RcQueuePairEvents&>(*this),
                               id.looped ? loop_stats() : host_.stats);
 }
 
+void RoceSide::note_port(uint32_t place, uint8_t port) {
+  if (port_of_place_.size() <= place) port_of_place_.resize(place + 1, kNoPort);
+  port_of_place_[place] = port;
+}
+
 void RoceSide::remove_queue_pair(RcQueuePair& qp) {
+  note_port(queue_pairs_.place_of(qp), kNoPort);
   qp.silent = true;
   qp.application = ApplicationQueue::kNoApplication;  // its completions go nowhere
   qp.requester.fail("destroyed");
@@ -226,25 +234,28 @@ void RoceSide::send_control(const RcQueuePair& qp, Opcode opcode, Psn psn,
 
 /// The queue pairs of a port take turns of their own. In one round over those of all ports, ports that become
 /// idle one after the other would meet the same queue pair again and again, and others would starve.
-RcQueuePair& RoceSide::next_of_port(uint32_t place) {
-  const uint32_t port = queue_pairs_[place].id.port, count = queue_pairs_.places();
+uint32_t RoceSide::next_of_port(uint32_t place) {
+  const uint8_t port = port_of_place_[place];
+  const uint32_t count = queue_pairs_.places();
   if (turn_of_port_.size() <= port) turn_of_port_.resize(host_.topology.planes);
+  uint32_t at = turn_of_port_[port] < count ? turn_of_port_[port] : 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t at = (turn_of_port_[port] + i) % count;
-    const bool its = queue_pairs_.contains(at) && queue_pairs_[at].id.port == port;
-    if (!its || queue_pairs_[at].id.looped || !queue_pairs_[at].ready(host_.now)) continue;
-    turn_of_port_[port] = at + 1;
-    return queue_pairs_[at];
+    if (port_of_place_[at] == port && queue_pairs_[at].ready(host_.now)) {
+      turn_of_port_[port] = at + 1;
+      return at;
+    }
+    at = at + 1 < count ? at + 1 : 0;
   }
-  return queue_pairs_[place];
+  return place;
 }
 
-bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent) {
-  const RcQueuePair& asked = queue_pairs_[place];
-  if (asked.id.looped || (ports & 1u << asked.id.port) == 0 || ports_.is_paused(asked.id.port)) {
+bool RoceSide::start_packet_of(uint32_t place, FrameSink& out, bool& sent) {
+  if (ports_.is_paused(port_of_place_[place])) return false;
+  if (!queue_pairs_[place].ready(host_.now)) {
+    queue_pairs_[place].note_idle();
     return false;
   }
-  RcQueuePair& qp = asked.ready(host_.now) ? next_of_port(place) : queue_pairs_[place];
+  RcQueuePair& qp = queue_pairs_[next_of_port(place)];
   std::optional<RcReply> reply;
   const std::optional<RcPacket> packet = qp.next_packet(host_.now, reply);
   queue_pairs_.touch(qp);  // its timer may have to be set
@@ -254,7 +265,7 @@ bool RoceSide::start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool
     host_.events.push(host_.now, EventClass::kApplication, 0, {HostEventKind::kDoorbell, 0, 0});
   }
   if (!packet) return false;
-  Frame frame = host_.maker.rc_data(*packet, qp.id.ev, {qp.id.peer, qp.id.remote});
+  Frame frame = host_.maker.rc_data(*packet, qp.id.ev, {qp.id.peer, qp.id.remote}, qp.id.fleeting);
   if (!frame) {
     // It counts as sent and will be found lost; the port stays free for the next event.
     ++host_.stats.no_buffer;

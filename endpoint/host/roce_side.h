@@ -51,7 +51,11 @@ class RoceSide : private RcQueuePairEvents {
   void on_loop();
   /// Starts a packet of the queue pair at `place`, if it has one for `ports`, or of another one of its port whose
   /// turn it is. False if not; `sent` remains false if there was no buffer for it.
-  bool start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent);
+  bool start_packet(uint32_t place, uint32_t ports, FrameSink& out, bool& sent) {
+    // Most queue pairs that are asked have another port.
+    const uint8_t port = port_of_place_[place];
+    return port != kNoPort && (ports & 1u << port) != 0 && start_packet_of(place, out, sent);
+  }
   /// One event per queue pair that the event in hand was about stands in the queue.
   void set_timers() {
     if (!queue_pairs_.touched().empty()) set_timers_of_touched();
@@ -66,7 +70,10 @@ class RoceSide : private RcQueuePairEvents {
   void power_off();
 
  private:
-  RcQueuePair& next_of_port(uint32_t place);
+  bool start_packet_of(uint32_t place, FrameSink& out, bool& sent);
+  uint32_t next_of_port(uint32_t place);
+  /// By which port the queue pair at `place` sends from now on.
+  void note_port(uint32_t place, uint8_t port);
   void run_loop();
   bool marks(const MrcPacket& packet, RcQueuePair& qp);
   Refusal deliver_response(const MrcPacket& packet, RcQueuePair& qp);
@@ -97,6 +104,8 @@ class RoceSide : private RcQueuePairEvents {
   FabricTime loop_at_ = FabricTime::never();  ///< earliest event for it in the queue
   std::unique_ptr<HostStats>
       loop_stats_;  // what looped queue pairs count; RoceSide makes it with the first of them
+  static constexpr uint8_t kNoPort = 0xFF;
+  std::vector<uint8_t> port_of_place_;  ///< kNoPort: nothing leaves there by a port
   std::vector<uint32_t> turn_of_port_;  // place that is looked at first
   std::vector<FabricTime> cnps_after_;  // by port or by host: when the next CNP may go
   std::vector<uint32_t> heedless_;      ///< hosts whose CNPs it takes no notice of

@@ -76,8 +76,8 @@ Frame PacketMaker::sack(const Seth& seth, EntropyValue ev, Address to) {
 }
 
 Frame PacketMaker::make_extended(const Way& way, const Bth& bth, const Extension& extension,
-                                 ConstMemory payload) {
-  return make_packet(way, bth, extension_size(bth.opcode, extension), {payload, false},
+                                 const Content& content) {
+  return make_packet(way, bth, extension_size(bth.opcode, extension), content,
                      [&](uint8_t* p) { write_extension(bth.opcode, extension, p); });
 }
 
@@ -93,13 +93,16 @@ Frame PacketMaker::control(Opcode opcode, Psn psn, const Extension& extension, E
   return make_extended(way, bth, extension, {});
 }
 
-Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to) {
+Frame PacketMaker::rc_data(const RcPacket& packet, EntropyValue ev, Address to, bool fleeting) {
   Bth bth;
   bth.opcode = packet.opcode;
   bth.psn = packet.psn;
   bth.ack_request = packet.ack_request;
   bth.solicited = packet.solicited;
-  return make_extended({ev, to, options_.dscps.lossless}, bth, packet.extension, packet.payload);
+  // The memory that a READ asks for may be written to before its answer is there.
+  const bool lent = options_.lends && !fleeting && !is_rc_response(packet.opcode);
+  return make_extended({ev, to, options_.dscps.lossless}, bth, packet.extension,
+                       {packet.payload, lent});
 }
 
 Frame PacketMaker::rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev,

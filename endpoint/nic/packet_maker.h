@@ -14,7 +14,7 @@ class PacketMaker {
  public:
   struct Options {
     bool icrc = true;    ///< data ends in one, or in zeros
-    bool lends = false;  ///< the payload of a write stays where it lies (Frame::lent)
+    bool lends = false;  ///< the payload of a request stays where it lies (Frame::lent)
     DscpMap dscps = {};
   };
   /// The references outlive the maker.
@@ -35,8 +35,8 @@ class PacketMaker {
   [[gnu::flatten]] Frame sack(const Seth& seth, EntropyValue ev, Address to);
   /// Another control packet on `ev`. Reliability probes travel in the data class, all else in control.
   Frame control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev, Address to);
-  /// A data packet of RC; empty if the pool is exhausted.
-  Frame rc_data(const RcPacket& packet, EntropyValue ev, Address to);
+  /// The same for a data packet of RC. The payload of an answer is copied.
+  Frame rc_data(const RcPacket& packet, EntropyValue ev, Address to, bool fleeting = false);
   /// An acknowledgement of RC, or with CnpHeader a CNP. They travel in the control class (our choice): in
   /// the class of data they would be paused with it.
   Frame rc_control(Opcode opcode, Psn psn, const Extension& extension, EntropyValue ev, Address to);
@@ -71,7 +71,7 @@ class PacketMaker {
                     PutExtension put_extension);
   /// The same with one of the extensions of fabric/packet.
   Frame make_extended(const Way& way, const Bth& bth, const Extension& extension,
-                      ConstMemory payload);
+                      const Content& content);
   /// Its headers stand in the frame: what is behind them.
   void finish(Frame& frame, size_t header_size, size_t size, ConstMemory payload) const;
 

@@ -181,7 +181,10 @@ class EvSet {
   [[gnu::noinline]] uint32_t choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
   inline uint32_t next_of_plane(uint32_t number, Scan& state);
   void fetch_next_of(const Plane& plane) const {
-    if (plane.cursor < plane.rotation.size()) fetch_line(&entries_[plane.rotation[plane.cursor]]);
+    if (plane.cursor >= plane.rotation.size()) return;
+    const Index next = plane.rotation[plane.cursor];
+    fetch_line(&entries_[next]);
+    if (!turns_.empty()) fetch_line(&turns_[next]);
   }
   uint32_t next_recycled(uint32_t number, const Scan& state);
   uint32_t scan(Plane& plane, uint32_t number, Scan& state);

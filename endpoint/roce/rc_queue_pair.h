@@ -43,6 +43,8 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
     Psn receive_first;  ///< first PSN that the peer sends
     uint32_t workload = 0;
     bool looped = false;  ///< to its own host: its packets never leave the NIC
+    /// What its requests send may be gone as soon as they are complete: no frame refers to it.
+    bool fleeting = false;
   };
 
   RcQueuePair(const Identity& identity, const RcParameters& parameters,
@@ -90,6 +92,8 @@ class RcQueuePair : public ApplicationQueue, private RcRequesterEvents, private 
     if (answer) requester.note_answer(RcRequester::wire_bytes(*answer), now);
     return answer;
   }
+  /// Its turn came, and it was not ready.
+  void note_idle() { answered_last_ = false; }
   FabricTime deadline(FabricTime now) const {
     if (requester.failed()) return FabricTime::never();
     FabricTime at = std::min(requester.deadline(now), notifier.deadline());

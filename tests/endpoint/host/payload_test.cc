@@ -10,8 +10,10 @@
 #include "endpoint/nic/packet_maker.h"
 #include "endpoint/options/profile_maker.h"
 #include "endpoint/queue_pair/sequence_ring.h"
+#include "endpoint/roce/rc_packet.h"
 #include "endpoint/workload/ramp.h"
 #include "fabric/packet/headers.h"
+#include "fabric/packet/whole_frame.h"
 #include "fabric/topology/path.h"
 #include "tests/support/fabrics.h"
 
@@ -58,6 +60,39 @@ TEST_CASE("a frame without payload is the head of the frame with it, and as long
   CHECK(elided.modelled_size() == whole.modelled_size());
   CHECK(elided.wire_length() == whole.wire_length());
   CHECK(std::equal(elided.bytes().begin(), elided.bytes().end(), whole.bytes().begin()));
+}
+
+TEST_CASE(
+    "a request of RC is lent its payload; an answer, and what a program may change, is copied") {
+  const Topology topology = test::octet();
+  FramePool pool;
+  const TopologyPaths paths(topology, topology.host(0));
+  const std::vector<uint8_t> bytes(4093, 0x5A);
+  const PacketMaker::Address to{4, Qpn{0x123}};
+  const EntropyValue ev = ev_of({3, 1});
+  PacketMaker lending(pool, paths, 0, {.lends = true});
+  RcPacket request;
+  request.opcode = Opcode::kRcWriteMiddle;
+  request.payload = bytes;
+  request.extension = RcHeaders{};
+  const auto bytes_of = [](const Frame& frame) {
+    std::vector<uint8_t> whole(whole_size(frame));
+    copy_first(frame, whole);
+    return whole;
+  };
+  const Frame copied = PacketMaker(pool, paths, 0, {}).rc_data(request, ev, to);
+  const Frame lent = lending.rc_data(request, ev, to);
+  REQUIRE(copied);
+  REQUIRE(lent);
+  CHECK_FALSE(copied.has_lent());
+  REQUIRE(lent.has_lent());
+  CHECK(lent.lent().data == bytes.data());
+  CHECK(bytes_of(lent) == bytes_of(copied));
+  CHECK_FALSE(lending.rc_data(request, ev, to, true).has_lent());
+  RcPacket answer = request;
+  answer.opcode = Opcode::kRcReadMiddle;
+  answer.extension = RcResponse{};
+  CHECK_FALSE(lending.rc_data(answer, ev, to).has_lent());
 }
 
 TEST_CASE("a host without payload takes a cut frame only if its length is the modelled one") {
