@@ -22,6 +22,7 @@ struct WireWorst {
 
 WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> schedule) {
   WireWorst worst;
+  worst.rate.reserve(topology.wires_list.size());
   for (const Wire& wire : topology.wires_list) worst.rate.push_back(wire.rate);
   worst.delay.resize(topology.wires_list.size());
   worst.copies.resize(topology.wires_list.size());
@@ -90,6 +91,9 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     if (errors != nullptr) renames[errors->node.value] = true;
   }
   FabricTime longest_wire, longest_delay;
+  first_port_.reserve(topology.nodes.size());
+  nodes_.reserve(topology.nodes.size());
+  ports_.reserve(topology.wires_list.size());  // one goes out of each port
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(static_cast<uint32_t>(ports_.size()));
     NodeCount node;

@@ -64,13 +64,13 @@ std::vector<PausedSpan> spans_of(PortRef port, BitRate as_built, const Rates& ra
 
 PauseTimes::PauseTimes(const Topology& topology, std::span<const PauseSeen> pauses,
                        std::span<const ScheduledEffect> schedule, FabricTime end) {
+  if (pauses.empty()) return;
   size_t ports = 0;
   for (const NodeSite& site : topology.nodes) {
     first_port_.push_back(ports);
     ports += site.ports.size();
   }
   ports_.resize(ports);
-  if (pauses.empty()) return;
   std::vector<std::vector<Asked>> asked(ports);
   for (const PauseSeen& pause : pauses) {
     asked[place_of(pause.port)].push_back(
@@ -95,7 +95,7 @@ PauseTimes::PauseTimes(const Topology& topology, std::span<const PauseSeen> paus
 }
 
 const PausedSpan* PauseTimes::last_before(PortRef port, FabricTime t) const {
-  const std::vector<PausedSpan>& spans = ports_[place_of(port)];
+  const std::span<const PausedSpan> spans = spans_at(port);
   const auto after = std::partition_point(spans.begin(), spans.end(),
                                           [&](const PausedSpan& span) { return span.from < t; });
   return after == spans.begin() ? nullptr : &*std::prev(after);
@@ -103,7 +103,7 @@ const PausedSpan* PauseTimes::last_before(PortRef port, FabricTime t) const {
 
 FabricTime PauseTimes::paused(PortRef port, FabricTime from, FabricTime until) const {
   FabricTime sum;
-  for (const PausedSpan& span : ports_[place_of(port)]) {
+  for (const PausedSpan& span : spans_at(port)) {
     const FabricTime begin = std::max(span.from, from), over = std::min(span.until, until);
     if (begin < over) sum += over - begin;
   }

@@ -37,7 +37,11 @@ class PauseTimes {
 
  private:
   size_t place_of(PortRef port) const { return first_port_[port.node.value] + port.port.value; }
+  std::span<const PausedSpan> spans_at(PortRef port) const {
+    return ports_.empty() ? std::span<const PausedSpan>() : ports_[place_of(port)];
+  }
 
+  // Both empty where nobody paused anybody.
   std::vector<size_t> first_port_;              // by node
   std::vector<std::vector<PausedSpan>> ports_;  // by place_of(); in order of time
   std::vector<PausedSpan> spans_;

@@ -212,14 +212,17 @@ void finish_run(const Scenario& scenario, const RunOptions& options, WorldOutcom
   }
   std::optional<EndsAtOnce> at_once;
   set_last_words(scenario, options, outcome.interrupted_at, result, at_once);
-  Scenario judged = happened.value_or(scenario);
+  const Scenario& whole = happened ? *happened : scenario;
+  std::optional<Scenario> cut;  // no copy where none is needed: a fabric may have millions of links
   if (outcome.interrupted_at) {
-    judged.until = outcome.interrupted_at;
-    judged.work_ended = false;
+    cut = whole;
+    cut->until = outcome.interrupted_at;
+    cut->work_ended = false;
   } else {
     merge_events(result.folder);
   }
-  analysis::Analysis analysis = judge_run(judged, options, result, std::move(outcome), watched);
+  analysis::Analysis analysis =
+      judge_run(cut ? *cut : whole, options, result, std::move(outcome), watched);
   if (!scenario.check_programs.empty()) {
     at_once.reset();  // a program is ended in order
     run_check_programs(scenario, options, result, analysis.verdict);
