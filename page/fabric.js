@@ -17,8 +17,9 @@ const kPacketsUpTo = 6e6;
 const kLeastLength = 3;    // pixels: a SACK is shorter than one
 const kLeastFade = 0.5e6;  // ps that a loss, trim or mark stays visible
 /// What stands still is drawn on a canvas of its own, and while it plays not again before so many ms: every 33 ms
-/// where flows are widths, every tenth of a second where packets move over it.
-const kGroundEvery = {flows: 30, packets: 95};
+/// where flows are widths, every tenth of a second where packets move over it. A dense one is drawn as rarely while its
+/// user drags through time, which is over so many ms after the last step.
+const kGroundEvery = {flows: 30, packets: 95}, kDragged = 150;
 /// With more links than this they are lines of one pixel, whose colour alone is their load: a browser without a
 /// graphics card draws these five times as fast as wider ones.
 const kWideLinks = 800;
@@ -94,7 +95,8 @@ export class FabricView {
       this.grounded = undefined;
     }
     const every = this.showsPackets() ? kGroundEvery.packets : kGroundEvery.flows;
-    if (!world.playing || this.grounded === undefined || performance.now() - this.grounded > every) this.drawGround(t);
+    const now = performance.now(), moves = world.playing || this.isDense() && now - world.soughtAt < kDragged;
+    if (!moves || this.grounded === undefined || now - this.grounded > every) this.drawGround(t);
     front.setTransform(1, 0, 0, 1, 0, 0);
     front.drawImage(this.ground, 0, 0);
     front.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);

@@ -149,7 +149,7 @@ class Page {
 
   seek(t) {
     this.world.t = t;
-    this.world.asOf = performance.now();
+    this.world.asOf = this.world.soughtAt = performance.now();
     this.fabric.dirty = this.line.dirty = true;
     clearTimeout(this.seeking);
     this.seekTo = Math.round(t);

@@ -43,6 +43,7 @@ export class World {
     this.mine = false;
     this.controlsFree = false;
     this.browsers = 1;
+    this.soughtAt = -Infinity;  // when the user last went to an instant, by performance.now()
     this.packetsAsOf = 0;  // counts answers with packets
     this.asOf = performance.now();
   }
