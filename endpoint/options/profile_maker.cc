@@ -1,6 +1,7 @@
 #include "endpoint/options/profile_maker.h"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "endpoint/base/connection_attributes.h"
@@ -22,13 +23,14 @@ constexpr uint32_t kProductionDoublings = 13;
 FabricTime worst_queue_delay(const Topology& topology) {
   const QueueProfile& last = topology.queues;
   const QueueProfile& inside = topology.fabric_queues;
-  FabricTime hop;
-  for (const Wire& wire : topology.wires_list) {
-    if (topology.node(wire.from.node).role == NodeRole::kHost) continue;
-    if (topology.node(wire.to.node).role == NodeRole::kHost) continue;
-    const Bytes full = inside.trim ? inside.trim_threshold : inside.tail_drop;
-    hop = std::max(hop, serialization_time(full, wire.rate));
+  const auto is_host = [&](PortRef end) { return topology.node(end.node).role == NodeRole::kHost; };
+  std::optional<BitRate> slowest;  // between switches
+  for (const Link& link : topology.links) {
+    if (slowest && link.rate >= *slowest) continue;
+    if (!is_host(link.a) && !is_host(link.b)) slowest = link.rate;
   }
+  const Bytes inside_full = inside.trim ? inside.trim_threshold : inside.tail_drop;
+  const FabricTime hop = slowest ? serialization_time(inside_full, *slowest) : FabricTime::zero();
   const Bytes full = last.trim ? last.trim_threshold_last_hop : last.tail_drop;
   const int64_t slower = last.trim ? 2 : 1;
   return serialization_time(full, topology.host_rate) * slower + hop * (topology.longest_path - 1);

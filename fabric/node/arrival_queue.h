@@ -47,6 +47,7 @@ class ArrivalQueue {
     Line& line = lines_[port.value];
     const FabricTime due = arrival.arrival + latency_ - lead_of(port, arrival);
     if (line.frames.empty()) {
+      ++busy_ports_;
       soonest_.set(port.value, std::max(due, floor_));
       line.newest = due;
       line.frames.emplace(std::move(arrival));
@@ -76,6 +77,7 @@ class ArrivalQueue {
   /// all at once. When they have come, fetch_frames() loads the frame of each first one.
   void fetch_arrivals() const {
     for (const Line& line : lines_) {
+      if (line.frames.empty()) continue;
       line.frames.fetch(0);
       line.frames.fetch(kInCacheLine);
     }
@@ -86,6 +88,9 @@ class ArrivalQueue {
     }
   }
 
+  /// Ports at which something comes in.
+  size_t busy_ports() const { return busy_ports_; }
+  bool is_busy(PortId port) const { return !lines_[port.value].frames.empty(); }
   FabricTime next_time() const { return soonest_.next_time(); }
   bool empty() const { return next_time() == FabricTime::never(); }
   /// Where the next one comes in. Not empty, here and below.
@@ -96,6 +101,7 @@ class ArrivalQueue {
     auto& line = lines_[port].frames;
     Kept kept = line.pop();
     if (line.empty()) {
+      --busy_ports_;
       soonest_.set(port, FabricTime::never());
     } else {
       line.fetch(kInCacheLine);
@@ -179,6 +185,7 @@ class ArrivalQueue {
 
   FabricTime latency_;
   size_t frame_bytes_;
+  size_t busy_ports_ = 0;
   FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
   SoonestPort soonest_;      // when the node takes in the first arrival of each port
   std::vector<Line> lines_;  // by port

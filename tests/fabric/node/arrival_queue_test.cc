@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "fabric/base/random.h"
@@ -30,6 +31,16 @@ struct CheckedQueue {
     CHECK(queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence)) == key.at);
     waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), key), key);
     CHECK(queue.next_time() == waiting.front().at);
+    check_busy();
+  }
+  /// The queue knows the ports at which something comes in.
+  void check_busy() const {
+    std::set<uint32_t> ports;
+    for (const EventKey& key : waiting) ports.insert(key.port);
+    CHECK(queue.busy_ports() == ports.size());
+    for (uint32_t port = 0; port < queue.ports(); ++port) {
+      CHECK(queue.is_busy(PortId{port}) == ports.contains(port));
+    }
   }
   void pop() {
     const EventKey key = waiting.front();
@@ -39,6 +50,7 @@ struct CheckedQueue {
     waiting.erase(waiting.begin());
     CHECK(queue.empty() == waiting.empty());
     CHECK(queue.next_time() == (waiting.empty() ? FabricTime::never() : waiting.front().at));
+    check_busy();
   }
 };
 
