@@ -242,6 +242,7 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
 Analysis analyze(const RunInputs& in) {
   Evidence evidence(in.topology, in.schedule,
                     in.end > FabricTime::zero() ? in.end : FabricTime::never());
+  evidence.follow(in.followed);
   read_files(in, evidence);
   return analyze(in, evidence);
 }

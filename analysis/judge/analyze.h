@@ -11,6 +11,7 @@
 #include "analysis/expect/expectation.h"
 #include "analysis/history/evidence.h"
 #include "analysis/history/fault_span.h"
+#include "analysis/history/followed_senders.h"
 #include "analysis/history/reports.h"
 #include "analysis/incident/wait_history.h"
 #include "analysis/judge/dependence.h"
@@ -24,6 +25,7 @@ namespace mrclab::analysis {
 struct RunInputs {
   const Topology& topology;
   std::vector<std::filesystem::path> captures;  ///< in any order
+  FollowedSenders followed = {};                ///< whose packets the captures have
   std::vector<FaultSpan> faults = {};
   std::vector<Expectation> expectations = {};
   HostReports hosts = {};

@@ -19,6 +19,7 @@
 // To the letter a mark costs a turn however the other paths of the plane are. By default a value has a
 // share of its turns instead, which falls where the value is marked more often than its plane (ev_turns.cc).
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -126,7 +127,7 @@ class EvSet {
   bool is_last_of_plane(uint32_t index) const;
   /// The share of its turns that a value takes, in 1 / kWhole.
   uint32_t turns(uint32_t index) const {
-    return entries_[index].slowed ? turns_[index].share : kWhole;
+    return entries_[index].slowed ? turns_.find(static_cast<Index>(index))->second.share : kWhole;
   }
   static constexpr uint32_t kWhole = 1 << 15;
   /// Number of values that are not usable now, for any reason.
@@ -181,10 +182,7 @@ class EvSet {
   [[gnu::noinline]] uint32_t choose_by_weight(uint32_t ports, PlaneTurn& turn, Scan& state);
   inline uint32_t next_of_plane(uint32_t number, Scan& state);
   void fetch_next_of(const Plane& plane) const {
-    if (plane.cursor >= plane.rotation.size()) return;
-    const Index next = plane.rotation[plane.cursor];
-    fetch_line(&entries_[next]);
-    if (!turns_.empty()) fetch_line(&turns_[next]);
+    if (plane.cursor < plane.rotation.size()) fetch_line(&entries_[plane.rotation[plane.cursor]]);
   }
   uint32_t next_recycled(uint32_t number, const Scan& state);
   uint32_t scan(Plane& plane, uint32_t number, Scan& state);
@@ -193,8 +191,9 @@ class EvSet {
   void note_use(Plane& plane, uint32_t index);
   [[gnu::noinline]] void cut_turns(uint32_t index, FabricTime now, std::optional<FabricTime> sent);
   [[gnu::noinline]] bool takes_turn(uint32_t index, FabricTime now);
+  Turns& turns_of(uint32_t index) { return turns_.find(static_cast<Index>(index))->second; }
   Turns& slowed_turns(uint32_t index, FabricTime now);
-  void grow_turns(uint32_t index, FabricTime now);
+  void grow_turns(Turns& turns, FabricTime now) const;
   void scale_turns(uint32_t index, uint32_t part, FabricTime now);
   [[gnu::noinline]] void shuffle(std::vector<Index>& values, uint32_t plane);
   void set_state(uint32_t index, EvState state, FabricTime now);
@@ -205,7 +204,8 @@ class EvSet {
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
-  std::vector<Turns> turns_;            // by index; empty until the first cut
+  boost::container::flat_map<Index, Turns>
+      turns_;                           // of the slowed values, which are few of hundreds
   std::vector<FabricTime> good_since_;  // by index; empty while all were usable from the start
   std::vector<FabricTime> skip_since_;  // by index; empty until the first is SKIP
   std::vector<Index> by_value_;  // for find(); empty if the entries themselves are in that order

@@ -26,7 +26,7 @@ void EvSet::begin_good(uint32_t index, FabricTime now) {
   if (good_since_.empty()) good_since_.resize(entries_.size());
   good_since_[index] = now;
   // A share does not grow while its value is out of use.
-  if (entries_[index].slowed) turns_[index].grown = now;
+  if (entries_[index].slowed) turns_of(index).grown = now;
 }
 
 /// Usable backups take the places of active values that are not usable, the longest waiting first.

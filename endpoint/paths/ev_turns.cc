@@ -48,7 +48,7 @@ void EvSet::cut_turns(uint32_t index, FabricTime now, std::optional<FabricTime> 
   const uint32_t usual = std::min(plane.marked + plane.marked / 4 + kWhole / 16, kWhole);
   if (entry.marked <= usual) return;
   if (entry.slowed) {
-    const FabricTime cut = turns_[index].cut;
+    const FabricTime cut = turns_of(index).cut;
     if (sent ? *sent < cut : now - cut < limits_.turn_period) return;
   }
   uint32_t part = entry.marked - usual;
@@ -64,20 +64,19 @@ void EvSet::scale_turns(uint32_t index, uint32_t part, FabricTime now) {
 
 /// The turns of a value that is slowed from now on, grown until now.
 EvSet::Turns& EvSet::slowed_turns(uint32_t index, FabricTime now) {
-  if (turns_.empty()) turns_.resize(entries_.size());
   if (entries_[index].slowed) {
-    grow_turns(index, now);
-  } else {
-    entries_[index].slowed = true;
-    turns_[index] = {};
-    turns_[index].grown = now;
+    Turns& turns = turns_of(index);
+    grow_turns(turns, now);
+    return turns;
   }
-  return turns_[index];
+  entries_[index].slowed = true;
+  Turns& turns = turns_[static_cast<Index>(index)];
+  turns.grown = now;
+  return turns;
 }
 
 /// At most once per half a period, in which the least share grows by two units and not by a fraction of one.
-void EvSet::grow_turns(uint32_t index, FabricTime now) {
-  Turns& turns = turns_[index];
+void EvSet::grow_turns(Turns& turns, FabricTime now) const {
   const FabricTime since = now - turns.grown;
   if (since < limits_.turn_period / 2) return;
   turns.grown = now;
@@ -89,13 +88,16 @@ void EvSet::grow_turns(uint32_t index, FabricTime now) {
 
 /// It is a slowed value's turn in the rotation: does it take it?
 bool EvSet::takes_turn(uint32_t index, FabricTime now) {
-  grow_turns(index, now);
-  Turns& turns = turns_[index];
+  Turns& turns = turns_of(index);
+  grow_turns(turns, now);
   turns.saved += turns.share;
-  if (turns.share == kWhole) entries_[index].slowed = false;
-  if (turns.saved < kWhole) return false;
-  turns.saved -= kWhole;
-  return true;
+  const bool takes = turns.saved >= kWhole;
+  if (takes) turns.saved -= kWhole;
+  if (turns.share == kWhole) {
+    entries_[index].slowed = false;
+    turns_.erase(static_cast<Index>(index));
+  }
+  return takes;
 }
 
 /// Where a scan found nothing but slowed values: the one that has waited longest by its share.
@@ -105,9 +107,9 @@ uint32_t EvSet::slowed_value(const Plane& plane, const Scan& state) {
     const Entry& entry = entries_[index];
     if (!entry.slowed || entry.state != EvState::kGood || !arrives(entry)) continue;
     if (index == state.avoid || index == state.restored) continue;
-    if (longest == kNoIndex || turns_[index].saved > turns_[longest].saved) longest = index;
+    if (longest == kNoIndex || turns_of(index).saved > turns_of(longest).saved) longest = index;
   }
-  if (longest != kNoIndex) turns_[longest].saved = 0;
+  if (longest != kNoIndex) turns_of(longest).saved = 0;
   return longest;
 }
 

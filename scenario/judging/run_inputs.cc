@@ -116,8 +116,12 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
   outcome.timing.mode = scenario.timing;
   outcome.timing.faithful =
       outcome.timing.reasons.empty() && scenario.timing == TimingMode::kCarried;
+  // Live nodes capture what all hosts send.
+  analysis::FollowedSenders followed;
+  if (world == "sim") followed = followed_senders(scenario);
   return {.topology = scenario.topology,
           .captures = {},
+          .followed = std::move(followed),
           .faults = std::move(faults),
           .expectations = scenario.expect,
           .hosts = std::move(outcome.hosts),

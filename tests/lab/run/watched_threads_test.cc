@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -80,6 +81,22 @@ TEST_CASE(
   CHECK(some.first < all.first / 2);
   REQUIRE(some.second.blames.size() == 1);
   CHECK(some.second.blames[0].component.find("p0.t0-0:u1") != std::string::npos);
+}
+
+TEST_CASE("goodput of a run that follows some senders is theirs, by its captures as watched") {
+  const test::TemporaryRuns runs;
+  const auto goodput = [&](CaptureScope captures) {
+    Scenario scenario = threads_story("follow: \"h[2-3]\"\n");
+    scenario.captures = captures;
+    const RunResult result = runs.run(scenario);
+    CHECK(result.verdict.result == analysis::Result::kPass);
+    const auto found = std::find_if(
+        result.verdict.checks.begin(), result.verdict.checks.end(),
+        [](const analysis::CheckResult& check) { return check.name.starts_with("goodput"); });
+    REQUIRE(found != result.verdict.checks.end());
+    return found->measured;
+  };
+  CHECK(goodput(CaptureScope::kHosts) == goodput(CaptureScope::kNone));
 }
 
 TEST_CASE("captures of threads of which one follows nobody are whole") {
