@@ -25,7 +25,6 @@ namespace mrclab::analysis {
 struct RunInputs {
   const Topology& topology;
   std::vector<std::filesystem::path> captures;  ///< in any order
-  FollowedSenders followed = {};                ///< whose packets the captures have
   std::vector<FaultSpan> faults = {};
   std::vector<Expectation> expectations = {};
   HostReports hosts = {};
@@ -50,6 +49,7 @@ struct RunInputs {
   std::vector<ScheduledEffect> schedule = {};  ///< as the nodes executed it
   /// Files of packet records (fabric/history/history_record.h), which the check `accounted` reads.
   std::vector<std::filesystem::path> records = {};
+  FollowedSenders followed = {};      ///< whose packets captures and records have
   std::filesystem::path events = {};  ///< events.jsonl; empty: none
   /// How long a requester goes on without any answer before it gives up; zero: unknown.
   FabricTime retry_span = FabricTime::zero();

@@ -121,7 +121,6 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
   if (world == "sim") followed = followed_senders(scenario);
   return {.topology = scenario.topology,
           .captures = {},
-          .followed = std::move(followed),
           .faults = std::move(faults),
           .expectations = scenario.expect,
           .hosts = std::move(outcome.hosts),
@@ -142,6 +141,7 @@ analysis::RunInputs run_inputs(const Scenario& scenario, std::string world, Worl
           .early_end = std::move(early_end),
           .end_note = end_note(scenario, more_faults),
           .schedule = scenario.schedule,
+          .followed = std::move(followed),
           .retry_span = retry_span(scenario),
           .rc_retry_span = rc_retry_span(scenario),
           .regions = regions_of(scenario),

@@ -33,7 +33,7 @@ struct CheckedQueue {
     CHECK(queue.next_time() == waiting.front().at);
     check_busy();
   }
-  /// The queue knows the ports at which something comes in.
+  /// The queue counts the ports at which something comes in.
   void check_busy() const {
     std::set<uint32_t> ports;
     for (const EventKey& key : waiting) ports.insert(key.port);
