@@ -26,7 +26,9 @@ Progress::Progress(std::string what, Options options)
     : what_(std::move(what)),
       options_(std::move(options)),
       start_(options_.now()),
-      next_(start_ + (options_.terminal ? kSilent : kFirstLine)) {}
+      next_(start_ + (options_.terminal ? kSilent : kFirstLine)),
+      earlier_{start_},
+      later_{start_} {}
 
 bool Progress::due() const { return options_.now() >= next_; }
 
@@ -35,15 +37,24 @@ std::string Progress::text(std::optional<double> done, std::string_view details)
   std::string text =
       fmt::format("{}: {:.0f} %", what_, std::floor(100 * std::clamp(*done, 0.0, 1.0)));
   if (*done >= kEnoughDone && *done < 1) {
-    const double elapsed = std::chrono::duration<double>(options_.now() - start_).count();
-    text += fmt::format(", {} left", about_seconds(elapsed * (1 - *done) / *done));
+    const Mark from = *done > earlier_.done ? earlier_ : Mark{start_};
+    const double elapsed = std::chrono::duration<double>(options_.now() - from.at).count();
+    text += fmt::format(", {} left", about_seconds(elapsed * (1 - *done) / (*done - from.done)));
   }
   return details.empty() ? text : fmt::format("{}; {}", text, details);
+}
+
+void Progress::set_mark(double done) {
+  const Time now = options_.now();
+  if (now - start_ < (later_.at - start_) * 2) return;
+  earlier_ = later_;
+  later_ = {now, done};
 }
 
 void Progress::show(std::optional<double> done, std::string_view details) {
   if (!due()) return;
   const std::string line = text(done, details);
+  if (done) set_mark(*done);
   if (options_.terminal) {
     const size_t room = terminal_columns(options_.out) - 1;  // a full line would wrap
     fmt::print(options_.out, "\r\033[K{}", std::string_view(line).substr(0, room));

@@ -38,7 +38,8 @@ class Progress {
 
   /// Is it time to show anything? For callers whose details are expensive.
   bool due() const;
-  /// `done` from 0 to 1; what is left is estimated from it. Empty: the end is not known.
+  /// `done` from 0 to 1; what is left is estimated at the pace of the time from a quarter or a half of what has passed
+  /// on, because a simulation's first round trip costs less than those that follow. Empty: the end is not known.
   void show(std::optional<double> done, std::string_view details = {});
   /// Makes room for other output.
   void clear();
@@ -47,10 +48,18 @@ class Progress {
   std::string text(std::optional<double> done, std::string_view details) const;
 
  private:
+  struct Mark {
+    Time at;
+    double done = 0;
+  };
+  void set_mark(double done);
+
   std::string what_;
   Options options_;
   Time start_;
   Time next_;
+  Mark earlier_,
+      later_;  ///< how much was done at two instants, the later one in the last half of what has passed
   std::chrono::milliseconds wait_ = kFirstLine;
   bool shown_ = false;
 };

@@ -55,6 +55,17 @@ TEST_CASE("what is left is estimated from what is done, no more exactly than it 
   CHECK(byte_text(1'240'000'000) == "1.2 GB");
 }
 
+TEST_CASE("what is left is estimated at the pace of late, not of the beginning") {
+  Watched watched(false);
+  double done = 0;
+  for (int second = 1; second <= 100; ++second) {
+    watched.pass(milliseconds(1'000));
+    done += second <= 10 ? 0.02 : 0.005;
+    watched.progress.show(done);
+  }
+  CHECK(watched.progress.text(done, "") == "judging: 65 %, about 70 s left");
+}
+
 TEST_CASE("what is over soon shows nothing") {
   for (const bool terminal : {false, true}) {
     Watched watched(terminal);
