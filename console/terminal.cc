@@ -10,6 +10,8 @@
 namespace mrclab::lab {
 
 bool wants_colour(std::FILE* stream) {
+  // mpirun gives each rank a terminal of its own, and forwards what is written there to wherever its own output goes.
+  if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) return false;
   const char* terminal = std::getenv("TERM");
   const char* no_colour = std::getenv("NO_COLOR");  // no-color.org
   return stream != nullptr && ::isatty(::fileno(stream)) == 1 && terminal != nullptr &&

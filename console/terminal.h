@@ -11,7 +11,7 @@ namespace mrclab::lab {
 inline constexpr size_t kTerminalColumns = 80;  ///< that texts are laid out for
 inline constexpr size_t kTerminalRows = 24;
 
-/// A terminal that shows colour (isatty, TERM is not dumb, NO_COLOR is not set).
+/// A terminal that shows colour (isatty, TERM is not dumb, NO_COLOR is not set), and that no launcher of ranks forwards.
 bool wants_colour(std::FILE* stream);
 
 enum class Colour { kGreen, kRed, kYellow, kBold, kDim };
