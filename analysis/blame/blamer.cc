@@ -223,7 +223,7 @@ class Blamer {
 
   /// Links that went together, and nothing else of their parent is in use: it was the parent.
   void join_upwards(const Component& parent) {
-    if (drafts_.size() < 2) return;
+    if (drafts_.size() < 2) return;  // a parent joins two drafts or more
     std::vector<LinkId> links = links_of(topology_, parent);
     std::sort(links.begin(), links.end());
     /// What a draft has in common with the parent, which is asked for each pair of them.

@@ -41,7 +41,7 @@ class PauseTimes {
     return ports_.empty() ? std::span<const PausedSpan>() : ports_[place_of(port)];
   }
 
-  // Both empty where nobody paused anybody.
+  // PauseTimes fills these two only if a switch or host sent a pause: a large fabric has millions of ports.
   std::vector<size_t> first_port_;              // by node
   std::vector<std::vector<PausedSpan>> ports_;  // by place_of(); in order of time
   std::vector<PausedSpan> spans_;

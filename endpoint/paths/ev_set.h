@@ -204,8 +204,8 @@ class EvSet {
   bool must_keep(uint32_t index) const;
 
   std::vector<Entry> entries_;
-  boost::container::flat_map<Index, Turns>
-      turns_;                           // of the slowed values, which are few of hundreds
+  // EvSet keeps the turns of slowed values alone, since a queue pair has hundreds of values and slows few of them.
+  boost::container::flat_map<Index, Turns> turns_;
   std::vector<FabricTime> good_since_;  // by index; empty while all were usable from the start
   std::vector<FabricTime> skip_since_;  // by index; empty until the first is SKIP
   std::vector<Index> by_value_;  // for find(); empty if the entries themselves are in that order

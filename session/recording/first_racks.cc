@@ -50,7 +50,7 @@ std::vector<uint32_t> first_racks(const Scenario& scenario) {
       add(racks, topology.wire(wire).to.node);
     }
   }
-  // Of faults that strike many racks, as a T1's, no rack is worth more of a look than the first.
+  // A fault of a T1 strikes all racks alike. The page then opens with the first rack.
   if (racks.empty() || racks.size() > std::min(kRacksOfFaults, most)) return {0};
   return {racks.begin(), racks.end()};
 }
