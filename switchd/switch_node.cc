@@ -95,6 +95,8 @@ void SwitchNode::fetch() const {
     }
   };
   arrivals_.fetch_arrivals();
+  environment_.observer.fetch();
+  usids_.fetch();
   for_each([](const PortState& state) { fetch_lines(&state, kHotPortBytes); });
   arrivals_.fetch_frames();
   for_each([](const PortState& state) { state.egress.fetch_waiting(); });

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/make_room.h"
 #include "switchd/counters.h"
 
@@ -30,6 +31,8 @@ class UsidCounts {
   }
 
   bool empty() const { return counters_.empty(); }
+  /// Loads into the cache the counters of those that were seen.
+  void fetch() const { fetch_lines(counters_.data(), counters_.size() * sizeof(UsidCounters)); }
   /// Calls visit(usid, counters) for each uSID that was seen, in their order.
   template <class Visit>
   void for_each(Visit&& visit) const {

@@ -149,8 +149,8 @@ Balance Conservation::wire(WireId id) const {
   const Wire& wire = topology_.wire(id);
   const PortCount& from = ports_[first_port_[wire.from.node.value] + wire.from.port.value];
   const PortCount& to = ports_[first_port_[wire.to.node.value] + wire.to.port.value];
-  Balance balance{from.sent, from.sent_due, to.arrived, to.lost};
-  const uint64_t ended = from.delays ? balance.accounted() : to.ended_due;
+  Balance balance{from.sent, from.sent - from.sent_late, to.arrived, to.lost};
+  const uint64_t ended = from.delays ? balance.accounted() : balance.accounted() - to.ended_late;
   if (ended < balance.due) balance.missing = balance.due - ended;
   const uint64_t most = from.delays ? balance.taken : balance.due;
   if (ended > most) balance.invented = ended - most;

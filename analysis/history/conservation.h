@@ -68,6 +68,8 @@ class Conservation {
 
   void count_record(NodeId node, PortId port, Direction direction, PacketEvent event,
                     DropCause cause, QueueClass queue, FabricTime t, uint64_t frame_name);
+  /// Loads into the cache what count_record() reads of a node.
+  void fetch(NodeId node) const;
   /// Records of all ports of all nodes were offered: only then do the balances mean anything.
   void complete() { complete_ = true; }
   void incomplete() { complete_ = false; }
@@ -89,14 +91,15 @@ class Conservation {
 
  private:
   struct PortCount {
-    uint64_t sent = 0, sent_due = 0;
-    uint64_t arrived = 0, ended_due = 0;
+    uint64_t sent = 0, arrived = 0;
+    /// Of those, and of those that were lost, the ones so late that they need not be accounted for: few, at the end.
+    uint32_t sent_late = 0, ended_late = 0;
     uint64_t lost : 62 = 0;
     uint64_t delays : 1 = 0;    // the wire out of this port, at some time
     uint64_t copies : 1 = 0;    // likewise: it carries frames twice
     FabricTime sent_due_until;  // what has left by then must have arrived
   };
-  static_assert(sizeof(PortCount) == 48, "a large fabric has millions");
+  static_assert(sizeof(PortCount) == 40, "a large fabric has millions");
   /// Frames of one name that a switch took in and has not sent. 8 bytes, because all frames under way are noted in one.
   class Inside {
    public:
@@ -179,6 +182,14 @@ uint64_t name_of_other_frame(const Frame& frame);
   return known ? name_of_content(frame.content()) : name_of_other_frame(frame);
 }
 
+inline void Conservation::fetch(NodeId node) const {
+  const uint32_t first = first_port_[node.value];
+  const size_t ports = topology_.node(node).ports.size();
+  fetch_lines(&nodes_[node.value], sizeof(NodeCount));
+  fetch_lines(&ports_[first], ports * sizeof(PortCount));
+  nodes_[node.value].inside.fetch();
+}
+
 inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy) {
   if (!node.is_switch || node.renames) return;
   if (may_be_copy) ++node.copies[frame_name].left;
@@ -208,7 +219,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
   if (event == PacketEvent::kDropped) {
     if (direction == Direction::kIngress && lost_on_wire(cause)) {
       ++port.lost;
-      if (t <= node.ended_due_until) ++port.ended_due;
+      if (t > node.ended_due_until) ++port.ended_late;
     } else {
       if (frame_name == kLinkLocalFrame) return;
       ++node.dropped;
@@ -216,7 +227,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
     }
   } else if (direction == Direction::kIngress) {
     ++port.arrived;
-    if (t <= node.ended_due_until) ++port.ended_due;
+    if (t > node.ended_due_until) ++port.ended_late;
     if (frame_name == kLinkLocalFrame) return;
     ++node.in;
     if (node.renames && t <= in_due_until(node.residence[1])) ++node.in_due;
@@ -224,7 +235,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
     node.inside[frame_name].add(t);
   } else {
     ++port.sent;
-    if (t <= port.sent_due_until) ++port.sent_due;
+    if (t > port.sent_due_until) ++port.sent_late;
     if (frame_name == kLinkLocalFrame) return;
     ++node.out;
     leaves(node, frame_name, port.copies);

@@ -45,14 +45,30 @@ inline void Evidence::count(SenderTally& senders, NodeId node, bool is_host, Por
   }
 }
 
+/// The packets of MRC with a carrier, whose content the digest has hashed, are nearly all frames.
+Evidence::Noted Evidence::look_at(const Frame& frame) const {
+  if (!frame) return kOtherFrame;
+  if (frame.note() == kNotYet) {
+    const bool packet = frame.content() != 0 && is_carried_packet(frame.bytes());
+    frame.set_note(!packet                               ? kOtherFrame
+                   : followed_.follows(topology_, frame) ? kFollowedPacket
+                                                         : kPacket);
+  }
+  return static_cast<Noted>(frame.note());
+}
+
 void Evidence::Watcher::packet(const PacketRecord& record) {
   if (record.t > evidence_.end_) return;
+  const Noted noted = evidence_.look_at(record.frame);
+  const uint64_t name =
+      noted == kOtherFrame ? name_of_frame(record.frame) : name_of_content(record.frame.content());
   evidence_.count(part_->senders, node_, is_host_, record.port, record.direction, record.event,
-                  record.cause, record.queue, record.t, name_of_frame(record.frame));
+                  record.cause, record.queue, record.t, name);
   const bool header_on_its_way = record.event == PacketEvent::kTrimmed && !is_host_;
   if (header_on_its_way && evidence_.watch_ == AtSwitches::kDrops) return;
+  if (noted == kPacket) return;
   const FollowedSenders& followed = evidence_.followed_;
-  if (!followed.all() && !followed.follows(evidence_.topology_, record.frame)) return;
+  if (noted == kOtherFrame && !followed.follows(evidence_.topology_, record.frame)) return;
   part_->frames.add(node_, is_host_, record);
 }
 

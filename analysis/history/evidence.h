@@ -104,6 +104,7 @@ class Evidence {
     void packet(const PacketRecord& record) override;
     void event(const EventRecord& record) override;
     void window(const WindowRecord& record) override;
+    void fetch() const override { evidence_.conservation_.fetch(node_); }
 
    private:
     Evidence& evidence_;
@@ -112,6 +113,10 @@ class Evidence {
     Part* part_ = nullptr;  // set before anything is observed
   };
 
+  /// What the judge finds out about a frame once and notes with it (Frame::note). A kOtherFrame, which is no packet of MRC
+  /// with a carrier, is looked at anew at each port.
+  enum Noted : uint8_t { kNotYet, kOtherFrame, kPacket, kFollowedPacket };
+  Noted look_at(const Frame& frame) const;
   void count(SenderTally& senders, NodeId node, bool is_host, PortId port, Direction direction,
              PacketEvent event, DropCause cause, QueueClass queue, FabricTime t,
              uint64_t frame_name);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
+
 namespace mrclab::analysis {
 
 template <class Value>
@@ -40,6 +42,8 @@ class NameTable {
     erase_at(static_cast<size_t>(slot - slots_.data()));
   }
   size_t size() const { return size_; }
+  /// Loads all of it into the cache.
+  void fetch() const { fetch_lines(slots_.data(), slots_.size() * sizeof(Slot)); }
   template <class Use>
   void for_each(Use&& use) const {
     for (const Slot& slot : slots_) {

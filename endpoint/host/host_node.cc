@@ -99,6 +99,7 @@ void HostImpl::receive(PortId port, Arrival&& arrival) {
 void HostImpl::fetch() const {
   fetch_lines(this, sizeof *this);
   host_.events.fetch_arrivals();
+  host_.environment.observer.fetch();
   sender_.fetch_next();
 }
 

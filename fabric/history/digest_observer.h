@@ -17,6 +17,10 @@ class DigestObserver : public NodeObserver {
   }
   void event(const EventRecord& record) override { next_.event(record); }
   void window(const WindowRecord& record) override { next_.window(record); }
+  void fetch() const override {
+    history_.fetch();
+    next_.fetch();
+  }
   const HistoryDigest& history() const { return history_; }
 
  private:

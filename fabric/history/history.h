@@ -26,6 +26,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fabric/base/cache_line.h"
 #include "fabric/base/ids.h"
 #include "fabric/base/units.h"
 #include "fabric/node/node.h"
@@ -66,6 +67,9 @@ class HistoryDigest {
   [[gnu::flatten]] void packet(const PacketRecord& record);
   /// Likewise, with the record's bytes, which the caller has for its own purposes.
   void packet(const PacketRecord& record, const HistoryBytes& bytes);
+
+  /// Loads into the cache what packet() reads.
+  void fetch() const { fetch_lines(streams_.data(), streams_.size() * sizeof(Stream)); }
 
   /// All streams of the node, also the empty ones, in port order. May be called in between.
   std::vector<HistoryStream> streams() const;

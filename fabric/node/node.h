@@ -83,6 +83,8 @@ class NodeObserver {
   /// Hosts only: at most a few records per base RTT and destination. An observer of packets alone
   /// need not override this.
   virtual void window(const WindowRecord&) {}
+  /// Loads into the cache what packet() will read, for a node whose turn comes (Node::fetch).
+  virtual void fetch() const {}
 };
 
 /// References that every node is given; all of them outlive the node.

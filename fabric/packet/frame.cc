@@ -23,6 +23,7 @@ void Frame::resize(size_t size) {
   buffer_->size = static_cast<uint16_t>(size & kMostBytes);
   buffer_->modelled_size = buffer_->size;
   buffer_->content = 0;
+  buffer_->note = 0;
 }
 
 void Frame::lend(const LentPayload& payload) {
@@ -39,6 +40,7 @@ Frame Frame::twin() const {
   twin.set_modelled_size(modelled_size());
   twin.buffer_->damage = buffer_->damage;
   twin.buffer_->content = buffer_->content;
+  twin.buffer_->note = buffer_->note;
   twin.lend(lent());
   return twin;
 }

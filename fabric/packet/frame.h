@@ -54,7 +54,8 @@ struct FrameBuffer {
   uint16_t damage = 0;         ///< see Frame::damage
   uint16_t size : 15 = 0;      ///< bytes present
   uint16_t lends : 1 = 0;      ///< it has a lent payload
-  uint16_t pool : 15 = 0;  ///< the number of the pool where it returns when its frame is destroyed
+  uint16_t pool : 13 = 0;  ///< the number of the pool where it returns when its frame is destroyed
+  uint16_t note : 2 = 0;   ///< see Frame::note
   uint16_t is_short : 1 = 0;  ///< it has room for FrameRoom::short_frame
 
   uint8_t* bytes() { return reinterpret_cast<uint8_t*>(this + 1); }
@@ -92,6 +93,7 @@ class Frame {
   /// For who may change any of them.
   std::span<uint8_t> writable_bytes() {
     buffer_->content = 0;
+    buffer_->note = 0;
     return {buffer_->bytes(), buffer_->size};
   }
   /// The same for who changes only what every switch does: MAC addresses, carriers, hop limits, traffic classes.
@@ -103,6 +105,10 @@ class Frame {
   uint64_t content() const { return buffer_->content; }
   /// May be set at any time: a frame is the same with and without it.
   void set_content(uint64_t hash) const { buffer_->content = hash; }
+  /// What an observer has found in bytes that no switch changes, so that it need not read them at each port: a number
+  /// below 4, which stays as long as content() does. 0: nothing yet.
+  uint8_t note() const { return buffer_->note; }
+  void set_note(uint8_t note) const { buffer_->note = note & 3; }
   size_t size() const { return buffer_->size; }
   Bytes modelled_size() const { return {buffer_->modelled_size}; }
   /// Length on the wire including FCS, preamble and gap.
@@ -147,8 +153,8 @@ class Frame {
 class FramePool {
  public:
   static constexpr size_t kLimit = 1u << 18;
-  /// Of one process at a time, since a buffer has the number of its pool in 15 bits.
-  static constexpr size_t kMostPools = 1u << 15;
+  /// Of one process at a time, since a buffer has the number of its pool in 13 bits.
+  static constexpr size_t kMostPools = 1u << 13;
   /// A frame has less than 32 KiB. Throws std::length_error when there are kMostPools.
   explicit FramePool(size_t limit = kLimit, FrameRoom room = {});
   ~FramePool();

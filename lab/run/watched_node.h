@@ -22,6 +22,10 @@ class WatchedNode : public NodeObserver {
     keeper_.window(record);
     judge_.window(record);
   }
+  void fetch() const override {
+    keeper_.fetch();
+    judge_.fetch();
+  }
 
  private:
   NodeObserver& keeper_;

@@ -70,6 +70,7 @@ class RunRecorder : public NodeObserver {
   void packet(const PacketRecord& record) override;
   void event(const EventRecord& record) override;
   void window(const WindowRecord& record) override;
+  void fetch() const override { history_.fetch(); }
   const HistoryDigest& history() const { return history_; }
   HistoryDigest& history() { return history_; }
   /// Records nothing while muted: a successor brings its node to the state of its predecessor,

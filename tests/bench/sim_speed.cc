@@ -95,6 +95,7 @@ class Digest : public NodeObserver {
  public:
   Digest(const Topology& topology, NodeId node) : digest(topology, node, FabricTime::never()) {}
   void packet(const PacketRecord& record) override { digest.packet(record); }
+  void fetch() const override { digest.fetch(); }
   void event(const EventRecord&) override {}
   HistoryDigest digest;
 };

@@ -79,8 +79,33 @@ TEST_CASE(
   for (int i = 0; i < 2; ++i) {
     const Frame frame = pool.make(10);
     CHECK(frame.content() == 0);
+    CHECK(frame.note() == 0);
     frame.set_content(7);
+    frame.set_note(3);
     CHECK(frame.content() == 7);
+    CHECK(frame.note() == 3);
+  }
+}
+
+TEST_CASE("what is known of a frame stays while switches change it, and goes with its bytes") {
+  FramePool pool;
+  const auto known = [&] {
+    Frame frame = pool.make(60);
+    frame.set_content(7);
+    frame.set_note(2);
+    return frame;
+  };
+  Frame switched = known();
+  switched.hop_bytes()[21] = 63;
+  CHECK(switched.content() == 7);
+  CHECK(switched.note() == 2);
+  CHECK(switched.twin().note() == 2);
+  Frame cut = known(), changed = known();
+  cut.resize(40);
+  changed.writable_bytes()[50] ^= 1;
+  for (const Frame* frame : {&cut, &changed}) {
+    CHECK(frame->content() == 0);
+    CHECK(frame->note() == 0);
   }
 }
 
