@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "fabric/base/cache_line.h"
-#include "fabric/node/arrival_queue.h"
 #include "fabric/packet/trailer.h"
 
 namespace mrclab::lab {
@@ -13,7 +12,7 @@ Node& SimShard::node(NodeId id) {
   std::unique_ptr<Node>& node = world_.nodes[id.value];
   if (!node) {
     node = world_.make_node(id);
-    world_.arrivals[id.value] = node->arrivals();
+    if (ArrivalQueue* const arrivals = node->arrivals()) world_.doors[id.value] = arrivals->door();
   }
   return *node;
 }
@@ -50,7 +49,7 @@ void SimShard::run(uint8_t side, FabricTime until) {
     world_.nodes[node]->run_until(until, *this);
     world_.planned[node] = FabricTime::never();  // its entry until now, or an arrival before it ran
     plan(sender_);
-    deliver_all(letters_[index_], false);
+    deliver_all(letters_[index_]);
   }
 }
 
@@ -78,35 +77,35 @@ void SimShard::transmit(Transmission&& transmission) {
 }
 
 void SimShard::deliver(NodeId node, PortId port, Arrival&& arrival) {
-  if (ArrivalQueue* const arrivals = world_.arrivals[node.value]) {
-    return plan_at(node, arrivals->push(port, std::move(arrival)));
+  if (const ArrivalQueue::Door& door = world_.doors[node.value]) {
+    const FabricTime due = door.push(port, std::move(arrival));
+    if (due != FabricTime::never()) plan_at(node, due);
+    return;
   }
+  if (arrival.frame) frames_.adopt(arrival.frame);
   SimShard::node(node).receive(port, std::move(arrival));
   plan(node);
 }
 
 /// Where there are many nodes, the receiver of a cross-shard frame is in no cache. What the delivery reads there is
-/// fetched in three steps, each some frames ahead of the next one.
-void SimShard::deliver_all(std::vector<CrossShardFrame>& crossings, bool adopts) {
+/// fetched in two steps, each some frames ahead of the next one.
+void SimShard::deliver_all(std::vector<CrossShardFrame>& crossings) {
   constexpr size_t kAhead = 4;  // cross-shard frames
   const size_t count = crossings.size();
   if (count == 0) return;
   CrossShardFrame* const first = crossings.data();
-  ArrivalQueue* const* const queues = world_.arrivals.data();
+  const ArrivalQueue::Door* const doors = world_.doors.data();
   const auto fetch = [=, this](size_t number, auto&& part) {
     if (number >= count || !fetches_) return;  // also a number before the first, which has wrapped
-    const ArrivalQueue* const queue = queues[first[number].node.value];
-    if (queue != nullptr) part(*queue, first[number].port);
+    const ArrivalQueue::Door& door = doors[first[number].node.value];
+    if (door) part(door, first[number].port);
   };
-  for (size_t i = 0; i < count + 3 * kAhead; ++i) {
-    if (adopts && i < count) first[i].arrival.frame.fetch(kCacheLine);
-    fetch(i, [](const ArrivalQueue& queue, PortId) { queue.fetch_queue(); });
-    fetch(i - kAhead, [](const ArrivalQueue& queue, PortId port) { queue.fetch_line_of(port); });
-    fetch(i - 2 * kAhead,
-          [](const ArrivalQueue& queue, PortId port) { queue.fetch_place_of(port); });
-    if (i < 3 * kAhead) continue;
-    CrossShardFrame& crossing = first[i - 3 * kAhead];
-    if (adopts && crossing.arrival.frame) frames_.adopt(crossing.arrival.frame);
+  for (size_t i = 0; i < count + 2 * kAhead; ++i) {
+    fetch(i, [](const ArrivalQueue::Door& door, PortId port) { door.fetch_line_of(port); });
+    fetch(i - kAhead,
+          [](const ArrivalQueue::Door& door, PortId port) { door.fetch_place_of(port); });
+    if (i < 2 * kAhead) continue;
+    CrossShardFrame& crossing = first[i - 2 * kAhead];
     deliver(crossing.node, crossing.port, std::move(crossing.arrival));
   }
   crossings.clear();
@@ -117,6 +116,6 @@ void SimShard::write_letters(uint32_t shard, std::vector<uint8_t>& out) {
   letters_[shard].clear();
 }
 
-void SimShard::collect(SimShard& from) { deliver_all(from.letters_[index_], true); }
+void SimShard::collect(SimShard& from) { deliver_all(from.letters_[index_]); }
 
 }  // namespace mrclab::lab

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fabric/base/event_queue.h"
+#include "fabric/node/arrival_queue.h"
 #include "fabric/node/node.h"
 #include "fabric/topology/topology.h"
 #include "sim/cross_shard_frame.h"
@@ -29,7 +30,7 @@ class SimShard : private FrameSink {
   struct World {
     const Topology& topology;
     std::vector<std::unique_ptr<Node>> nodes;  ///< null: of another rank, or waits to be made
-    std::vector<ArrivalQueue*> arrivals;       ///< by node: what its Node::arrivals() returned
+    std::vector<ArrivalQueue::Door> doors;     ///< by node: of what its Node::arrivals() returned
     std::function<std::unique_ptr<Node>(NodeId)> make_node;
     uint32_t first_shard = 0, last_shard = 0;  ///< of this rank
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
@@ -62,13 +63,12 @@ class SimShard : private FrameSink {
   void collect(SimShard& from);
   /// Writes its cross-shard frames for a shard of another rank behind what `out` holds; then they are gone from here.
   void write_letters(uint32_t shard, std::vector<uint8_t>& out);
-  /// Hands a frame of this shard's pool to one of its nodes.
+  /// Hands a frame to one of its nodes.
   void deliver(NodeId node, PortId port, Arrival&& arrival);
 
  private:
   void transmit(Transmission&& transmission) override;
-  /// `adopts`: their frames are of another shard's pool.
-  void deliver_all(std::vector<CrossShardFrame>& crossings, bool adopts);
+  void deliver_all(std::vector<CrossShardFrame>& crossings);
   /// A node has an event at this instant.
   void plan_at(NodeId node, FabricTime at);
 

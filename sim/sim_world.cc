@@ -58,7 +58,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   world_.side_of = sides_.of;
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   world_.nodes.resize(topology.nodes.size());
-  world_.arrivals.resize(topology.nodes.size());
+  world_.doors.resize(topology.nodes.size());
   std::vector<NodeObserver*> observers(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
     world_.shard_of.push_back(shard_of(topology, site.id, all_shards));

@@ -118,7 +118,7 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
       const FabricTime now = arrivals_.next_time();
       const PortId port = arrivals_.next_port();
       begin(now, EventClass::kArrival, port.value);
-      Arrival arrival = arrivals_.pop();
+      Arrival arrival = arrivals_.pop(environment_.frames);
       on_arrival(now, port, arrival, out);
     } else if (!events_.empty()) {
       on_event(out);

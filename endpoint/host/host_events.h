@@ -55,7 +55,7 @@ class HostEvents {
   }
   ArrivalQueue* arrivals() { return &arrivals_; }
   PortId port_of_arrival() const { return arrivals_.next_port(); }
-  Arrival pop_arrival() { return arrivals_.pop(); }
+  Arrival pop_arrival(FramePool& frames) { return arrivals_.pop(frames); }
   std::pair<EventKey, HostEvent> pop() { return queue_.pop(); }
 
   /// An event of this life at `at`, behind all events of its class and port that were pushed before it.

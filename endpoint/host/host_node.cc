@@ -113,7 +113,7 @@ void HostImpl::run_until(FabricTime committed, FrameSink& out) {
     } else if (host_.events.arrival_is_next()) {
       host_.now = std::max(host_.now, next);  // a late one happens now
       const PortId port = host_.events.port_of_arrival();
-      on_arrival(port.value, host_.events.pop_arrival());
+      on_arrival(port.value, host_.events.pop_arrival(host_.environment.frames));
     } else {
       const auto [key, event] = host_.events.pop();
       host_.now = std::max(host_.now, key.at);

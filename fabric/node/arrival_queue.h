@@ -24,13 +24,14 @@
 namespace mrclab {
 
 class ArrivalQueue {
+  struct Line;
+
  public:
   /// The node takes an arrival in `latency` after its last bit came, and looks at `frame_bytes` of its frame's buffer.
   ArrivalQueue(size_t ports, FabricTime latency, size_t frame_bytes)
-      : latency_(latency), frame_bytes_(frame_bytes), soonest_(ports) {
-    lines_.reserve(ports);
-    for (size_t i = 0; i < ports; ++i) lines_.emplace_back();
-  }
+      : latency_(latency), frame_bytes_(frame_bytes), soonest_(ports), lines_(ports) {}
+  ArrivalQueue(const ArrivalQueue&) = delete;  // a Door leads to it
+  ArrivalQueue& operator=(const ArrivalQueue&) = delete;
 
   size_t ports() const { return lines_.size(); }
   /// What comes in at this port, over a wire of this rate, is cut through (fabric/topology/topology.h).
@@ -38,37 +39,52 @@ class ArrivalQueue {
   /// How much earlier than the latency after its last bit the node takes this arrival in. What is lost on the wire has
   /// nothing to look at ahead of time.
   FabricTime lead_of(PortId port, const Arrival& arrival) const {
-    return lead(lines_[port.value], arrival.frame, arrival.lost);
+    return lead(lines_[port.value], latency_, arrival.frame, arrival.lost);
   }
-  /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
-  /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
-  /// Returns when the node takes it in.
-  FabricTime push(PortId port, Arrival&& arrival) {
-    Line& line = lines_[port.value];
-    const FabricTime due = arrival.arrival + latency_ - lead_of(port, arrival);
-    if (line.frames.empty()) {
-      ++busy_ports_;
-      soonest_.set(port.value, std::max(due, floor_));
-      line.newest = due;
+
+  /// Where arrivals come into the queue of one node. A world with many nodes keeps their doors side by side: it finds no
+  /// queue in a cache, and by a door it reaches what the queue keeps of a port without a look at the queue.
+  class Door {
+   public:
+    Door() = default;  ///< leads nowhere
+    explicit operator bool() const { return queue_ != nullptr; }
+    /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
+    /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
+    /// Returns when the node takes it in, if that may be sooner than anything else at this port, or else never().
+    FabricTime push(PortId port, Arrival&& arrival) const {
+      Line& line = lines_[port.value];
+      const FabricTime due =
+          arrival.arrival + latency_ - lead(line, latency_, arrival.frame, arrival.lost);
+      if (line.frames.empty()) return queue_->push_first(port.value, due, std::move(arrival));
+      // Nearly every frame comes behind all others of its port, which are due after the floor. Where some come at one
+      // instant, or late, their sequence decides.
+      const bool behind = due > line.newest;
       line.frames.emplace(std::move(arrival));
-      return std::max(due, floor_);
+      if (!behind) return queue_->bring_forward(port.value);
+      line.newest = due;
+      return FabricTime::never();
     }
-    // Nearly every frame comes behind all others of its port. Where some come at one instant, or late, their sequence
-    // decides.
-    const bool behind = due > line.newest && due > floor_;
-    line.newest = std::max(line.newest, due);
-    line.frames.emplace(std::move(arrival));
-    if (!behind) bring_forward(port.value);
-    return std::max(due, floor_);
-  }
-  // A caller with many arrivals for many queues calls these three ahead of each push, in this order, and each one when
-  // what the one before loads has come: the queue itself, what it keeps of the port, the place of the arrival.
-  void fetch_queue() const { fetch_lines(this, sizeof *this); }
-  void fetch_line_of(PortId port) const { fetch_lines(&lines_[port.value], sizeof(Line)); }
-  void fetch_place_of(PortId port) const {
-    lines_[port.value].frames.fetch_back();
-    soonest_.fetch(port.value);
-  }
+    // A caller with many arrivals for many doors calls these ahead of each push, in this order, and each one when what
+    // the one before loads has come: what the queue keeps of the port, the place of the arrival.
+    void fetch_line_of(PortId port) const { fetch_line(&lines_[port.value]); }
+    void fetch_place_of(PortId port) const {
+      const Line& line = lines_[port.value];
+      line.frames.fetch_back();
+      if (line.frames.empty()) queue_->soonest_.fetch(port.value);
+    }
+
+   private:
+    friend class ArrivalQueue;
+    explicit Door(ArrivalQueue& queue)
+        : queue_(&queue), lines_(queue.lines_.data()), latency_(queue.latency_) {}
+    ArrivalQueue* queue_ = nullptr;
+    Line* lines_ = nullptr;
+    FabricTime latency_;
+  };
+  /// It holds until the queue is gone.
+  Door door() { return Door(*this); }
+  /// Returns when the node takes it in, if that may be sooner than anything else at this port, or else never().
+  FabricTime push(PortId port, Arrival&& arrival) { return door().push(port, std::move(arrival)); }
   /// A node that has handled everything up to `floor` takes in then what it should have taken in earlier. The floor only
   /// rises, and arrivals that were due before it are taken out before it does.
   void set_floor(FabricTime floor) { floor_ = floor; }
@@ -76,6 +92,7 @@ class ArrivalQueue {
   /// For a node whose turn has come, which finds little of its own in the cache: loads the first arrivals of each port, of
   /// all at once. When they have come, fetch_frames() loads the frame of each first one.
   void fetch_arrivals() const {
+    for (const Line& line : lines_) fetch_line(&line);
     for (const Line& line : lines_) {
       if (line.frames.empty()) continue;
       line.frames.fetch(0);
@@ -95,8 +112,8 @@ class ArrivalQueue {
   bool empty() const { return next_time() == FabricTime::never(); }
   /// Where the next one comes in. Not empty, here and below.
   PortId next_port() const { return {soonest_.next()}; }
-  /// Takes the next one out.
-  Arrival pop() {
+  /// Takes the next one out. Its frame is of this pool from now on.
+  Arrival pop(FramePool& frames) {
     const uint32_t port = soonest_.next();
     auto& line = lines_[port].frames;
     Kept kept = line.pop();
@@ -108,6 +125,7 @@ class ArrivalQueue {
       line.front().frame.fetch(frame_bytes_);
       soonest_.set(port, time_of(lines_[port], line.front()));
     }
+    if (kept.frame) frames.adopt(kept.frame);
     return std::move(kept).arrival();
   }
 
@@ -152,21 +170,31 @@ class ArrivalQueue {
   static_assert(sizeof(Kept) == 24 && sizeof(DropCause) == 1);
   static constexpr uint32_t kInCacheLine = kCacheLine / sizeof(Kept);  ///< arrivals
   /// Places that a line begins with: on a loaded wire of 100 Gb/s and half a microsecond so many frames are on their way.
-  /// Lines that grow from one place, millions at once, leave more behind than they use.
-  static constexpr uint32_t kInFlight = 8;
-  struct Line {
-    Fifo<Kept, kInFlight> frames{kMostFrames};
+  static constexpr uint32_t kInFlight = 9;
+  struct alignas(kCacheLine) Line {
+    Fifo<Kept, kInFlight, true> frames{kMostFrames};
     FabricTime
         newest;  ///< when the last one of those that came in since there was none is taken in
     BitRate cut_through = {};  ///< of the wire; zero: frames are stored first
   };
+  static_assert(sizeof(Line) == 4 * kCacheLine);
 
-  FabricTime lead(const Line& line, const Frame& frame, DropCause lost) const {
+  static FabricTime lead(const Line& line, FabricTime latency, const Frame& frame, DropCause lost) {
     if (line.cut_through.bps == 0 || lost != DropCause::kNone || !frame) return {};
-    return cut_through_lead(line.cut_through, latency_, frame.wire_length());
+    return cut_through_lead(line.cut_through, latency, frame.wire_length());
+  }
+  /// Of a port at which nothing comes in yet.
+  [[gnu::noinline]] FabricTime push_first(uint32_t port, FabricTime due, Arrival&& arrival) {
+    Line& line = lines_[port];
+    line.newest = std::max(due, floor_);
+    ++busy_ports_;
+    soonest_.set(port, line.newest);
+    line.frames.emplace(std::move(arrival));
+    return line.newest;
   }
   FabricTime time_of(const Line& line, const Kept& kept) const {
-    return std::max(kept.last_bit + latency_ - lead(line, kept.frame, kept.lost()), floor_);
+    return std::max(kept.last_bit + latency_ - lead(line, latency_, kept.frame, kept.lost()),
+                    floor_);
   }
   /// Comes the item of this number in a line before the one in front of it?
   bool overtakes(Line& line, size_t number) const {
@@ -174,13 +202,15 @@ class ArrivalQueue {
     const FabricTime at = time_of(line, it), other_at = time_of(line, other);
     return at != other_at ? at < other_at : it.precedes(other);
   }
-  /// Moves the newest arrival at a port to where it belongs.
-  [[gnu::noinline]] void bring_forward(uint32_t port) {
+  /// Moves the newest arrival at a port to where it belongs. Returns when the first one is taken in.
+  [[gnu::noinline]] FabricTime bring_forward(uint32_t port) {
     Line& line = lines_[port];
     for (size_t i = line.frames.size() - 1; i > 0 && overtakes(line, i); --i) {
       std::swap(line.frames[i], line.frames[i - 1]);
     }
-    soonest_.set(port, time_of(line, line.frames.front()));
+    const FabricTime first = time_of(line, line.frames.front());
+    soonest_.set(port, first);
+    return first;
   }
 
   FabricTime latency_;

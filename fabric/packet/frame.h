@@ -167,9 +167,11 @@ class FramePool {
   Frame copy(std::span<const uint8_t> bytes);
 
   // A frame that goes to another thread is let go by its own pool there and adopted by the other
-  // thread's pool; both pools outlive the frames of both, and have the same room.
+  // thread's pool before it may die there; both pools outlive the frames of both, and have the same room.
   void let_go() { --in_use_; }
+  /// Does nothing to a frame of its own.
   void adopt(Frame& frame) {
+    if (frame.buffer_->pool == number_) return;
     frame.buffer_->pool = number_ & (kMostPools - 1);
     ++in_use_;
   }

@@ -289,8 +289,11 @@ TEST_CASE("where a run is stopped, all nodes have come equally far, and it can g
 class Listener : public Node {
  public:
   /// `shows`: the world may put arrivals into its queue itself.
-  Listener(size_t ports, bool shows, uint64_t& heard)
-      : arrivals_(ports, FabricTime::zero(), kHeaderBytes), shows_(shows), heard_(heard) {}
+  Listener(size_t ports, bool shows, FramePool& frames, uint64_t& heard)
+      : arrivals_(ports, FabricTime::zero(), kHeaderBytes),
+        shows_(shows),
+        frames_(frames),
+        heard_(heard) {}
   void receive(PortId port, Arrival&& arrival) override {
     arrivals_.push(port, std::move(arrival));
   }
@@ -298,12 +301,13 @@ class Listener : public Node {
   void apply(const ScheduledEffect&) override {}
   FabricTime next_event() const override { return arrivals_.next_time(); }
   void run_until(FabricTime committed, FrameSink&) override {
-    for (; arrivals_.next_time() <= committed; ++heard_) arrivals_.pop();
+    for (; arrivals_.next_time() <= committed; ++heard_) arrivals_.pop(frames_);
   }
 
  private:
   ArrivalQueue arrivals_;
   bool shows_;
+  FramePool& frames_;
   uint64_t& heard_;
 };
 
@@ -321,7 +325,7 @@ TEST_CASE("a node wakes when something arrives, whichever way it takes arrivals 
             if (site.role == NodeRole::kHost) {
               return std::make_unique<Chatter>(site.ports.size(), count);
             }
-            return std::make_unique<Listener>(site.ports.size(), shows, count);
+            return std::make_unique<Listener>(site.ports.size(), shows, environment.frames, count);
           },
           [&](NodeId) -> NodeObserver& { return silence; });
       world.run_until(FabricTime::from_us(5));

@@ -4,9 +4,12 @@
 
 using mrclab::Fifo;
 
-TEST_CASE("a queue goes round whatever room it has") {
+using Outside = Fifo<int>;
+using Inside = Fifo<int, 5, true>;
+
+TEST_CASE_TEMPLATE("a queue goes round whatever room it has", Queue, Outside, Inside) {
   for (size_t bound = 1; bound < 20; ++bound) {
-    Fifo<int> queue(bound);
+    Queue queue(bound);
     int in = 0, out = 0;
     while (queue.push(in)) ++in;
     CHECK(queue.size() == bound);
@@ -19,8 +22,9 @@ TEST_CASE("a queue goes round whatever room it has") {
   }
 }
 
-TEST_CASE("a queue keeps its order across growth and refuses what is over its bound") {
-  Fifo<int> queue(150);
+TEST_CASE_TEMPLATE("a queue keeps its order across growth and refuses what is over its bound",
+                   Queue, Outside, Inside) {
+  Queue queue(150);
   int in = 0, out = 0;
   for (int round = 0; round < 40; ++round) {
     for (int i = 0; i < 7 && queue.size() < queue.bound(); ++i) CHECK(queue.push(in++));

@@ -24,12 +24,18 @@ Arrival numbered_arrival(FabricTime at, uint64_t sequence) {
 
 /// A queue and, beside it, the keys that it should hand out, in their order.
 struct CheckedQueue {
+  FramePool frames;
   ArrivalQueue queue{64, kLatency, kHeaderBytes};
   std::vector<EventKey> waiting;
 
   void push(const EventKey& key) {
-    CHECK(queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence)) == key.at);
+    const FabricTime told = queue.push(PortId{key.port}, numbered_arrival(key.at, key.sequence));
     waiting.insert(std::upper_bound(waiting.begin(), waiting.end(), key), key);
+    const EventKey& first =
+        *std::find_if(waiting.begin(), waiting.end(),
+                      [&](const EventKey& each) { return each.port == key.port; });
+    // A world plans the node by what it is told.
+    if (first.sequence == key.sequence || told != FabricTime::never()) CHECK(told == first.at);
     CHECK(queue.next_time() == waiting.front().at);
     check_busy();
   }
@@ -46,7 +52,7 @@ struct CheckedQueue {
     const EventKey key = waiting.front();
     CHECK(queue.next_time() == key.at);
     CHECK(queue.next_port() == PortId{key.port});
-    CHECK(queue.pop().sequence == key.sequence);
+    CHECK(queue.pop(frames).sequence == key.sequence);
     waiting.erase(waiting.begin());
     CHECK(queue.empty() == waiting.empty());
     CHECK(queue.next_time() == (waiting.empty() ? FabricTime::never() : waiting.front().at));
@@ -98,14 +104,14 @@ TEST_CASE("an arrival comes out as it went in, with the low bits of its sequence
   queue.push(PortId{6}, numbered_arrival(FabricTime::from_ns(40), 1));
   CHECK(queue.next_time() == FabricTime::from_ns(9));
   CHECK(queue.next_port() == PortId{5});
-  const Arrival out = queue.pop();
+  const Arrival out = queue.pop(frames);
   CHECK(out.frame.size() == 77);
   CHECK(out.start == FabricTime::from_ns(1));
   CHECK(out.arrival == FabricTime::from_ns(2));
   CHECK(out.sequence == 0x1'FFFE);
   CHECK(out.lost == DropCause::kFrameCheck);
   CHECK(out.foreign);
-  const Arrival plain = queue.pop();
+  const Arrival plain = queue.pop(frames);
   CHECK(!plain.frame);
   CHECK(plain.lost == DropCause::kNone);
   CHECK(!plain.foreign);
@@ -113,6 +119,7 @@ TEST_CASE("an arrival comes out as it went in, with the low bits of its sequence
 
 TEST_CASE(
     "a frame that takes the longest way keeps its first instant, and longer ones stay within") {
+  FramePool frames;
   ArrivalQueue queue(1, kLatency, kHeaderBytes);
   const FabricTime longest = FabricTime::from_ps((int64_t{1} << 38) - 1);
   for (const FabricTime way : {FabricTime::zero(), longest, longest * 2}) {
@@ -120,7 +127,7 @@ TEST_CASE(
     arrival.start = FabricTime::from_ms(5);
     arrival.arrival = arrival.start + way;
     queue.push(PortId{0}, std::move(arrival));
-    const Arrival out = queue.pop();
+    const Arrival out = queue.pop(frames);
     CHECK(out.arrival == FabricTime::from_ms(5) + way);
     CHECK(out.start == out.arrival - std::min(way, longest));
   }
@@ -135,6 +142,7 @@ TEST_CASE("a queue without arrivals has no next time") {
 TEST_CASE(
     "what should have been taken in before the floor is taken in then, in the order of its "
     "sequence") {
+  FramePool frames;
   ArrivalQueue queue(2, kLatency, kHeaderBytes);
   queue.push(PortId{1}, numbered_arrival(FabricTime::from_ns(90), 1));
   queue.set_floor(FabricTime::from_ns(80));
@@ -147,7 +155,7 @@ TEST_CASE(
   std::vector<std::pair<FabricTime, uint64_t>> told;
   while (!queue.empty()) {
     const FabricTime at = queue.next_time();
-    told.emplace_back(at, queue.pop().sequence);
+    told.emplace_back(at, queue.pop(frames).sequence);
   }
   const auto ns = [](int64_t n) { return FabricTime::from_ns(n); };
   CHECK(told == std::vector<std::pair<FabricTime, uint64_t>>{
@@ -156,22 +164,23 @@ TEST_CASE(
 
 TEST_CASE(
     "arrivals of one port and instant come out by their sequence, whichever was pushed first") {
+  FramePool frames;
   ArrivalQueue queue(1, kLatency, kHeaderBytes);
   // Also where the bits that are kept begin anew between them.
   const uint64_t base = uint64_t{3} << 17;
   for (const uint64_t sequence : {base + 1, base - 1, base}) {
     queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
   }
-  for (const uint64_t low : {0x1'FFFF, 0, 1}) CHECK(queue.pop().sequence == low);
+  for (const uint64_t low : {0x1'FFFF, 0, 1}) CHECK(queue.pop(frames).sequence == low);
   for (const uint64_t sequence : {6, 5, 7}) {
     queue.push(PortId{0}, numbered_arrival(FabricTime::from_ns(50), sequence));
   }
-  for (const uint64_t sequence : {5, 6, 7}) CHECK(queue.pop().sequence == sequence);
+  for (const uint64_t sequence : {5, 6, 7}) CHECK(queue.pop(frames).sequence == sequence);
 }
 
 TEST_CASE(
     "frames that are cut through come out by when they are taken in, long and short, early and late") {
-  FramePool pool;
+  FramePool frames;
   ArrivalQueue queue(4, kLatency, kSwitchedBytes);
   const BitRate rate = BitRate::from_gbps(800);
   for (const uint32_t port : {0u, 1u}) queue.set_cut_through(PortId{port}, rate);  // not 2 and 3
@@ -180,7 +189,7 @@ TEST_CASE(
     const uint64_t random = mix64(i);
     const auto port = static_cast<uint32_t>(below(random, 4));
     Arrival arrival;
-    arrival.frame = pool.make(60);
+    arrival.frame = frames.make(60);
     arrival.frame.set_modelled_size({60 + below(mix64(random), 700)});
     arrival.arrival = FabricTime::from_ps(static_cast<int64_t>(below(mix64(random + 1), 100'000)));
     arrival.sequence = i;
@@ -190,14 +199,14 @@ TEST_CASE(
     const FabricTime at = arrival.arrival + kLatency -
                           (cut ? cut_through_lead(rate, kLatency, length) : FabricTime::zero());
     CHECK(at >= arrival.arrival);
-    CHECK(queue.push(PortId{port}, std::move(arrival)) == at);
+    queue.push(PortId{port}, std::move(arrival));
     waiting.push_back({at, EventClass::kArrival, port, i});
   }
   std::sort(waiting.begin(), waiting.end());
   for (const EventKey& key : waiting) {
     CHECK(queue.next_time() == key.at);
     CHECK(queue.next_port() == PortId{key.port});
-    CHECK(queue.pop().sequence == key.sequence);
+    CHECK(queue.pop(frames).sequence == key.sequence);
   }
   CHECK(queue.empty());
 }

@@ -184,6 +184,8 @@ TEST_CASE("a frame that goes to another thread's pool is counted and given back 
     CHECK(here.in_use() == 0);
     there.adopt(frame);
     CHECK(there.in_use() == 1);
+    there.adopt(frame);  // which is its own by now
+    CHECK(there.in_use() == 1);
     CHECK(frame.bytes()[2] == 3);
   }
   CHECK(there.in_use() == 0);
