@@ -4,11 +4,10 @@ namespace mrclab::endpoint {
 
 TopologyPaths::TopologyPaths(const Topology& topology, NodeId self)
     : topology_(topology),
-      self_(self),
       host_(topology.node(self).index),
       own_address_(host_address(topology, host_)) {
   for (const Port& port : topology.node(self).ports) {
-    macs_.push_back({port.mac, topology.port(port.peer).mac});
+    ports_.push_back({port.mac, topology.port(port.peer).mac, port.nic_usid});
   }
 }
 
@@ -20,10 +19,10 @@ std::optional<uint32_t> TopologyPaths::host_of(const Ipv6Address& address) const
 
 PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const {
   const Path path = path_of(ev).value_or(Path{});
-  const Macs& macs = macs_[path.plane];
+  const NicPort& port = ports_[path.plane];
   PathHeaders headers;
-  headers.source_mac = macs.source;
-  headers.destination_mac = macs.destination;
+  headers.source_mac = port.own;
+  headers.destination_mac = port.peer;
   if (!path.named()) {  // the hosts' own addresses lead there
     headers.encapsulation =
         path.chosen == Chosen::kByHashIpv4 ? Encapsulation::kIpv4 : Encapsulation::kIpv6;
@@ -35,8 +34,7 @@ PathHeaders TopologyPaths::headers(uint32_t destination, EntropyValue ev) const 
 }
 
 bool TopologyPaths::accepts(uint32_t port, const Ipv6Address& outer_destination) const {
-  return in_usid_block(outer_destination) &&
-         active_usid(outer_destination) == topology_.port({self_, PortId{port}}).nic_usid;
+  return in_usid_block(outer_destination) && active_usid(outer_destination) == ports_[port].usid;
 }
 
 }  // namespace mrclab::endpoint

@@ -68,15 +68,15 @@ class TopologyPaths : public PathMapper {
   }
 
  private:
-  struct Macs {
-    MacAddress source{}, destination{};
+  struct NicPort {
+    MacAddress own{}, peer{};
+    Usid usid{};  ///< behind which packets come in
   };
 
   const Topology& topology_;
-  NodeId self_;
   uint32_t host_;
   Ipv6Address own_address_;
-  std::vector<Macs> macs_;  // by port, as every packet needs them and the topology lies in no cache
+  std::vector<NicPort> ports_;  // as every packet needs them and the topology lies in no cache
 };
 
 }  // namespace mrclab::endpoint
