@@ -63,6 +63,11 @@ uint64_t ports_of(const FabricShape& shape) {
   return uint64_t{shape.planes} * 2 * (t0_links + shape.t2_link_count());
 }
 
+uint64_t switches_of(const FabricShape& shape) {
+  if (!shape.graph.empty()) return shape.graph.switches.size();
+  return uint64_t{shape.planes} * (shape.t0 + shape.t1 + shape.t2);
+}
+
 /// A fabric of the same kind for that sample. It has as many switch ports for each host.
 FabricShape smaller(const FabricShape& shape, size_t sample) {
   FabricShape small = shape;
@@ -239,7 +244,8 @@ RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double window
   cost.memory = plan.topology_bytes + plan.node_bytes * share;
   const double frames = plan.packets * sample.host_frames;
   // Each hop of a packet is a frame that starts: two at hosts, and two between switches for each tier above T0s.
-  const double at_once = static_cast<double>(SimWorld::Options{}.frames_at_once) * ranks;
+  const auto at_once =
+      static_cast<double>(SimWorld::frames_at_once(plan.nodes, ranks, kHeaderRoom));
   cost.windows = std::max(windows_by_lookahead, (three_tiers ? 3 : 2) * frames / at_once);
   // Hosts are split evenly and switches by plane, so a frame between host and switch stays with 1 / ranks.
   cost.sent = frames * sample.cross_shard_frame * (1 - share) * share / cost.windows;
@@ -256,6 +262,7 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   SimulationPlan plan;
   plan.hosts = shape.host_count();
   plan.ports = ports_of(shape);
+  plan.nodes = plan.hosts + switches_of(shape);
   if (plan.hosts < 2) throw InputError("--simulate: found one host: expected at least two");
   for (size_t number = 0; number < std::size(kSampleHosts); ++number) {
     const FabricShape small = smaller(shape, number);

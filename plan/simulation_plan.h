@@ -41,7 +41,7 @@ struct RankCost {
 };
 
 struct SimulationPlan {
-  uint64_t hosts = 0, ports = 0;
+  uint64_t hosts = 0, nodes = 0, ports = 0;
   /// Two or three, the smallest first; one if it is the fabric itself.
   std::vector<SimulationSample> samples;
   double packets = 0;  ///< delivered in a microsecond of fabric time

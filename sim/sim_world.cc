@@ -22,6 +22,12 @@ constexpr uint64_t kBytesAtOnce = uint64_t{256} << 20;
 
 }  // namespace
 
+uint64_t SimWorld::frames_at_once(uint64_t nodes, uint32_t ranks, const FrameRoom& room) {
+  constexpr uint64_t kAtLeast = 1u << 18, kOfNode = 64;
+  const uint64_t all = std::max(kAtLeast * ranks, kOfNode * nodes);
+  return ranks == 1 ? all : std::min(all, kBytesAtOnce / room.frame * ranks);
+}
+
 uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shards) {
   const NodeSite& site = topology.node(node);
   if (site.role == NodeRole::kHost) {
@@ -35,8 +41,10 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
     : world_{topology, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
       sides_(bipartition(topology)),
-      frames_at_once_(std::min(options.frames_at_once, kBytesAtOnce / options.room.frame) *
-                      (ranks_ != nullptr ? ranks_->count() : 1)) {
+      frames_at_once_(options.frames_at_once > 0
+                          ? options.frames_at_once
+                          : frames_at_once(topology.nodes.size(),
+                                           ranks_ != nullptr ? ranks_->count() : 1, options.room)) {
   const uint32_t threads = std::clamp(options.threads, 1u, kMaxThreads);
   const uint32_t all_shards = ranks_ != nullptr ? threads * ranks_->count() : threads;
   if (ranks_ != nullptr) first_shard_ = threads * ranks_->rank();

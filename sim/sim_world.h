@@ -40,13 +40,18 @@ class SimWorld {
     /// The processes that have a part of the nodes each, with so many threads each; null: this one has
     /// all. It outlives the world, which then holds the nodes of this rank only (is_here).
     RankLink* ranks = nullptr;
-    /// A window has at most about so many frames of each rank: a quarter of a second of a laptop
-    /// (our choice). Each node runs once in a window, so shorter ones find less of it in the caches.
-    uint64_t frames_at_once = 1u << 18;
+    /// A window has at most about so many frames, of all ranks together. 0: as many as frames_at_once() says.
+    uint64_t frames_at_once = 0;
   };
   using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;
   using ObserverOf = std::function<NodeObserver&(NodeId)>;
 
+  /// How many frames a window of so many nodes has at most, about: a quarter of a second of a laptop, or 64 of each node,
+  /// which are four seconds in a fabric of 131,072 hosts (our choice; between windows a run can be interrupted). Each node
+  /// runs once in a window, and loads then all that it keeps of its ports: in windows of two frames of each node that was
+  /// most of what such a fabric took (tests/bench/README.md). Ranks have less where one message between two of them could
+  /// not hold the frames of `room`.
+  static uint64_t frames_at_once(uint64_t nodes, uint32_t ranks, const FrameRoom& room);
   /// `topology` and the observers outlive the world. With several threads, nodes of different
   /// shards (shard_of) run at once, so their observers share nothing. `make_node` is called later as well, for nodes
   /// that wait, by the thread of their shard.

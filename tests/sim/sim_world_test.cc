@@ -234,6 +234,16 @@ class Chatter : public Node {
   FabricTime at_;
 };
 
+TEST_CASE(
+    "a window of many nodes has frames for each, one between ranks no more than a message holds") {
+  CHECK(SimWorld::frames_at_once(64, 1, kHeaderRoom) == 1u << 18);
+  CHECK(SimWorld::frames_at_once(64, 2, kHeaderRoom) == 2u << 18);
+  CHECK(SimWorld::frames_at_once(137'216, 1, kHeaderRoom) == 64 * 137'216);
+  const uint64_t two = SimWorld::frames_at_once(137'216, 2, kHeaderRoom);
+  CHECK(two < 64 * 137'216);
+  CHECK(two / 2 * kHeaderRoom.frame <= 256u << 20);
+}
+
 TEST_CASE("however much happens in one lookahead, whether to go on is asked in between") {
   const Topology topology = read_fabric_file(lab::find_fabric("octet"));
   Silence silence;
