@@ -30,7 +30,7 @@ json switch_row(const std::string& usid, std::string_view action, const std::str
 }
 
 std::string switch_port_name(const NodeSite& site, uint32_t port) {
-  return port < site.ports.size() ? site.ports[port].name : "";
+  return port < site.ports.size() ? site.ports[port].name() : "";
 }
 
 json rows_of_hosts(const NodeSite& site, const std::vector<HostRoute>& routes) {

@@ -139,7 +139,7 @@ class FareView {
     const auto parts = parts_of(node, share);
     for (size_t i = 0; i < list.size(); ++i) {
       const Port& port = topology_.port({node, list[i].port});
-      Json hop{{"port", port.name},
+      Json hop{{"port", port.name()},
                {"to", topology_.node(port.peer.node).name},
                {"weight", list[i].weight},
                {"share", parts[i].second}};

@@ -112,7 +112,7 @@ class Rows {
  private:
   End end_at(PortRef ref) const {
     const NodeSite& site = o_.node(ref.node);
-    return {{site.role, site.plane, site.index}, ref.port.value, o_.port(ref).name, site.name};
+    return {{site.role, site.plane, site.index}, ref.port.value, o_.port(ref).name(), site.name};
   }
   End nic(uint32_t host, uint32_t plane) const {
     return {{NodeRole::kHost, 0, host}, plane, fmt::format("p{}", plane)};

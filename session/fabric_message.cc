@@ -19,13 +19,13 @@ using nlohmann::json;
 json ports_json(const NodeSite& site, const FollowedPart& part) {
   if (part.look(site.id) == FollowedPart::Look::kAll) {
     json ports = json::array();
-    for (const Port& port : site.ports) ports.push_back(port.name);
+    for (const Port& port : site.ports) ports.push_back(port.name());
     return ports;
   }
   json ports = json::object();
   for (size_t i = 0; i < site.ports.size(); ++i) {
     if (part.number(site.ports[i].link) == FollowedPart::kOutside) continue;
-    ports[std::to_string(i)] = site.ports[i].name;
+    ports[std::to_string(i)] = site.ports[i].name();
   }
   return ports;
 }

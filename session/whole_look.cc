@@ -68,7 +68,7 @@ json switch_json(const Branch& branch, std::string_view name) {
   };
   std::vector<Row> rows;
   for (const Port& port : site.ports) {
-    const auto found = troubles.find(port.name);
+    const auto found = troubles.find(port.name());
     if (found != troubles.end()) rows.push_back({found->second, &port});
   }
   const auto worse = [](const Row& a, const Row& b) {
@@ -79,7 +79,7 @@ json switch_json(const Branch& branch, std::string_view name) {
   rows.resize(std::min(rows.size(), kWorstPorts));
   json worst = json::array();
   for (const Row& row : rows) {
-    worst.push_back({{"port", row.port->name},
+    worst.push_back({{"port", row.port->name()},
                      {"to", topology.port_name(row.port->peer)},
                      {"lost", row.trouble.lost},
                      {"trimmed", row.trouble.trimmed},

@@ -113,8 +113,8 @@ std::string ForwardingTable::difference() const {
       const std::optional<PortId> found = next_hop(usid);
       if (found == PortId{i} || wrong++ > 0) continue;
       first = usid_text(usid) + " leads " +
-              (found ? "to " + ports[found->value].name : std::string("nowhere")) + ", planned " +
-              ports[i].name;
+              (found ? "to " + ports[found->value].name() : std::string("nowhere")) + ", planned " +
+              ports[i].name();
     }
   }
   if (wrong == 0 && planned == routes_) return {};

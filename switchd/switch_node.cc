@@ -410,7 +410,7 @@ uint64_t SwitchNode::trimmed() const {
 NamedCounters SwitchNode::named_counters() const {
   std::vector<std::string> names;
   for (const Port& port : environment_.topology.node(environment_.self).ports) {
-    names.push_back(port.name);
+    names.push_back(port.name());
   }
   return named(counters(), names);
 }

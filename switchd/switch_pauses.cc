@@ -88,7 +88,7 @@ std::optional<NodePauses> SwitchNode::pauses() const {
   for (uint32_t i = 0; i < ports_.size(); ++i) {
     const TroubleCounters& counters = ports_[i].tally.seen_trouble();
     PortPauses& port = account.ports.emplace_back();
-    port.port = environment_.topology.port({environment_.self, PortId{i}}).name;
+    port.port = environment_.topology.port({environment_.self, PortId{i}}).name();
     port.priority = kLosslessPriority;
     port.xoff_sent = counters.xoff_sent;
     port.xon_sent = counters.xon_sent;

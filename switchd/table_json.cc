@@ -13,8 +13,8 @@ json reroute_json(const SwitchNode& node) {
   const NodeSite& site = node.topology().node(node.self());
   json dead = json::array(), lost = json::object();
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    if (reroute.is_dead(PortId{i})) dead.push_back(site.ports[i].name);
-    if (const uint32_t hosts = reroute.lost_behind(PortId{i})) lost[site.ports[i].name] = hosts;
+    if (reroute.is_dead(PortId{i})) dead.push_back(site.ports[i].name());
+    if (const uint32_t hosts = reroute.lost_behind(PortId{i})) lost[site.ports[i].name()] = hosts;
   }
   const RerouteCounters& counters = reroute.counters();
   return {{"scope", name_of(node.topology().routing.fare.fast_reroute)},

@@ -79,7 +79,7 @@ std::string CounterSeries::open_metrics() const {
     const std::string plane = std::to_string(port.plane);
     std::vector<MetricLabel> labels{{"node", topology_.node(line.port.node).name}};
     if (line.row->at != Counts::kHost) {
-      labels.insert(labels.end(), {{"port", port.name}, {"plane", plane}});
+      labels.insert(labels.end(), {{"port", port.name()}, {"plane", plane}});
     }
     for (size_t i = 0; i < steps_; ++i) {
       out.add(line.row->family, line.row->kind, line.row->help, labels, line.row->label,
@@ -96,7 +96,7 @@ std::string CounterSeries::csv() const {
     const std::string& node = topology_.node(line.port.node).name;
     const std::string where = line.row->at == Counts::kHost
                                   ? node + ",,"
-                                  : fmt::format("{},{},{}", node, port.name, port.plane);
+                                  : fmt::format("{},{},{}", node, port.name(), port.plane);
     for (size_t i = 0; i < steps_; ++i) {
       text += fmt::format("{},{},{},{}\n", (step_ * static_cast<int64_t>(i)).us(), where,
                           line.row->word, line.values[i]);

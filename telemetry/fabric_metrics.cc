@@ -91,13 +91,13 @@ class FabricText {
     const std::string plane = std::to_string(port.plane);
     const std::string peer = topology_.port_name(port.peer);
     out_.add_info("mrclab_port", "Each port and what is at the other end of its link.",
-                  {{"node", site.name}, {"port", port.name}, {"plane", plane}, {"peer", peer}});
+                  {{"node", site.name}, {"port", port.name()}, {"plane", plane}, {"peer", peer}});
     out_.add("mrclab_port_rate_bytes_per_second", MetricKind::kGauge, "What the link carries.",
-             {{"node", site.name}, {"port", port.name}, {"plane", plane}}, "",
+             {{"node", site.name}, {"port", port.name()}, {"plane", plane}}, "",
              bytes_per_second(port));
     if (const std::optional<bool> up = is_up(port)) {
       out_.add("mrclab_port_up", MetricKind::kGauge, "1 if the link has carrier, else 0.",
-               {{"node", site.name}, {"port", port.name}, {"plane", plane}}, "", *up ? 1 : 0);
+               {{"node", site.name}, {"port", port.name()}, {"plane", plane}}, "", *up ? 1 : 0);
     }
   }
 
@@ -117,8 +117,8 @@ class FabricText {
     }
     for (const Port& port : site.ports) {
       const std::string plane = std::to_string(port.plane);
-      add(row, {{"node", site.name}, {"port", port.name}, {"plane", plane}},
-          count_of(counted, fmt::format("{}.{}", port.name, row.word)));
+      add(row, {{"node", site.name}, {"port", port.name()}, {"plane", plane}},
+          count_of(counted, fmt::format("{}.{}", port.name(), row.word)));
     }
   }
   static std::string total_of(const CounterRow& row) { return fmt::format("total.{}", row.word); }
@@ -134,7 +134,7 @@ class FabricText {
       const Port& port = site.ports[i];
       const std::string plane = std::to_string(port.plane);
       const uint64_t count = count_of(counted, fmt::format("planes.{}.{}", i, row.word));
-      add(row, {{"node", site.name}, {"port", port.name}, {"plane", plane}}, count);
+      add(row, {{"node", site.name}, {"port", port.name()}, {"plane", plane}}, count);
       if (!row.node_exporter.empty()) of_collector(row, site, i, count);
     }
   }
@@ -182,7 +182,7 @@ class FabricText {
       const NodeSite& other = topology_.node(port.peer.node);
       const CountedNode* node = counted(other);
       if (other.role == NodeRole::kHost || node == nullptr) continue;
-      const std::string at = other.ports[port.peer.port.value].name;
+      const std::string at = other.ports[port.peer.port.value].name();
       collect("port_data_transmitted_bytes", MetricKind::kCounter,
               "Bytes that the switch at the other end got from this port, on the wire.", site, i,
               static_cast<double>(count_of(node->counts, at + ".rx_bytes")));

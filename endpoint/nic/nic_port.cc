@@ -49,7 +49,7 @@ FabricTime NicPort::start_pause(FabricTime now, FrameSink& out) {
 
 PortPauses NicPort::pauses(FabricTime now) const {
   PortPauses account;
-  account.port = environment_.topology.port({environment_.self, id_}).name;
+  account.port = environment_.topology.port({environment_.self, id_}).name();
   account.priority = kLosslessPriority;
   if (!pauses_) return account;
   account.xoff_sent = pauses_->xoff_sent;

@@ -23,7 +23,7 @@ bool knows_keys(const nlohmann::json& line) {
 
 std::string event_line(const Topology& topology, NodeId node, const EventRecord& record) {
   nlohmann::ordered_json line{{"t_ps", record.t.ps()}, {"node", topology.node(node).name}};
-  if (record.port) line["port"] = topology.port({node, *record.port}).name;
+  if (record.port) line["port"] = topology.port({node, *record.port}).name();
   line["kind"] = record.kind;
   if (record.qp) line["qp"] = record.qp->value;
   if (record.ev) line["ev"] = record.ev->value;

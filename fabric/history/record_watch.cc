@@ -66,7 +66,7 @@ RecordFilter record_filter_from(const json& value) {
 json describe_packet(const Topology& topology, NodeId node, const PacketRecord& record) {
   json line{{"t_ps", record.t.ps()},
             {"node", topology.node(node).name},
-            {"port", topology.port({node, record.port}).name},
+            {"port", topology.port({node, record.port}).name()},
             {"direction", record.direction == Direction::kIngress ? "in" : "out"},
             {"event", event_name(record)},
             {"packet", "other"}};
@@ -86,7 +86,7 @@ json describe_packet(const Topology& topology, NodeId node, const PacketRecord& 
 
 json describe_event(const Topology& topology, NodeId node, const EventRecord& record) {
   json line{{"t_ps", record.t.ps()}, {"node", topology.node(node).name}, {"kind", record.kind}};
-  if (record.port) line["port"] = topology.port({node, *record.port}).name;
+  if (record.port) line["port"] = topology.port({node, *record.port}).name();
   if (record.qp) line["qp"] = record.qp->value;
   if (record.ev) add_ev(line, *record.ev);
   if (record.psn) line["psn"] = record.psn->value();

@@ -173,7 +173,7 @@ Frame make_lldp(FramePool& pool, const Topology& topology, PortRef ref, uint16_t
   tlv.begin(kChassis, 1 + chassis.size());
   tlv.byte(kChassisMac);
   tlv.bytes(chassis.begin(), chassis.end());
-  const std::string_view name = std::string_view(port.name).substr(0, kLongestPort);
+  const std::string name = port.name().substr(0, kLongestPort);
   tlv.begin(kPort, 1 + name.size());
   tlv.byte(kPortInterfaceName);
   tlv.bytes(name.begin(), name.end());

@@ -255,7 +255,7 @@ std::string describe(const Topology& topology, const Effect& effect) {
           if constexpr (std::is_enum_v<std::decay_t<decltype(value)>>) {
             text += field.words[static_cast<size_t>(value)];
           } else if constexpr (std::is_same_v<std::decay_t<decltype(value)>, PortId>) {
-            text += topology.node(std::get<SwitchRoute>(effect).node).ports[value.value].name;
+            text += topology.node(std::get<SwitchRoute>(effect).node).ports[value.value].name();
           } else {
             text += value_for_people(value);
           }

@@ -105,16 +105,13 @@ Topology build_graph(const FabricShape& shape) {
         throw std::invalid_argument("more NIC ports on " + graph.switches[at].name +
                                     " than there are uSIDs for");
       }
-      const PortRef nic = build.add_port(NodeId{h}, p, "p" + std::to_string(p));
-      build.connect_host(nic, build.add_port(switches[at], p, "d" + std::to_string(downlink)),
-                         downlink);
+      const PortRef nic = build.add_port(NodeId{h}, p, 'p', p);
+      build.connect_host(nic, build.add_port(switches[at], p, 'd', downlink), downlink);
     }
   }
   for (const GraphShape::Link& link : graph.links) {
-    const PortRef up =
-        build.add_port(switches[link.lower], 0, "u" + std::to_string(ups[link.lower]++));
-    const PortRef down =
-        build.add_port(switches[link.upper], 0, "d" + std::to_string(downs[link.upper]++));
+    const PortRef up = build.add_port(switches[link.lower], 0, 'u', ups[link.lower]++);
+    const PortRef down = build.add_port(switches[link.upper], 0, 'd', downs[link.upper]++);
     build.connect(up, down, shape.fabric_rate);
   }
   build.add_optics();

@@ -33,18 +33,16 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
   const Topology& topology = build.topology();
   for (uint32_t h = 0; h < topology.host_count(); ++h) {
     const uint32_t downlink = topology.host_downlink(h);
-    const PortRef nic = build.add_port(topology.host(h), p, plane_name(p));
-    const PortRef down =
-        build.add_port(topology.t0(p, topology.host_row(h)), p, "d" + std::to_string(downlink));
+    const PortRef nic = build.add_port(topology.host(h), p, 'p', p);
+    const PortRef down = build.add_port(topology.t0(p, topology.host_row(h)), p, 'd', downlink);
     build.connect_host(nic, down, downlink);
   }
   const uint32_t pods = std::max(shape.pods, 1u), t0s = shape.t0 / pods, t1s = shape.t1 / pods;
   for (uint32_t leaf = 0; leaf < shape.t0; ++leaf) {
     const uint32_t pod = leaf / t0s;
     for (uint32_t u = 0; u < t1s; ++u) {
-      const PortRef up = build.add_port(topology.t0(p, leaf), p, "u" + std::to_string(u));
-      const PortRef down =
-          build.add_port(topology.t1(p, pod * t1s + u), p, "d" + std::to_string(leaf - pod * t0s));
+      const PortRef up = build.add_port(topology.t0(p, leaf), p, 'u', u);
+      const PortRef down = build.add_port(topology.t1(p, pod * t1s + u), p, 'd', leaf - pod * t0s);
       build.connect(up, down, shape.fabric_rate);
     }
   }
@@ -55,9 +53,8 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
     for (uint32_t u = 0; u < group; ++u) {
       const uint32_t above = mesh ? u : spine % t1s * group + u;
       const uint32_t down_number = mesh ? spine : spine / t1s;
-      const PortRef up = build.add_port(topology.t1(p, spine), p, "u" + std::to_string(u));
-      const PortRef down =
-          build.add_port(topology.t2(p, above), p, "d" + std::to_string(down_number));
+      const PortRef up = build.add_port(topology.t1(p, spine), p, 'u', u);
+      const PortRef down = build.add_port(topology.t2(p, above), p, 'd', down_number);
       build.connect(up, down, shape.fabric_rate);
     }
   }

@@ -52,7 +52,7 @@ std::vector<PortRef> Topology::line_card_of(PortRef ref) const {
 }
 
 std::string Topology::port_name(PortRef ref) const {
-  return node(ref.node).name + ":" + port(ref).name;
+  return node(ref.node).name + ":" + port(ref).name();
 }
 
 std::string Topology::link_name(LinkId id) const {
@@ -109,7 +109,7 @@ std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
   if (!owner) return std::nullopt;
   const auto& ports = node(*owner).ports;
   for (uint32_t i = 0; i < ports.size(); ++i) {
-    if (ports[i].name == wanted.substr(colon + 1)) return PortRef{*owner, PortId{i}};
+    if (ports[i].name() == wanted.substr(colon + 1)) return PortRef{*owner, PortId{i}};
   }
   return std::nullopt;
 }

@@ -44,8 +44,10 @@ enum class Decap : uint8_t { kNic, kLeaf };
 /// End.X of RFC 8986 §4.2 with NEXT-CSID).
 enum class Segments : uint8_t { kNode, kAdjacency };
 
+/// 44 bytes, because large fabrics have millions.
 struct Port {
-  std::string name;  ///< short name, also the interface name: "p2", "d4", "u0"
+  char kind = 'p';      ///< 'p': of a host, in a plane; 'd', 'u': down, up, of a switch
+  uint16_t number = 0;  ///< among those of its node and kind; of a host the plane's
   uint32_t plane = 0;
   LinkId link;
   WireId out;
@@ -55,7 +57,10 @@ struct Port {
   OpticId optic;     ///< invalid if the port shares no optic
   Usid nic_usid;     ///< ports of hosts only: what the switch at the other end calls the port,
   Usid kernel_usid;  ///< and the host's kernel behind it
+  /// Short, and also the name of the interface: "p2", "d4", "u0".
+  std::string name() const { return kind + std::to_string(number); }
 };
+static_assert(sizeof(Port) == 44);
 
 /// A place in the graph. The behaviour that lives there is a Node (fabric/node/node.h).
 struct NodeSite {

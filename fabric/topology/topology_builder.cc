@@ -189,14 +189,15 @@ NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, 
   return topology_.nodes.back().id;
 }
 
-PortRef TopologyBuilder::add_port(NodeId node, uint32_t plane, std::string name) {
+PortRef TopologyBuilder::add_port(NodeId node, uint32_t plane, char kind, uint32_t number) {
   NodeSite& site = topology_.nodes[node.value];
   const auto index = static_cast<uint32_t>(site.ports.size());
   Port port;
-  port.name = std::move(name);
+  port.kind = kind;
+  port.number = static_cast<uint16_t>(number);
   port.plane = plane;
   port.mac = port_mac(site.role, site.plane, site.index, index);
-  site.ports.push_back(std::move(port));
+  site.ports.push_back(port);
   return {node, PortId{index}};
 }
 

@@ -29,7 +29,7 @@ class TopologyBuilder {
   /// `plane_name` is what `forwarding:` may call the plane of a switch.
   NodeId add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
                   const std::string& plane_name, Usid usid, uint32_t pod = 0);
-  PortRef add_port(NodeId node, uint32_t plane, std::string name);
+  PortRef add_port(NodeId node, uint32_t plane, char kind, uint32_t number);
   /// `nic` is a port of a host, `down` the switch port that it hangs on, the `downlink`-th there.
   void connect_host(PortRef nic, PortRef down, uint32_t downlink);
   void connect(PortRef lower, PortRef upper, BitRate rate);

@@ -55,7 +55,7 @@ class EffectParts {
 /// A port's number as node_exporter has it, from 1 on, or our name.
 std::optional<PortId> port_named(const NodeSite& site, const std::string& word) {
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    if (site.ports[i].name == word) return PortId{i};
+    if (site.ports[i].name() == word) return PortId{i};
   }
   uint32_t number = 0;
   const auto read = std::from_chars(word.data(), word.data() + word.size(), number);

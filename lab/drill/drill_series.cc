@@ -75,7 +75,7 @@ class DrillWriter {
   }
   std::string of_port(PortRef port) const {
     const Port& site = topology_.port(port);
-    return fmt::format("{},port=\"{}\",plane=\"{}\"", of_node(port.node), site.name, site.plane);
+    return fmt::format("{},port=\"{}\",plane=\"{}\"", of_node(port.node), site.name(), site.plane);
   }
   std::string of_device(PortRef port) const {
     return fmt::format("{},device=\"mlx5_0\",port=\"{}\"", of_node(port.node), port.port.value + 1);

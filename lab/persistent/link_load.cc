@@ -88,7 +88,7 @@ DirectionLoad direction(const Topology& topology, const Wire& wire, uint32_t pla
 
 /// What the switch itself sends through a port.
 DirectionLoad sent_by(const Topology& topology, const Port& port, const CountedBetween& counted) {
-  const std::string& name = port.name;
+  const std::string& name = port.name();
   DirectionLoad load = direction(topology, topology.wire(port.out), port.plane,
                                  counted.count(name + ".tx_bytes"), counted.time());
   uint64_t queued = 0;
@@ -109,8 +109,8 @@ DirectionLoad sent_by(const Topology& topology, const Port& port, const CountedB
 DirectionLoad received_by(const Topology& topology, const Port& port,
                           const CountedBetween& counted) {
   DirectionLoad load = direction(topology, topology.wire(port.in), port.plane,
-                                 counted.count(port.name + ".rx_bytes"), counted.time());
-  load.lost = counted.count(port.name + ".arrivals_lost");
+                                 counted.count(port.name() + ".rx_bytes"), counted.time());
+  load.lost = counted.count(port.name() + ".arrivals_lost");
   return load;
 }
 

@@ -63,7 +63,7 @@ void write_port(const Topology& topology, uint32_t host, const fs::path& port) {
     const std::string number = std::to_string(i);
     write_line(port / "gids" / number, gid_text(host_address(topology, host)));
     write_line(port / "gid_attrs" / "types" / number, "RoCE v2");
-    write_line(port / "gid_attrs" / "ndevs" / number, site.ports.front().name);
+    write_line(port / "gid_attrs" / "ndevs" / number, site.ports.front().name());
   }
 }
 

@@ -278,7 +278,7 @@ class LiveFabric::Impl {
     netio::Route route = wanted;
     std::erase_if(route.ways, [&](const netio::RouteWay& way) {
       return std::any_of(site.ports.begin(), site.ports.end(), [&](const Port& port) {
-        return port.name == way.dev && !link_up_[port.link.value];
+        return port.name() == way.dev && !link_up_[port.link.value];
       });
     });
     if (route.ways.empty()) {

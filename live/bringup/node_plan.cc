@@ -41,7 +41,7 @@ Route blackhole_block() {
 Route route_via_peer(const Port& port, const Ipv6Prefix& destination) {
   Route route;
   route.destination = destination;
-  route.dev = port.name;
+  route.dev = port.name();
   route.via = other_end();
   return route;
 }
@@ -135,7 +135,7 @@ NodePlan plan_host(const Topology& topology, const NodeSite& site) {
         routes.back().table = table;
       }
     }
-    routes.push_back(route_with(port.name, usid_prefix(port.kernel_usid), netio::EndDt6{}));
+    routes.push_back(route_with(port.name(), usid_prefix(port.kernel_usid), netio::EndDt6{}));
     // Outside of planes ports may share a switch or the host's uSID. Each port has routes of its
     // own metric, which replace no other port's and stay when that port goes down.
     for (Route& route : routes) route.metric = kFirstMetric + p;
@@ -190,7 +190,7 @@ void plan_learning(const Topology& topology, const NodeSite& site, NodePlan& pla
                                {speaker_link_local(topology, self), 64}};
     plan.ports[p].neighbours = {link_address(topology, port.peer),
                                 speaker_link_local(topology, port.peer)};
-    upwards.ways.push_back({port.name, other_end()});
+    upwards.ways.push_back({port.name(), other_end()});
   }
   // ExaBGP installs no routes: traffic without a route goes up, by any link.
   if (site.speaker == SpeakerProgram::kExabgp) plan.fixed_routes.push_back(upwards);
@@ -225,7 +225,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
 
 std::string device_of(const Topology& topology, PortRef ref) {
   const NodeSite& site = topology.node(ref.node);
-  const std::string& port = topology.port(ref).name;
+  const std::string& port = topology.port(ref).name();
   if (!shares_namespace(site)) return port;
   std::string name = site.name + port;  // 15 characters at most: "p15.t0-255" and "d255"
   std::erase(name, '.');
@@ -265,7 +265,7 @@ Route ordinary_route(const Topology& topology, uint32_t from, uint32_t to,
 netio::Route switch_route(const Topology& topology, NodeId node, Usid usid, PortId port) {
   const Port& out = topology.port({node, port});
   if (!port_of_adjacency(topology, node, usid)) return route_via_peer(out, usid_prefix(usid));
-  return route_with(out.name, usid_prefix(usid),
+  return route_with(out.name(), usid_prefix(usid),
                     netio::EndXNextCsid{next_hop_over(port), kUsidBlockBits, kUsidBits});
 }
 

@@ -165,8 +165,8 @@ std::vector<std::string> BpfSwitches::rules_of(NodeId node) const {
 nlohmann::json rows_of_bpf(const NodeSite& site, const std::string& lab) {
   const auto ns = netio::NetworkNamespace::open(namespace_name(lab, site.name));
   const std::optional<netio::BpfMap> routes = ns.run_in([&]() -> std::optional<netio::BpfMap> {
-    return netio::attached_map(static_cast<int>(::if_nametoindex(site.ports.front().name.c_str())),
-                               kRoutes);
+    return netio::attached_map(
+        static_cast<int>(::if_nametoindex(site.ports.front().name().c_str())), kRoutes);
   });
   if (!routes) {
     throw netio::SystemError("reading the routes of " + site.name, ENOENT,

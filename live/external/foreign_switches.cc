@@ -314,7 +314,7 @@ void ForeignSwitches::set_route(NodeId node, Usid usid, const SwitchRoute* wante
   }
   note(event_kind::kKernelRoute,
        fmt::format("{}: {:04x} {}", site.name, usid.value,
-                   port ? "via " + site.ports[port->value].name : std::string("deleted")));
+                   port ? "via " + site.ports[port->value].name() : std::string("deleted")));
 }
 
 bool ForeignSwitches::has_link_down(NodeId node) const {

@@ -38,7 +38,7 @@ json describe_node(const Topology& topology, std::string_view lab, const NodeSit
   }
   if (site.role != NodeRole::kHost) node["forwarding"] = name_of(site.forwarding);
   for (const Port& port : site.ports) {
-    node["ports"].push_back({{"name", port.name},
+    node["ports"].push_back({{"name", port.name()},
                              {"mac", to_string(port.mac)},
                              {"peer", topology.port_name(port.peer)}});
   }

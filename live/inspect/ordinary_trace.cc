@@ -50,8 +50,8 @@ class OrdinaryWays {
     return paths;
   }
 
-  const std::string& port(Path path) const {
-    return topology_.port({topology_.host(from_), PortId{path.plane}}).name;
+  std::string port(Path path) const {
+    return topology_.port({topology_.host(from_), PortId{path.plane}}).name();
   }
 
  private:

@@ -57,7 +57,7 @@ SpeakerPlan exported_speaker(const ExportedFabric& fabric, NodeId node) {
   const std::vector<Port>& ports = fabric.topology().node(node).ports;
   for (BgpDaemonSetup::Origin& origin : plan.origins) {
     for (uint32_t i = 0; i < ports.size(); ++i) {
-      if (ports[i].name != origin.device) continue;
+      if (ports[i].name() != origin.device) continue;
       origin.device = fabric.interface({node, PortId{i}});
       origin.via = fabric.next_hop({node, PortId{i}});
       break;

@@ -118,7 +118,7 @@ std::string sonic_file(const ExportedFabric& fabric, NodeId node) {
     config["DEVICE_NEIGHBOR"][name] = {
         {"name", fabric.name(peer.node)},
         {"port",
-         fabric.is_host(peer.node) ? topology.port(peer).name : sonic_port(peer.port.value)}};
+         fabric.is_host(peer.node) ? topology.port(peer).name() : sonic_port(peer.port.value)}};
     const NodeRole role = topology.node(peer.node).role;
     config["DEVICE_NEIGHBOR_METADATA"][fabric.name(peer.node)] = {
         {"type", role == NodeRole::kHost ? "Server"
@@ -145,7 +145,7 @@ std::string frr_file(const ExportedFabric& fabric, NodeId node) {
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
     const PortRef port{node, PortId{i}}, peer = topology.port(port).peer;
     text += fmt::format("interface {}\n description {}:{}\n ipv6 address {}\nexit\n!\n",
-                        fabric.interface(port), fabric.name(peer.node), topology.port(peer).name,
+                        fabric.interface(port), fabric.name(peer.node), topology.port(peer).name(),
                         netio::prefix_text(port_prefix(fabric, port)));
   }
   text += "segment-routing\n srv6\n  locators\n   locator mrclab\n    prefix " + own +

@@ -59,7 +59,7 @@ void DaemonNodes::find_interfaces(PacketSocket::Carriers carriers) {
   for (const NodeId node : nodes_at_wires()) {
     std::vector<PromiscuousPorts::Watched> ports;
     for (const Port& port : topology_.node(node).ports) {
-      ports.push_back({port.name, port.in, port.out});
+      ports.push_back({port.name(), port.in, port.out});
     }
     promiscuous_->watch_namespace(NetworkNamespace::open(namespace_of(node)), std::move(ports));
   }

@@ -58,7 +58,7 @@ void Driver::add_node(NodeId id, Node& node, PacketSocket& socket) {
   hosted_index_[id.value] = static_cast<uint32_t>(nodes_.size());
   const NodeSite& site = topology_.node(id);
   for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    const uint32_t ifindex = socket.ifindex_of(site.ports[i].name);
+    const uint32_t ifindex = socket.ifindex_of(site.ports[i].name());
     hosted.ifindex_of_port.push_back(ifindex);
     if (hosted.port_of_ifindex.size() <= ifindex) {
       hosted.port_of_ifindex.resize(ifindex + 1);

@@ -173,7 +173,7 @@ void NodeSpeaker::report_changes(FabricTime now) {
     std::sort(hosts.begin(), hosts.end());
     std::string detail = hosts_text(hosts) + (hops.empty() ? ": no route" : " by");
     for (const WeightedHop& hop : hops) {
-      detail += " " + environment_.topology.port({environment_.self, hop.port}).name + "*" +
+      detail += " " + environment_.topology.port({environment_.self, hop.port}).name() + "*" +
                 std::to_string(hop.weight);
     }
     environment_.observer.event({now, event_kind::kFib, {}, {}, {}, {}, {}, std::move(detail)});

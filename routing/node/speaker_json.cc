@@ -16,7 +16,7 @@ struct Place {
 };
 
 std::string port_name(const Place& node, PortId port) {
-  return node.topology.port({node.self, port}).name;
+  return node.topology.port({node.self, port}).name();
 }
 
 json mbps_of(std::optional<BitRate> rate) {

@@ -30,7 +30,7 @@ std::string peer_name(const Topology& topology, std::span<const PeerOf> peers,
 std::string port_text(const Topology& topology, const SeenEvent& event, const std::string& peer) {
   const NodeSite& site = topology.node(event.node);
   const bool named = event.port && event.port->value < site.ports.size();
-  const std::string port = "port " + (named ? site.ports[event.port->value].name : "?");
+  const std::string port = "port " + (named ? site.ports[event.port->value].name() : "?");
   const std::string state = event.cause == "port_up" ? " is up again" : " is down";
   if (event.detail != "remote" || peer.empty()) return "its own " + port + state;
   return port + " of " + peer + state + ", as " + peer + " reported";

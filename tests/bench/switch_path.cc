@@ -128,11 +128,11 @@ json describe_path(const lab::LiveFabric& fabric, Ipv6Address carrier) {
     shift_carrier(carrier);
     const PortId out = *switchd::ForwardingTable(topology, at).next_hop(active_usid(carrier));
     json names = json::array();
-    for (const Port& port : topology.node(at).ports) names.push_back(port.name);
+    for (const Port& port : topology.node(at).ports) names.push_back(port.name());
     switches.push_back({{"namespace", fabric.namespace_name(at)},
                         {"interfaces", names},
                         {"match", to_string(match) + "/64"},
-                        {"out", topology.port({at, out}).name}});
+                        {"out", topology.port({at, out}).name()}});
     at = topology.port({at, out}).peer.node;
   }
   return switches;
@@ -213,7 +213,7 @@ struct RunningSwitch {
     if (site.role == NodeRole::kHost) continue;
     netio::WallDriver::Config config;
     config.self = site.id;
-    for (const Port& port : site.ports) config.interfaces.push_back(port.name);
+    for (const Port& port : site.ports) config.interfaces.push_back(port.name());
     const NodeEnvironment environment{fabric.topology(), site.id, 1, frames, silence};
     switches.push_back(
         {std::make_unique<switchd::SwitchNode>(environment),

@@ -45,7 +45,7 @@ TEST_SUITE("root: bring-up") {
     for (const Link& link : topology.links) {
       const auto end = [&](PortRef ref) {
         const Port& port = topology.port(ref);
-        return VethEnd{&spaces[ref.node.value], port.name, port.mac, topology.port_name(ref)};
+        return VethEnd{&spaces[ref.node.value], port.name(), port.mac, topology.port_name(ref)};
       };
       pairs.push_back({end(link.a), end(link.b)});
     }
@@ -55,13 +55,13 @@ TEST_SUITE("root: bring-up") {
     std::deque<NamespaceNetlink> netlinks;
     for (const NodeSite& node : topology.nodes) {
       netlinks.emplace_back(spaces[node.id.value]);
-      for (const Port& port : node.ports) netlinks.back().queue_up(port.name);
+      for (const Port& port : node.ports) netlinks.back().queue_up(port.name());
       netlinks.back().flush();
     }
     const double up_ms = watch.lap_ms();
     for (const NodeSite& node : topology.nodes) {
       std::vector<std::string> names;
-      for (const Port& port : node.ports) names.push_back(port.name);
+      for (const Port& port : node.ports) names.push_back(port.name());
       if (node.role == NodeRole::kHost) disable_offloads(spaces[node.id.value], names);
     }
     const double offload_ms = watch.lap_ms();

@@ -158,7 +158,7 @@ TEST_CASE("the address plan of a switch names the ports and neighbours that its 
         const auto port = table.next_hop(active_usid(rows[i].prefix));
         REQUIRE(port);
         const Port& real = site.ports[port->value];
-        CHECK(rows[i].port == real.name);
+        CHECK(rows[i].port == real.name());
         CHECK(rows[i].to == t.port_name(real.peer));
         CHECK(rows[i].mac == real.mac);
         CHECK(rows[i].peer_mac == t.port(real.peer).mac);

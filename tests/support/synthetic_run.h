@@ -24,7 +24,7 @@ class SyntheticRun {
     for (const NodeSite& site : topology.nodes) {
       drops_.push_back(writer_.interface(site.name + ":drop"));
       for (const Port& port : site.ports) {
-        ports_[site.name + ":" + port.name] = writer_.interface(site.name + ":" + port.name);
+        ports_[site.name + ":" + port.name()] = writer_.interface(site.name + ":" + port.name());
       }
     }
   }

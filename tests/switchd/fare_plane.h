@@ -25,7 +25,7 @@ inline std::string hops(const WiredPlane& plane, const SwitchNode& node, NodeId 
                         uint32_t host) {
   std::string text;
   for (const routing::WeightedHop& hop : node.table().fare()->hops_to(host)) {
-    text += (text.empty() ? "" : " ") + plane.topology.port({self, hop.port}).name + "*" +
+    text += (text.empty() ? "" : " ") + plane.topology.port({self, hop.port}).name() + "*" +
             std::to_string(hop.weight);
   }
   return text;

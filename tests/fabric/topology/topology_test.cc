@@ -48,9 +48,9 @@ TEST_CASE("uplink u of every T0 goes to T1 u of its plane") {
       REQUIRE(site.ports.size() == 4 + 4);
       for (uint32_t u = 0; u < 4; ++u) {
         const Port& port = site.ports[4 + u];
-        CHECK(port.name == "u" + std::to_string(u));
+        CHECK(port.name() == "u" + std::to_string(u));
         CHECK(port.peer.node == t.t1(p, u));
-        CHECK(t.port(port.peer).name == "d" + std::to_string(leaf));
+        CHECK(t.port(port.peer).name() == "d" + std::to_string(leaf));
       }
     }
   }

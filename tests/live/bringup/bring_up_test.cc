@@ -74,7 +74,7 @@ TEST_CASE("a fabric comes up with its names, addresses and links, and goes witho
     for (const NodeSite& site : topology.nodes) {
       netio::NamespaceNetlink node(fabric.network_namespace(site.id));
       for (const Port& port : site.ports) {
-        const netio::LinkState state = node.link(port.name);
+        const netio::LinkState state = node.link(port.name());
         CHECK(state.mac == port.mac);
         CHECK(state.carrier);
         CHECK(state.mtu == port_mtu());
@@ -112,7 +112,7 @@ TEST_CASE("namespaces come alone where the rest is to follow, and go alone where
   const auto before = kernel_snapshot();
   const Topology topology = pair_fabric();
   const NodeId host = topology.host(0);
-  const std::string& port = topology.node(host).ports[0].name;
+  const std::string& port = topology.node(host).ports[0].name();
   for (const bool connected : {false, true}) {
     LiveFabric fabric(LiveFabric::NamespacesAlone{}, topology, "parts");
     CHECK(fabric.netlink(host).links().size() == 1);  // lo

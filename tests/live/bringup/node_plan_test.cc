@@ -176,7 +176,7 @@ TEST_CASE("every port knows the MAC address of its other end") {
     const NodePlan plan = plan_node(topology, site.id);
     REQUIRE(plan.ports.size() == site.ports.size());
     for (uint32_t p = 0; p < site.ports.size(); ++p) {
-      CHECK(plan.ports[p].interface == site.ports[p].name);
+      CHECK(plan.ports[p].interface == site.ports[p].name());
       CHECK(plan.ports[p].peer_mac == topology.port(site.ports[p].peer).mac);
     }
   }

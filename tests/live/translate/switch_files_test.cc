@@ -104,7 +104,7 @@ TEST_CASE("every planned link is in DEVICE_NEIGHBOR once at each end, also of a 
       const bool host = topology.node(peer.node).role == NodeRole::kHost;
       CHECK(entry.at("name") == dashed(topology.node(peer.node).name));
       CHECK(entry.at("port") ==
-            (host ? topology.port(peer).name : "Ethernet" + std::to_string(4 * peer.port.value)));
+            (host ? topology.port(peer).name() : "Ethernet" + std::to_string(4 * peer.port.value)));
     }
   }
 }
