@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +33,7 @@
 #include "netio/system/child_process.h"
 #include "netio/system/forked_process.h"
 #include "netio/system/system_error.h"
+#include "netio/system/tsc_fault.h"
 #include "switchd/bpf/usid_switch_object.h"
 
 namespace mrclab::lab {
@@ -158,12 +158,7 @@ void try_device_files() {
 
 /// What makes a program's reads of the processor's clock the fabric's.
 void try_held_clock() {
-#ifdef PR_SET_TSC
-  check_system_call("have reads of the TSC trapped", ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
-  ::prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
-#else
-  throw netio::SystemError("have reads of the TSC trapped", ENOSYS);
-#endif
+  if (!netio::tsc_reads_fault()) throw netio::SystemError("have reads of the TSC trapped", ENOSYS);
 }
 
 Diagnosis prom_tool() {
