@@ -40,7 +40,8 @@ class SimWorld {
     /// The processes that have a part of the nodes each, with so many threads each; null: this one has
     /// all. It outlives the world, which then holds the nodes of this rank only (is_here).
     RankLink* ranks = nullptr;
-    /// A window has at most about so many frames, of all ranks together. 0: as many as frames_at_once() says.
+    /// In one window the nodes of all ranks together start about so many frames at most. 0: the world takes
+    /// frames_at_once() of its nodes.
     uint64_t frames_at_once = 0;
   };
   using MakeNode = std::function<std::unique_ptr<Node>(const NodeEnvironment&)>;

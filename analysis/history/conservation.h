@@ -24,6 +24,7 @@
 
 #include "analysis/history/name_table.h"
 #include "fabric/base/byte_order.h"
+#include "fabric/base/cache_line.h"
 #include "fabric/node/effect.h"
 #include "fabric/node/node.h"
 #include "fabric/packet/headers.h"
@@ -92,7 +93,8 @@ class Conservation {
  private:
   struct PortCount {
     uint64_t sent = 0, arrived = 0;
-    /// Of those, and of those that were lost, the ones so late that they need not be accounted for: few, at the end.
+    /// Frames that the port sent after sent_due_until, and frames that arrived or were lost on the wire after the node's
+    /// ended_due_until: wire() leaves both out of what is due. They are the few of a run's last microseconds.
     uint32_t sent_late = 0, ended_late = 0;
     uint64_t lost : 62 = 0;
     uint64_t delays : 1 = 0;    // the wire out of this port, at some time

@@ -76,7 +76,8 @@ class TopologyPaths : public PathMapper {
   const Topology& topology_;
   uint32_t host_;
   Ipv6Address own_address_;
-  std::vector<NicPort> ports_;  // as every packet needs them and the topology lies in no cache
+  // By port. TopologyPaths copies them, as every packet needs them and the topology lies in no cache.
+  std::vector<NicPort> ports_;
 };
 
 }  // namespace mrclab::endpoint

@@ -183,7 +183,7 @@ class ArrivalQueue {
     if (line.cut_through.bps == 0 || lost != DropCause::kNone || !frame) return {};
     return cut_through_lead(line.cut_through, latency, frame.wire_length());
   }
-  /// Of a port at which nothing comes in yet.
+  /// Puts an arrival into the empty line of a port, which competes with the other ports from then on.
   [[gnu::noinline]] FabricTime push_first(uint32_t port, FabricTime due, Arrival&& arrival) {
     Line& line = lines_[port];
     line.newest = std::max(due, floor_);

@@ -153,7 +153,7 @@ class Frame {
 class FramePool {
  public:
   static constexpr size_t kLimit = 1u << 18;
-  /// Of one process at a time, since a buffer has the number of its pool in 13 bits.
+  /// A process has at most so many pools at a time, since a buffer keeps the number of its pool in 13 bits.
   static constexpr size_t kMostPools = 1u << 13;
   /// A frame has less than 32 KiB. Throws std::length_error when there are kMostPools.
   explicit FramePool(size_t limit = kLimit, FrameRoom room = {});

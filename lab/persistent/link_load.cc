@@ -88,7 +88,7 @@ DirectionLoad direction(const Topology& topology, const Wire& wire, uint32_t pla
 
 /// What the switch itself sends through a port.
 DirectionLoad sent_by(const Topology& topology, const Port& port, const CountedBetween& counted) {
-  const std::string& name = port.name();
+  const std::string name = port.name();
   DirectionLoad load = direction(topology, topology.wire(port.out), port.plane,
                                  counted.count(name + ".tx_bytes"), counted.time());
   uint64_t queued = 0;

@@ -225,7 +225,7 @@ NodePlan plan_kernel_switch(const Topology& topology, const NodeSite& site) {
 
 std::string device_of(const Topology& topology, PortRef ref) {
   const NodeSite& site = topology.node(ref.node);
-  const std::string& port = topology.port(ref).name();
+  const std::string port = topology.port(ref).name();
   if (!shares_namespace(site)) return port;
   std::string name = site.name + port;  // 15 characters at most: "p15.t0-255" and "d255"
   std::erase(name, '.');

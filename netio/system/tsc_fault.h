@@ -1,5 +1,6 @@
 #pragma once
-// Whether this machine lets a program's reads of the processor's clock be answered by somebody else.
+// Whether the processor traps a program's reads of its clock (RDTSC), so that mrclab can answer a held program's with
+// fabric time (verbs/held).
 
 namespace mrclab::netio {
 

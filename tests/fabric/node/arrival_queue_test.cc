@@ -34,7 +34,7 @@ struct CheckedQueue {
     const EventKey& first =
         *std::find_if(waiting.begin(), waiting.end(),
                       [&](const EventKey& each) { return each.port == key.port; });
-    // A world plans the node by what it is told.
+    // SimShard plans the node's next turn by the instant that push() returns.
     if (first.sequence == key.sequence || told != FabricTime::never()) CHECK(told == first.at);
     CHECK(queue.next_time() == waiting.front().at);
     check_busy();

@@ -112,7 +112,7 @@ TEST_CASE("namespaces come alone where the rest is to follow, and go alone where
   const auto before = kernel_snapshot();
   const Topology topology = pair_fabric();
   const NodeId host = topology.host(0);
-  const std::string& port = topology.node(host).ports[0].name();
+  const std::string port = topology.node(host).ports[0].name();
   for (const bool connected : {false, true}) {
     LiveFabric fabric(LiveFabric::NamespacesAlone{}, topology, "parts");
     CHECK(fabric.netlink(host).links().size() == 1);  // lo
