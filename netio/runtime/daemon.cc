@@ -278,12 +278,7 @@ class Daemon {
     const DaemonNodes::Progress progress = nodes_.progress();
     ProcessSlot& slot = gate_.slot(config_.process);
     if (config_.followed) {
-      outputs_.flush();
-      const FabricTime cut = outputs_.records_cut();
-      const FabricTime before_cut = cut == FabricTime::never() ? cut : cut - FabricTime::from_ps(1);
-      slot.records_cut_ps.store(cut.ps(), std::memory_order_relaxed);
-      slot.recorded_ps.store(std::min(driver_.committed(), before_cut).ps(),
-                             std::memory_order_release);
+      outputs_.publish_records(driver_.committed(), slot);
     } else {
       outputs_.hand_on_events();
     }

@@ -43,9 +43,19 @@ std::unique_ptr<RunRecorder> DaemonOutputs::make_recorder(const NodeSite& site) 
                                        records_.get());
 }
 
-void DaemonOutputs::flush() {
+void DaemonOutputs::publish_records(FabricTime committed, ProcessSlot& slot) {
   if (events_) events_->flush();
   if (records_) records_->flush();
+  FabricTime cut = records_ ? records_->complete() : FabricTime::never();
+  if (cut != FabricTime::never()) {
+    // A node writes a packet's arrival when it takes it in, one latency after it, by which time a later instant may be
+    // published. Readers do without that last latency (Recording::complete), so that instant stands.
+    cut = std::max(cut, published_ + FabricTime::from_ps(1));
+    committed = std::min(committed, cut - FabricTime::from_ps(1));
+  }
+  published_ = committed;
+  slot.records_cut_ps.store(cut.ps(), std::memory_order_relaxed);
+  slot.recorded_ps.store(published_.ps(), std::memory_order_release);
 }
 
 void DaemonOutputs::hand_on_events() {
@@ -69,10 +79,6 @@ void DaemonOutputs::write_report(const ProcessReport& report) const {
 
 uint64_t DaemonOutputs::record_bytes_left() const {
   return records_ ? records_->bytes_left() : record_bytes_;
-}
-
-FabricTime DaemonOutputs::records_cut() const {
-  return records_ ? records_->complete() : FabricTime::never();
 }
 
 void DaemonOutputs::count_in(ProcessReport& report) const {

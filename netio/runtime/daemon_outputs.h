@@ -12,6 +12,7 @@
 #include "netio/record/process_report.h"
 #include "netio/record/run_recorder.h"
 #include "netio/runtime/daemon_config.h"
+#include "netio/runtime/gate.h"
 
 namespace mrclab::netio {
 
@@ -25,8 +26,9 @@ class DaemonOutputs {
 
   /// A recorder for a node of this process. The outputs outlive it.
   std::unique_ptr<RunRecorder> make_recorder(const NodeSite& site);
-  /// What was recorded so far can be read in the files. Throws SystemError (disk full).
-  void flush();
+  /// Writes what was recorded, and then says in `slot` until when the files are whole: to `committed`, or to before the first
+  /// record that found no room. Throws SystemError (disk full).
+  void publish_records(FabricTime committed, ProcessSlot& slot);
   /// Hands the events so far to the kernel, every kHandOnEvery of the machine's clock, so that `jq` can follow them.
   void hand_on_events();
   static constexpr std::chrono::milliseconds kHandOnEvery{100};
@@ -37,8 +39,6 @@ class DaemonOutputs {
 
   /// What packet records may still take: the lives of a process share its bound.
   uint64_t record_bytes_left() const;
-  /// The earliest packet record that found no room; never(): all did.
-  FabricTime records_cut() const;
   /// Adds to the report how much was written, and how much found no room.
   void count_in(ProcessReport& report) const;
 
@@ -47,6 +47,7 @@ class DaemonOutputs {
   std::string file_name(const char* extension) const;
 
   std::chrono::steady_clock::time_point handed_on_;
+  FabricTime published_ = kBeforeTime;  ///< ProcessSlot::recorded_ps
   const DaemonConfig& config_;
   const Topology& topology_;
   uint64_t record_bytes_;  ///< granted at the start

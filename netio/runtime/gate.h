@@ -91,8 +91,8 @@ struct alignas(64) ProcessSlot {
   std::atomic<uint64_t> schedule{0};  ///< GatePage::schedule as last read; after next_event_ps
   /// What happened up to here is in the files (DaemonConfig::followed).
   std::atomic<int64_t> recorded_ps{0};
-  /// The earliest packet record that found no room in them, so that recorded_ps stays before it; never(): all did.
-  /// Stored before recorded_ps.
+  /// From here on packet records found no room in them, so that recorded_ps stays before it; never(): all did. Stored before
+  /// recorded_ps.
   std::atomic<int64_t> records_cut_ps{INT64_MAX};
   alignas(64) std::array<std::atomic<uint64_t>, kProgressCounters> progress;
 };

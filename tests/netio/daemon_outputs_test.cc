@@ -68,6 +68,32 @@ TEST_CASE("a successor's files come after its predecessor's, and it goes on with
   CHECK(second.record_bytes_left() > left / 2);
 }
 
+TEST_CASE("what was published as recorded stays so when an earlier packet finds no room later") {
+  OutputRun run;
+  run.config.capture = CaptureMode::kNone;
+  const uint64_t two_records = kHistoryHeaderBytes + 2 * kCompactRecordBytes;
+  DaemonOutputs outputs(run.config, run.topology, two_records);
+  const auto recorder = outputs.make_recorder(run.topology.nodes[0]);
+  const Frame nothing;
+  const auto packet_at = [&](int64_t ns) {
+    recorder->packet({.t = FabricTime::from_ns(ns), .port = PortId{0}, .frame = nothing});
+  };
+  ProcessSlot slot;
+  const auto published = [&](int64_t committed_ns) {
+    outputs.publish_records(FabricTime::from_ns(committed_ns), slot);
+    return std::pair(slot.recorded_ps.load(), slot.records_cut_ps.load());
+  };
+
+  packet_at(100);
+  packet_at(200);
+  CHECK(published(500) == std::pair(int64_t{500'000}, INT64_MAX));
+  packet_at(900);
+  packet_at(400);  // which arrived before 500 ns, and was taken in after that
+  CHECK(published(950) == std::pair(int64_t{500'000}, int64_t{500'001}));
+  packet_at(450);
+  CHECK(published(990) == std::pair(int64_t{500'000}, int64_t{500'001}));
+}
+
 TEST_CASE("without a folder nothing is written, and the bound on records is passed on as it was") {
   OutputRun run;
   run.config.run_dir.clear();
