@@ -114,6 +114,9 @@ void LiveLab::start() {
   // Only a run is compared with its start at its end; a lab that stays may be changed by its users.
   if (foreign_ && !options_.run_dir.empty()) foreign_->remember_all();
   onlookers_.look_at_all();
+  // The first look reads all tables of foreign switches, which takes a second under load: before time starts, so that faults
+  // are not late for it.
+  outside_->look_at_switches();
   commits_.start();
   pace_.start();
 }

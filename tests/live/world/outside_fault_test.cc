@@ -6,9 +6,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <optional>
 
 #include "lab/run/scenario_run.h"
 #include "recorded/folder/run_manifest.h"
@@ -20,6 +22,7 @@ namespace mrclab::lab {
 namespace {
 
 namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
 using test::mentions;
 
 /// `forwarding` kernel or ovs: by the wall clock; nothing of the schedule is over at the end.
@@ -53,21 +56,26 @@ struct Disturbed {
 
   Disturbed(const Scenario& scenario, const std::string& command) {
     enter_sandbox();
-    constexpr int kCallsBefore = 25;
     RunOptions options = runs.options(World::kLive);
     options.lab_name = lab;
-    bool is_up = false;
+    // Of fabric time 2.5 us: the faults of these scenarios have begun.
+    constexpr std::chrono::milliseconds kAfterStart{50};
+    std::optional<SteadyClock::time_point> started;
+    bool is_up = false, due = false;
+    int code = -1;
     options.on_process = [&](const std::string&, int) { is_up = true; };
-    int calls = 0, code = -1;
     options.interrupted = [&] {  // is asked while the lab comes up, too
-      if (is_up && ++calls == kCallsBefore && !command.empty()) {
-        code = std::system(("LAB=" + lab + "; NS=mrclab-$LAB; " + command).c_str());
+      if (is_up && !started) started = SteadyClock::now();
+      if (!due && started && SteadyClock::now() - *started >= kAfterStart) {
+        due = true;
+        if (!command.empty())
+          code = std::system(("LAB=" + lab + "; NS=mrclab-$LAB; " + command).c_str());
       }
       return false;
     };
     result = run_scenario(scenario, options);
     CAPTURE(command);
-    REQUIRE(calls > kCallsBefore);
+    REQUIRE(due);
     if (!command.empty()) REQUIRE(code == 0);
     CAPTURE(analysis::to_table(result.verdict));
     for (const char* file : {"verdict.json", "report.html", "junit.xml"}) {
