@@ -6,8 +6,8 @@
 #include <regex>
 #include <string>
 
-#include "netio/system/tsc_fault.h"
 #include "tests/support/fabrics.h"
+#include "tests/verbs/held/program_runs.h"
 #include "tests/verbs/held_processes.h"
 
 namespace mrclab::test {
@@ -49,7 +49,7 @@ PerftestRun run_perftest(const std::string& program, const std::string& options)
 
 TEST_SUITE("root: perftest held") {
   TEST_CASE("ib_write_lat has one latency, and two runs print the same to the last character" *
-            doctest::skip(!has_perftest() || !netio::tsc_reads_fault())) {
+            doctest::skip(!has_perftest() || !clocks_are_held())) {
     const PerftestRun ran = run_perftest("ib_write_lat", "-s 2 -n 100");
     INFO(ran.client);
     INFO(ran.server);
@@ -63,7 +63,7 @@ TEST_SUITE("root: perftest held") {
     CHECK(run_perftest("ib_write_lat", "-s 2 -n 100") == ran);
   }
 
-  TEST_CASE("ib_write_bw ends well" * doctest::skip(!has_perftest() || !netio::tsc_reads_fault())) {
+  TEST_CASE("ib_write_bw ends well" * doctest::skip(!has_perftest() || !clocks_are_held())) {
     const PerftestRun ran = run_perftest("ib_write_bw", "-n 200 --report_gbits");
     INFO(ran.client);
     INFO(ran.server);

@@ -9,8 +9,10 @@
 #include "verbs/held/raw.h"
 #include "verbs/held/signals/own_signals.h"
 #include "verbs/held/signals/own_stack.h"
+#include "verbs/held/spin/instruction.h"
 #include "verbs/held/spin/spin.h"
 #include "verbs/held/tsc/cpuid_answers.h"
+#include "verbs/held/tsc/faults.h"
 #include "verbs/held/tsc/tsc_trap.h"
 #include "verbs/held/tsc/vdso_patch.h"
 
@@ -75,12 +77,14 @@ uint64_t tick_ns() {
 void begin_traps() {
   using namespace mrclab::held;
   if (make_own_stack() != 0) return;
-  if (trap_tsc(cycles) != 0) {
+  const bool replaces = getenv("MRCLAB_HELD_REPLACE_TSC") != nullptr;  // for tests
+  const int trapped = trap_tsc(cycles, decoder_present() ? &instruction_length : nullptr,
+                               replaces ? TscWay::kReplaced : TscWay::kBest);
+  if (trapped != 0) {
     say("the time stamp counter cannot be trapped here: a program that reads it sees this machine's");
-  } else {
-    trap_cpuid();
-    patch_vdso({answer_clock, answer_time_of_day, answer_time});
   }
+  if (own_faults(nullptr) == 0) trap_cpuid();
+  patch_vdso({answer_clock, answer_time_of_day, answer_time});
   observe_end([] { tell_end(); });
   SpinOptions options;
   options.tick_ns = tick_ns();
@@ -108,7 +112,7 @@ void untrap_thread() {
 
 void untrap_child() {
   if (program.standing.load() == Standing::kUnknown) return;
-  mrclab::held::set_tsc_trap(false);
+  mrclab::held::forget_tsc_trap();
   mrclab::held::lift_cpuid_trap();
   if (proving) mrclab::held::forget_after_fork();
   proving = false;

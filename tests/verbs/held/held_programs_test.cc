@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <string>
 
-#include "netio/system/tsc_fault.h"
 #include "tests/support/nightly.h"
 #include "tests/verbs/held/program_runs.h"
 
@@ -43,8 +42,7 @@ void check_reruns(const ProgramRun& first, const std::vector<std::vector<std::st
 
 }  // namespace
 
-TEST_CASE("a held program sees no clock but fabric time" *
-          doctest::skip(!mrclab::netio::tsc_reads_fault())) {
+TEST_CASE("a held program sees no clock but fabric time" * doctest::skip(!clocks_are_held())) {
   const std::vector<std::vector<std::string>> command = {{built("held_clocks")}};
   const ProgramRun run = run_programs(command);
   check_good(run);
@@ -59,6 +57,12 @@ TEST_CASE("a held program sees no clock but fabric time" *
   CHECK(after(out, "poll of it: ") == "1 1");
   CHECK(after(out, "a child in between: ") == "0");
   check_reruns(run, command);
+  if (!replaces_reads()) return;
+  RunOptions replaced;
+  replaced.environment = {"MRCLAB_HELD_REPLACE_TSC=1"};
+  const ProgramRun again = run_programs(command, replaced);
+  check_good(again);
+  CHECK(again.outputs == run.outputs);
 }
 
 TEST_CASE("held programs talk over TCP at the times of the management network") {
@@ -97,8 +101,7 @@ TEST_CASE("a held program that spins on its memory sees each change when it happ
   check_reruns(run, command, options);
 }
 
-TEST_CASE("a shell around a held program is none" *
-          doctest::skip(!mrclab::netio::tsc_reads_fault())) {
+TEST_CASE("a shell around a held program is none" * doctest::skip(!clocks_are_held())) {
   RunOptions options;
   options.declared = "held_clocks";
   const ProgramRun bare = run_programs({{built("held_clocks")}}, options);

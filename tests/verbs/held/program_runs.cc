@@ -17,6 +17,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "netio/system/tsc_fault.h"
+
 namespace mrclab::test {
 namespace {
 
@@ -126,6 +128,16 @@ std::string built(const std::string& name) {
   const std::string folder = name.ends_with(".so") ? "/rdma/" : "/tests/verbs/held/";
   return MRCLAB_BINARY_DIR + folder + name;
 }
+
+bool replaces_reads() {
+#ifdef MRCLAB_HELD_DECODER
+  return true;
+#else
+  return false;
+#endif
+}
+
+bool clocks_are_held() { return netio::tsc_reads_fault() || replaces_reads(); }
 
 ProgramRun run_programs(const std::vector<std::vector<std::string>>& commands,
                         const RunOptions& options) {

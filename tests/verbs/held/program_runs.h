@@ -37,6 +37,11 @@ class Load {
   std::vector<pid_t> processes_;
 };
 
+/// Can the library replace a program's reads of the counter (held/tsc/replaced_reads.h)?
+bool replaces_reads();
+/// Does a program that reads the counter by itself see fabric time here?
+bool clocks_are_held();
+
 struct ProgramRun {
   std::vector<std::string> outputs, errors;  ///< one of each program
   std::vector<int> codes;                    ///< as a shell has them: 128 + signal

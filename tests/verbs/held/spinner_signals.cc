@@ -1,4 +1,5 @@
-// What a program's own signals, faults and clocks do while its thread is watched: spinner_signals WHAT. Prints what it saw.
+// What a program's own signals, faults and clocks do while its thread is watched: spinner_signals WHAT [replaced], which is
+// how its reads of the counter are trapped. Prints what it saw.
 
 #include <elf.h>
 #include <immintrin.h>
@@ -16,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "verbs/held/spin/instruction.h"
 #include "verbs/held/spin/spin.h"
 #include "verbs/held/tsc/cpuid_answers.h"
 #include "verbs/held/tsc/tsc_trap.h"
@@ -29,6 +31,7 @@ volatile uint64_t flag = 0;
 int events_left = 0;
 int signal_at = 0;
 uint64_t cycles_now = 1000;
+TscWay way = TscWay::kBest;
 
 bool pass_event() {
   if (--events_left == signal_at && signal_at != 0) kill(getpid(), SIGUSR1);
@@ -86,7 +89,7 @@ void handle(int number, void (*handler)(int, siginfo_t*, void*), int flags = 0) 
 }
 
 void clocks() {
-  std::printf("trapped %d\n", trap_tsc(&cycles) == 0 && tsc_is_trapped());
+  std::printf("trapped %d\n", trap_tsc(&cycles, &instruction_length, way) == 0 && tsc_is_trapped());
   unsigned core = 9;
   const uint64_t first = __rdtsc(), second = __rdtscp(&core);
   std::printf("%" PRIu64 " %" PRIu64 " core %u\n", first, second, core);
@@ -142,7 +145,7 @@ int fixed_day(void* to, void*) {
 int64_t fixed_time(int64_t*) { return 99; }
 
 void vdso() {
-  trap_tsc(&cycles);
+  trap_tsc(&cycles, &instruction_length, way);
   const int status = patch_vdso({&fixed_clock, &fixed_day, &fixed_time});
   std::printf("patched %d\n", status);
   timespec time{};
@@ -242,7 +245,7 @@ void masked() {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  trap_tsc(&cycles);
+  trap_tsc(&cycles, &instruction_length, way);
   const uint64_t cycle = __rdtsc();
   spin(4);
   sigprocmask(SIG_BLOCK, nullptr, &before);
@@ -274,12 +277,13 @@ int main(int argc, char** argv) {
   } parts[] = {{"clocks", &clocks},           {"answers", &answers},     {"vdso", &vdso},
                {"faults", &faults},           {"divisions", &divisions}, {"overflow", &overflow},
                {"breakpoints", &breakpoints}, {"masked", &masked},       {"alarms", &alarms}};
+  if (argc == 3 && std::strcmp(argv[2], "replaced") == 0) way = TscWay::kReplaced;
   SpinOptions options;
   options.tick_ns = 50'000;
   if (const int status = start_proving({&pass_event, &not_held}, options)) return status;
   if (const int status = watch_thread()) return status;
   for (const auto& part : parts) {
-    if (argc == 2 && std::strcmp(argv[1], part.name) == 0) {
+    if (argc >= 2 && std::strcmp(argv[1], part.name) == 0) {
       part.run();
       return 0;
     }

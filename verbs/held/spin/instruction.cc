@@ -87,7 +87,9 @@ Kind kind_of(const ZydisDecodedInstruction& instruction) {
   switch (instruction.mnemonic) {
     case ZYDIS_MNEMONIC_RDTSC:
     case ZYDIS_MNEMONIC_RDTSCP:
-    case ZYDIS_MNEMONIC_CPUID: return Kind::kCall;
+    case ZYDIS_MNEMONIC_CPUID:
+    case ZYDIS_MNEMONIC_HLT:
+      return Kind::kCall;  // in place of RDTSC (tsc/replaced_reads.h), or the program's end
     // Flags that show the step itself, transactions that a step aborts, waiting by the processor's own clock, state beside
     // registers and memory. The accesses of the first of these begin elsewhere than its operands say.
     case ZYDIS_MNEMONIC_ENTER:
@@ -226,6 +228,15 @@ bool add_store(const ZydisDecodedInstruction& instruction, const ZydisDecodedOpe
 }  // namespace
 
 bool decoder_present() { return true; }
+
+unsigned instruction_length(const uint8_t* code, size_t known) {
+  ZydisDecoder decoder;
+  ZydisDecodedInstruction instruction;
+  if (!ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)) ||
+      !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, nullptr, code, known, &instruction)))
+    return 0;
+  return instruction.length;
+}
 
 Instruction next_instruction(const ucontext_t& context) {
   const auto rip = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RIP]);

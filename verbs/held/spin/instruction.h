@@ -4,6 +4,7 @@
 
 #include <ucontext.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace mrclab::held {
@@ -28,6 +29,9 @@ struct Instruction {
 };
 
 bool decoder_present();
+
+/// Bytes of the instruction at `code`, of which `known` can be read; 0: none that is known, or no decoder.
+unsigned instruction_length(const uint8_t* code, size_t known);
 
 /// Of the instruction at rip of `context`, with the registers as they are before it. Calls nothing that locks or
 /// allocates. Conditional and masked stores count as made, whole.

@@ -5,6 +5,8 @@ namespace mrclab::held {
 
 bool decoder_present() { return false; }
 
+unsigned instruction_length(const uint8_t*, size_t) { return 0; }
+
 Instruction next_instruction(const ucontext_t&) { return {Kind::kUnknown, 0, 0, false, {}}; }
 
 }  // namespace mrclab::held

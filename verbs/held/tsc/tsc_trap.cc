@@ -9,13 +9,17 @@
 #include "verbs/held/signals/own_signals.h"
 #include "verbs/held/tsc/cpuid_answers.h"
 #include "verbs/held/tsc/faults.h"
+#include "verbs/held/tsc/replaced_reads.h"
 #include "verbs/held/tsc/trapped_instruction.h"
 
 namespace mrclab::held {
 
 namespace {
 
-std::atomic<CycleReader> reader{nullptr};
+std::atomic<CycleReader> reader{nullptr};  // null: the processor's own
+bool by_replacing = false;
+// Of this thread, where reads are replaced. It is read in a handler, where nothing may be allocated.
+[[gnu::tls_model("initial-exec")]] thread_local bool lifted = false;
 std::atomic<FaultObserver> observer{nullptr};
 
 #if defined(__x86_64__)
@@ -34,7 +38,11 @@ bool answer(ucontext_t* context) {
   auto& registers = context->uc_mcontext.gregs;
   uint8_t bytes[15] = {};
   const auto rip = static_cast<uint64_t>(registers[REG_RIP]);
-  const TrappedInstruction found = trapped_instruction(bytes, read_code(bytes, rip));
+  const unsigned known = read_code(bytes, rip);
+  for (unsigned i = 0; i < known; ++i) {
+    if (is_replaced(rip + i)) bytes[i] = 0x0f;
+  }
+  const TrappedInstruction found = trapped_instruction(bytes, known);
   switch (found.what) {
     case Trapped::kNone: return false;
     case Trapped::kCpuid: {
@@ -49,7 +57,7 @@ bool answer(ucontext_t* context) {
     case Trapped::kRdtscp: registers[REG_RCX] = 0; [[fallthrough]];
     case Trapped::kRdtsc: {
       const CycleReader read = reader.load(std::memory_order_acquire);
-      const uint64_t cycles = read == nullptr ? 0 : read();
+      const uint64_t cycles = read == nullptr || lifted ? real_tsc() : read();
       registers[REG_RAX] = static_cast<int64_t>(cycles & 0xffffffff);
       registers[REG_RDX] = static_cast<int64_t>(cycles >> 32);
       break;
@@ -88,20 +96,60 @@ int own_faults(FaultObserver observe) {
 #endif
 }
 
-int trap_tsc(CycleReader cycles) {
+#if defined(__x86_64__)
+volatile bool trial_answered;
+
+uint64_t answer_trial() {
+  trial_answered = true;
+  return 0;
+}
+
+/// Some virtual machines' kernels take PR_SET_TSC, and their processors go on answering.
+bool processor_traps() {
+  if (!tsc_is_trapped()) return false;
+  const CycleReader after = reader.exchange(&answer_trial, std::memory_order_acq_rel);
+  trial_answered = false;
+  __builtin_ia32_rdtsc();
+  reader.store(after, std::memory_order_release);
+  return trial_answered;
+}
+#endif
+
+int trap_tsc(CycleReader cycles, InstructionLength length, TscWay way) {
+#if defined(__x86_64__)
   reader.store(cycles, std::memory_order_release);
   const int status = own_faults(nullptr);
   if (status != 0) return status;
-  set_tsc_trap(true);
-  return tsc_is_trapped() ? 0 : ENOTSUP;
+  if (way == TscWay::kBest) {
+    set_tsc_trap(true);
+    if (processor_traps()) return 0;
+    set_tsc_trap(false);
+  }
+  const int replaced = replace_tsc_reads(length);
+  by_replacing = replaced == 0;
+  lifted = false;
+  return replaced;
+#else
+  (void)cycles, (void)length, (void)way;
+  return ENOTSUP;
+#endif
 }
 
-void set_tsc_trap(bool on) { raw_call(SYS_prctl, PR_SET_TSC, on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE); }
+void set_tsc_trap(bool on) {
+  lifted = !on;
+  if (!by_replacing) raw_call(SYS_prctl, PR_SET_TSC, on ? PR_TSC_SIGSEGV : PR_TSC_ENABLE);
+}
 
 bool tsc_is_trapped() {
+  if (by_replacing) return !lifted;
   int mode = PR_TSC_ENABLE;
   raw_call(SYS_prctl, PR_GET_TSC, raw_address(&mode));
   return mode == PR_TSC_SIGSEGV;
+}
+
+void forget_tsc_trap() {
+  set_tsc_trap(false);
+  reader.store(nullptr, std::memory_order_release);
 }
 
 }  // namespace mrclab::held
