@@ -142,9 +142,9 @@ class ReversePath {
   }
   void expire(LivePorts live, FabricTime now);
 
-  /// A peer with more than these has them made when they are asked for (our choice: those of fabrics of up to a thousand
-  /// hosts are kept, 5 bytes each, which is half of what a queue pair's set of values takes).
-  static constexpr size_t kMostKept = 256;
+  /// A peer with more than these has them made when they are asked for, once in a probe interval (our choice: a value takes
+  /// 5 bytes, so that 256 of each of 131,072 hosts' peers would take 170 MB).
+  static constexpr size_t kMostKept = 128;
   std::vector<Plane> planes_;
   MakeValues make_values_;
   bool has_begun_ = false;              // planes have values
