@@ -1,5 +1,7 @@
 #include "analysis/report/job_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 
