@@ -26,8 +26,8 @@ class DaemonOutputs {
 
   /// A recorder for a node of this process. The outputs outlive it.
   std::unique_ptr<RunRecorder> make_recorder(const NodeSite& site);
-  /// Writes what was recorded, and then says in `slot` until when the files are whole: to `committed`, or to before the first
-  /// record that found no room. Throws SystemError (disk full).
+  /// Writes what was recorded to the files, and then stores in `slot` the instant up to which they are whole: `committed`, or
+  /// the last one before the first record that found no room. Throws SystemError (disk full).
   void publish_records(FabricTime committed, ProcessSlot& slot);
   /// Hands the events so far to the kernel, every kHandOnEvery of the machine's clock, so that `jq` can follow them.
   void hand_on_events();

@@ -58,7 +58,7 @@ struct Disturbed {
     enter_sandbox();
     RunOptions options = runs.options(World::kLive);
     options.lab_name = lab;
-    // Of fabric time 2.5 us: the faults of these scenarios have begun.
+    // The lab has begun the faults of these scenarios by then: at this dilation 50 ms are 2.5 us of fabric time.
     constexpr std::chrono::milliseconds kAfterStart{50};
     std::optional<SteadyClock::time_point> started;
     bool is_up = false, due = false;
