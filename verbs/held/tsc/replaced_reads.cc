@@ -70,7 +70,7 @@ struct FunctionTable {
     entries = {reinterpret_cast<const Entry*>(at + sizeof head), head.count};
   }
 
-  /// Of the function that `code` would be in; 0: none.
+  /// Where the function begins that `code` would be in; 0: the table has none.
   uint64_t beginning(uint64_t code) const {
     const auto offset = static_cast<int64_t>(code - address);
     const auto behind =

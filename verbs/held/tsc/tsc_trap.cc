@@ -18,7 +18,8 @@ namespace {
 
 std::atomic<CycleReader> reader{nullptr};  // null: the processor's own
 bool by_replacing = false;
-// Of this thread, where reads are replaced. It is read in a handler, where nothing may be allocated.
+// Where reads are replaced, set_tsc_trap writes this, and the handler then answers this thread's reads with the processor's
+// counter. The model of thread-local storage is one for which the handler allocates nothing.
 [[gnu::tls_model("initial-exec")]] thread_local bool lifted = false;
 std::atomic<FaultObserver> observer{nullptr};
 
