@@ -353,8 +353,9 @@ std::vector<R> all_rows() {
        [](const S& shape) {
          return shape.speaker == SpeakerChoice{} ? "" : speaker_text(shape.speaker);
        }},
-      R::of("wires", &S::wires, word_kind<WireMode>({"veth", "fast"}),
-            "fast: wires between switches of a plane stay inside a process"),
+      R::of(
+          "wires", &S::wires, word_kind<WireMode>({"veth", "fast"}),
+          "fast: wires between switches of a daemon stay inside it; others cross in memory where nobody looks"),
       R::of("decap", &S::decap, word_kind<Decap>({"nic", "leaf"}),
             "which node strips the outer header", kHead),
       R::of("segments", &S::segments, word_kind<Segments>({"node", "adjacency"}),

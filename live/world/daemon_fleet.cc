@@ -22,7 +22,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kReadyDeadline{60'000};
 constexpr milliseconds kAnswerPatience{5'000};
-constexpr int kChildPageFd = 3;
+constexpr int kChildPageFd = 3, kChildWiresFd = 5;  // 4 is that of netio/runtime/daemon_start.cc
 constexpr const char* kFabricFile = "fabric.yaml";
 constexpr const char* kScheduleFile = "schedule";
 
@@ -34,11 +34,12 @@ std::filesystem::path program_directory(const std::filesystem::path& programs) {
 }
 
 DaemonFleet::DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
-                         netio::SharedPage& page)
+                         netio::SharedPage& page, const std::optional<netio::SharedPage>& wires)
     : options_(options),
       plan_(plan),
       fabric_(fabric),
       page_(page),
+      wires_(wires),
       gate_(page.as<netio::GatePage>()),
       incarnation_(plan.processes.size(), 1) {}
 
@@ -103,6 +104,7 @@ netio::DaemonConfig DaemonFleet::config_of(uint32_t index,
   config.control_socket = control_socket(index);
   config.output_file = file(process.name + ".out");
   config.page_fd = kChildPageFd;
+  if (wires_) config.wires_fd = kChildWiresFd;
   config.realtime = options_.realtime;
   config.verbose = options_.verbose;
   config.tick_ns = options_.tick_ns;
@@ -123,6 +125,7 @@ netio::ChildOptions DaemonFleet::program_of(const std::vector<uint32_t>& process
                   (endpoints ? "mrc-endpointd" : "mrc-switchd")};
   for (const uint32_t i : processes) program.argv.push_back(file(name_of(i) + ".json"));
   program.descriptors = {{page_.fd(), kChildPageFd}};
+  if (wires_) program.descriptors.push_back({wires_->fd(), kChildWiresFd});
   program.stdout_file = file(name_of(processes.front()) + ".out");
   const std::string variable = instance_variable(fabric_.instance());
   const size_t equals = variable.find('=');

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "live/bringup/bring_up.h"
@@ -39,9 +40,10 @@ class DaemonFleet {
   /// gate.
   static constexpr std::chrono::milliseconds kGatePatience{5000};
 
-  /// All of them outlive this; `page` holds a gate for the processes of `plan`.
+  /// All of them outlive this; `page` holds a gate for the processes of `plan`, `wires` their channels, if they
+  /// have any.
   DaemonFleet(const LiveLabOptions& options, const ProcessPlan& plan, LiveFabric& fabric,
-              netio::SharedPage& page);
+              netio::SharedPage& page, const std::optional<netio::SharedPage>& wires);
 
   /// Starts every daemon with the schedule of the options; each opens its rings, and waits until the gate has
   /// the links.
@@ -99,6 +101,7 @@ class DaemonFleet {
   const ProcessPlan& plan_;
   LiveFabric& fabric_;
   netio::SharedPage& page_;
+  const std::optional<netio::SharedPage>& wires_;
   netio::GatePage& gate_;
   std::vector<std::unique_ptr<netio::ChildProcess>> children_;
   /// Programs that fork these processes; none once await_ready() has taken them.

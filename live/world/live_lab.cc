@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "fabric/packet/frame_room.h"
+#include "netio/runtime/frame_channels.h"
 #include "netio/system/parallel.h"
 #include "verbs/protocol/management_address.h"
 
@@ -50,6 +52,15 @@ netio::GatePage& prepare_gate(netio::SharedPage& page, uint32_t lab_id, uint32_t
   return gate;
 }
 
+/// The memory by which fast wires cross from one daemon to another.
+std::optional<netio::SharedPage> make_wires(const Topology& topology, const ProcessPlan& plan,
+                                            bool payload_elided) {
+  const size_t bytes = netio::FrameChannels::bytes_for(topology, plan.process_of_node,
+                                                       room_on_wires(topology, payload_elided));
+  if (bytes == 0) return std::nullopt;
+  return netio::SharedPage::create("mrclab-wires", bytes);
+}
+
 }  // namespace
 
 LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUpProgress& progress)
@@ -68,7 +79,8 @@ LiveLab::LiveLab(const Topology& topology, LiveLabOptions options, const BringUp
       power_(topology, plan_.process_of_node, options_.schedule),
       ordinary_routes_(*fabric_, options_.schedule),
       onlookers_(*fabric_, gate_),
-      fleet_(options_, plan_, *fabric_, page_) {
+      wires_(make_wires(topology, plan_, options_.payload_elided)),
+      fleet_(options_, plan_, *fabric_, page_, wires_) {
   // The daemons are started, load and open their rings while another thread makes the links: the kernel makes links under
   // one lock, so that this keeps one processor busy and leaves the others to the daemons.
   netio::run_beside([this] { fleet_.start(); }, [&] { fabric_->connect(progress); });

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -115,7 +116,8 @@ class LiveLab {
   std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
   OutsideFaults outside_faults_;
   Onlookers onlookers_;
-  std::unique_ptr<OutsideWatch> outside_;  ///< goes before all that it looks at
+  std::unique_ptr<OutsideWatch> outside_;   ///< goes before all that it looks at
+  std::optional<netio::SharedPage> wires_;  ///< of netio::FrameChannels, where wires are fast
   DaemonFleet fleet_;
 };
 

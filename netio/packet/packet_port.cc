@@ -32,18 +32,20 @@ constexpr size_t kSlotExtra = 256;
 /// Ethernet, both IPv6 headers, UDP, BTH, METH, RETH, ICRC: the shortest write.
 constexpr uint64_t kWriteHeaderBytes = 138;
 
-/// The most frames with this payload that may wait at these ports at once.
-size_t frames_waiting(const Topology& topology, const std::vector<Port>& ports, uint64_t payload) {
-  const Bytes frame = wire_length(Bytes{payload + kWriteHeaderBytes});
+size_t frames_waiting_at(const Topology& topology, const std::vector<Port>& ports,
+                         uint64_t payload) {
   size_t slots = 0;
-  for (const Port& port : ports) {
-    const FabricTime ahead = topology.lookahead(port.in) + topology.lookahead(port.out);
-    slots += bytes_in(topology.wire(port.in).rate, ahead).value / frame.value + 1;
-  }
+  for (const Port& port : ports) slots += frames_waiting(topology, port, payload);
   return slots;
 }
 
 }  // namespace
+
+size_t frames_waiting(const Topology& topology, const Port& port, uint64_t payload) {
+  const Bytes frame = wire_length(Bytes{payload + kWriteHeaderBytes});
+  const FabricTime ahead = topology.lookahead(port.in) + topology.lookahead(port.out);
+  return bytes_in(topology.wire(port.in).rate, ahead).value / frame.value + 1;
+}
 
 PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room) {
   const std::vector<Port>& ports = topology.node(node).ports;
@@ -55,8 +57,8 @@ PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom r
   options.frame_bytes = room.frame + room.trailer;
   const size_t slot = options.frame_bytes + kSlotExtra;
   const size_t of_shortest =
-      std::min(slot * frames_waiting(topology, ports, 0), ports.size() * share);
-  const size_t of_full = slot * 2 * frames_waiting(topology, ports, topology.pmtu);
+      std::min(slot * frames_waiting_at(topology, ports, 0), ports.size() * share);
+  const size_t of_full = slot * 2 * frames_waiting_at(topology, ports, topology.pmtu);
   options.ring_bytes =
       std::clamp(std::max(of_shortest, of_full), slot * kSlotsMin, kRingBytesBound);
   options.void_ring_bytes = options.ring_bytes / 8;
@@ -124,6 +126,7 @@ void PacketSocket::find_interfaces(const NetworkNamespace& ns, Carriers carriers
   watch_.emplace(ns);
   interfaces_.clear();
   dark_.clear();
+  down_.clear();
   for (const LinkState& link : netlink_.links()) {
     if (link.name == "lo") {
       loopback_ = link.ifindex;
@@ -162,8 +165,12 @@ void PacketSocket::queue(uint32_t ifindex, const FramePieces& frame) {
 
 void PacketSocket::note_carrier(const LinkState& link) {
   std::erase(dark_, link.ifindex);
-  // An interface that is down itself is refused by the kernel.
-  if (link.admin_up && !link.carrier) dark_.push_back(link.ifindex);
+  std::erase(down_, link.ifindex);
+  if (!link.admin_up) {
+    down_.push_back(link.ifindex);
+  } else if (!link.carrier) {
+    dark_.push_back(link.ifindex);
+  }
 }
 
 void PacketSocket::update_carriers() {
@@ -229,6 +236,12 @@ void PacketSocket::send_batch(size_t first, size_t last) {
 
 bool PacketSocket::is_dark(const Outgoing& frame) const {
   return std::find(dark_.begin(), dark_.end(), frame.ifindex) != dark_.end();
+}
+
+bool PacketSocket::can_carry(uint32_t ifindex) const {
+  const auto is_it = [ifindex](uint32_t other) { return other == ifindex; };
+  return std::none_of(dark_.begin(), dark_.end(), is_it) &&
+         std::none_of(down_.begin(), down_.end(), is_it);
 }
 
 void PacketSocket::fail(size_t index, int error_number) {

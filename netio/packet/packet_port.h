@@ -53,6 +53,9 @@ struct PacketSocketOptions {
 /// before the lab is up. `room`: how long the longest frames on the wires are (fabric/packet/frame_room.h).
 PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room = {});
 
+/// The most frames with so many bytes of payload that may wait at once at a port for its node to read them.
+size_t frames_waiting(const Topology& topology, const Port& port, uint64_t payload);
+
 /// What was received and what the kernel lost, since the socket was opened.
 struct PacketStatistics {
   uint64_t received = 0;            ///< handed to drain's callback
@@ -175,6 +178,8 @@ class PacketSocket {
   std::span<const SendFailure> send_queued();
   void update_carriers();
   int carriers_fd() const { return watch_->fd(); }
+  /// Was the interface up, with a carrier, as of the last update_carriers()?
+  bool can_carry(uint32_t ifindex) const;
   /// In place of send_queued(): puts what is in line into a ring, with tags from `first_tag` on. When the ring has
   /// sent it and refuse() was called for each tag that was refused, finish_sending() returns the same.
   void put_queued(SendRing& ring, uint64_t first_tag);
@@ -231,6 +236,7 @@ class PacketSocket {
   std::optional<LinkWatch> watch_;
   std::vector<PortInterface> interfaces_;
   std::vector<uint32_t> dark_;  ///< up but without carrier; empty on the fast path
+  std::vector<uint32_t> down_;  ///< down, so that the kernel itself refuses a frame
   uint32_t loopback_ = 0;
   size_t longest_frame_;
   PacketRing ring_;

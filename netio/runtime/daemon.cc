@@ -18,6 +18,7 @@
 #include "netio/runtime/daemon_outputs.h"
 #include "netio/runtime/daemon_start.h"
 #include "netio/runtime/driver.h"
+#include "netio/runtime/frame_channels.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/runtime/shared_page.h"
 #include "netio/system/file_descriptor.h"
@@ -106,6 +107,7 @@ class Daemon {
         driver_(gate_, topology_, {config_.process, config_.process_of_node}, config_.incarnation,
                 frames_) {
     send_together();
+    if (config_.wires_fd >= 0) send_by_memory();
     if (config_.end != FabricTime::never()) touch_buffers();  // a run: its time counts
   }
 
@@ -194,6 +196,13 @@ class Daemon {
     } catch (const SystemError& error) {
       log_->info("{}: each node sends by system calls of its own", error.what());
     }
+  }
+
+  void send_by_memory() {
+    const FrameRoom room = room_on_wires(topology_, config_.payload_elided);
+    const ProcessMap processes{config_.process, config_.process_of_node};
+    driver_.send_by(FrameChannels(SharedPage::attach(FileDescriptor(config_.wires_fd), 1),
+                                  topology_, processes, room));
   }
 
   DaemonAnswers answers() {
@@ -308,9 +317,10 @@ class Daemon {
 
   void log_end() {
     const DriverReport did = driver_.report();
-    log_->info("finished at {}: {} frames sent, {} received; {} late, {} unknown, {} foreign",
-               to_string(driver_.committed()), did.frames_sent, did.arrivals.carried,
-               did.arrivals.late, did.arrivals.unknown, did.arrivals.foreign);
+    log_->info(
+        "finished at {}: {} frames sent, {} by memory, {} received; {} late, {} unknown, {} foreign",
+        to_string(driver_.committed()), did.frames_sent, did.frames_by_channel,
+        did.arrivals.carried, did.arrivals.late, did.arrivals.unknown, did.arrivals.foreign);
     if (did.ring_drops > 0)
       log_->warn("the kernel dropped {} frames of full rings", did.ring_drops);
     if (did.failed_sends > 0) log_->warn("{} frames could not be sent", did.failed_sends);

@@ -51,6 +51,7 @@ void write_daemon_config(const DaemonConfig& config, const std::filesystem::path
       {"output_file", config.output_file.string()},
       {"nodes_folder", config.nodes_folder.string()},
       {"page_fd", config.page_fd},
+      {"wires_fd", config.wires_fd},
       {"realtime", config.realtime},
       {"verbose", config.verbose},
       {"tick_ns", config.tick_ns},
@@ -87,6 +88,7 @@ DaemonConfig read_daemon_config(const std::filesystem::path& file) {
     config.output_file = json.at("output_file").get<std::string>();
     config.nodes_folder = json.at("nodes_folder").get<std::string>();
     json.at("page_fd").get_to(config.page_fd);
+    json.at("wires_fd").get_to(config.wires_fd);
     json.at("realtime").get_to(config.realtime);
     json.at("verbose").get_to(config.verbose);
     json.at("tick_ns").get_to(config.tick_ns);

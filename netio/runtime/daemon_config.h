@@ -37,6 +37,7 @@ struct DaemonConfig {
   std::filesystem::path control_socket;
   std::filesystem::path output_file;  ///< what a copy prints (daemon_start.h) is appended here
   int page_fd = -1;                   ///< inherited descriptor of the gate page
+  int wires_fd = -1;                  ///< likewise, of the page of FrameChannels; -1: there is none
   bool realtime = false;              ///< ask for SCHED_FIFO
   bool verbose = false;       ///< the log also has what is of use only when something is looked for
   int64_t tick_ns = 250'000;  ///< lab time between ticks; a lab that idles ticks slower

@@ -240,9 +240,18 @@ void Driver::run_nodes(FabricTime target) {
 /// Puts a node's frames in line that are due.
 void Driver::queue_due(HostedNode& hosted, FabricTime clock) {
   for (EgressQueue::Outgoing& outgoing : egress_.due(hosted.line, clock)) {
-    hosted.bundler.add(outgoing.ifindex, outgoing.pieces(), !may_bundle(outgoing));
+    const bool unseen = may_bundle(outgoing);
+    if (unseen && channels_ && put_in_channel(hosted, outgoing)) continue;
+    hosted.bundler.add(outgoing.ifindex, outgoing.pieces(), !unseen);
   }
   hosted.bundler.finish();
+}
+
+bool Driver::put_in_channel(const HostedNode& hosted, EgressQueue::Outgoing& outgoing) {
+  if (!hosted.socket->can_carry(outgoing.ifindex)) return false;
+  const bool put = channels_->put(outgoing.wire, outgoing.pieces());
+  report_.frames_by_channel += put;
+  return put;
 }
 
 bool Driver::may_bundle(const EgressQueue::Outgoing& outgoing) const {
@@ -271,6 +280,18 @@ void Driver::drain() {
       take_arrival(hosted, port, bytes, LabTime{static_cast<int64_t>(rx_ns)});
     });
   }
+  if (!channels_) return;
+  const bool whole = channels_->drain([&](WireId wire, std::span<const uint8_t> bytes) {
+    moved_ = true;
+    if (wire.value >= topology_.wires_list.size()) return arrivals_.note_unknown();
+    const PortRef at = topology_.wire(wire).to;
+    const uint32_t index = hosted_index_[at.node.value];
+    if (index == kNoProcess) return arrivals_.note_unknown();
+    if (auto arrival = arrivals_.read_bundled(at, bytes)) {
+      nodes_[index].node->receive(at.port, std::move(*arrival));
+    }
+  });
+  if (!whole) arrivals_.note_unknown();
 }
 
 void Driver::take_arrival(HostedNode& hosted, PortId port, std::span<const uint8_t> bytes,

@@ -22,6 +22,7 @@
 #include "netio/runtime/arrival_reader.h"
 #include "netio/runtime/effect_feed.h"
 #include "netio/runtime/egress_queue.h"
+#include "netio/runtime/frame_channels.h"
 #include "netio/runtime/gate.h"
 #include "netio/runtime/ingress_ledger.h"
 #include "netio/runtime/process_map.h"
@@ -32,6 +33,7 @@ namespace mrclab::netio {
 /// Why a run was not faithful, and how much margin it had.
 struct DriverReport {
   uint64_t frames_sent = 0;
+  uint64_t frames_by_channel = 0;  ///< of those, by the memory of FrameChannels
   ArrivalCounts arrivals;
   GapList gaps;
   uint64_t failed_sends = 0;
@@ -59,6 +61,8 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
   void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
+  /// Frames for other processes go by these channels, where nobody looks at the wire and its interface can carry.
+  void send_by(FrameChannels channels) { channels_.emplace(std::move(channels)); }
   /// Where a wire ends at one of these ports, the driver sends each frame alone while the port is promiscuous,
   /// as it does where the lab has set GatePage::alone.
   void send_alone_where(PromiscuousPorts ports);
@@ -113,6 +117,7 @@ class Driver {
   void send(FabricTime clock);
   void queue_due(HostedNode& hosted, FabricTime clock);
   bool may_bundle(const EgressQueue::Outgoing& outgoing) const;
+  bool put_in_channel(const HostedNode& hosted, EgressQueue::Outgoing& outgoing);
   void send_together();
   void update_interfaces();
   void note_failures(const HostedNode& hosted, std::span<const SendFailure> failures);
@@ -131,6 +136,7 @@ class Driver {
       interfaces_;  ///< an epoll: whose carriers, and which promiscuous ports, have changed
   std::optional<PromiscuousPorts> promiscuous_;
   std::optional<SendRing> ring_;
+  std::optional<FrameChannels> channels_;
   std::vector<HostedNode*> sending_;    ///< those that have frames in line
   std::vector<uint32_t> hosted_index_;  ///< by NodeId; kNoProcess if not here
   IngressLedger ledger_;
