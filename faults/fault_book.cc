@@ -104,7 +104,7 @@ void FaultBook::check_names(const std::string& word) const {
       names.push_back(topology_->port_name({site.id, PortId{i}}));
     }
   }
-  for (const Wire& wire : topology_->wires_list) names.push_back(topology_->wire_name(wire.id));
+  for (const Wire& wire : topology_->all_wires()) names.push_back(topology_->wire_name(wire.id));
   const auto mistake = mistake_in(find_named(word, names), word, "target", "");
   if (mistake) throw InputError("found " + mistake->found + ": expected " + mistake->expected);
 }

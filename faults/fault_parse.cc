@@ -35,8 +35,8 @@ std::vector<WireId> read_wires(const YamlValue& body, NameResolver& names) {
   std::vector<WireId> wires;
   for (const LinkId id : names.links(body.require("link"))) {
     const Link& ends = names.topology().link(id);
-    if (which != 2) wires.push_back(ends.a_to_b);
-    if (which != 1) wires.push_back(ends.b_to_a);
+    if (which != 2) wires.push_back(ends.a_to_b());
+    if (which != 1) wires.push_back(ends.b_to_a());
   }
   std::sort(wires.begin(), wires.end());
   return wires;

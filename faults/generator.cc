@@ -128,10 +128,10 @@ class Generator {
 
   // ---- targets -----------------------------------------------------------------------------------
 
-  template <class Id, class Thing>
-  std::vector<Id> few(const std::vector<Thing>& of, uint64_t at_most) {
+  template <class Id, class Things>
+  std::vector<Id> few(const Things& of, uint64_t at_most) {
     std::vector<Id> chosen;
-    if (of.empty()) return chosen;
+    if (of.size() == 0) return chosen;
     for (uint64_t left = 1 + draws_.below(at_most); left > 0; --left) {
       chosen.push_back(Id{static_cast<uint32_t>(draws_.below(of.size()))});
     }
@@ -154,9 +154,9 @@ class Generator {
   }
   /// Both directions of a link as often as one.
   std::vector<WireId> any_wires() {
-    if (draws_.one_in(2)) return few<WireId>(topology_.wires_list, 2);
+    if (draws_.one_in(2)) return few<WireId>(topology_.all_wires(), 2);
     const Link& link = topology_.links[draws_.below(topology_.links.size())];
-    return sorted(std::vector{link.a_to_b, link.b_to_a});
+    return sorted(std::vector{link.a_to_b(), link.b_to_a()});
   }
   std::vector<EntropyValue> any_paths() {
     std::vector<EntropyValue> values;

@@ -42,7 +42,8 @@ class Holder {
 
   /// Both directions lose light, and both ends see it.
   void dark(const Link& link, FabricTime from, FabricTime until) {
-    for (const WireId wire : {link.a_to_b, link.b_to_a}) hold(WireState{wire, false}, from, until);
+    for (const WireId wire : {link.a_to_b(), link.b_to_a()})
+      hold(WireState{wire, false}, from, until);
     for (const PortRef port : {link.a, link.b}) hold(PortCarrier{port, false}, from, until);
   }
   void dark(LinkId link) { dark(topology_.link(link), fault_.at, fault_.until()); }

@@ -7,7 +7,7 @@
 
 namespace mrclab::faults {
 Outages::Outages(const Topology& topology)
-    : topology_(&topology), wires_(topology.wires_list.size()), nodes_(topology.nodes.size()) {}
+    : topology_(&topology), wires_(topology.all_wires().size()), nodes_(topology.nodes.size()) {}
 
 void Outages::add_holds(const std::vector<Hold>& holds) {
   for (const Hold& hold : holds) add_holds(hold);

@@ -56,7 +56,7 @@ json links_json(const Topology& topology, const FollowedPart& part) {
     const Port& port = topology.port(link.a);
     links.push_back({{"a", {part.number(link.a.node), link.a.port.value}},
                      {"b", {part.number(link.b.node), link.b.port.value}},
-                     {"wires", {part.number(link.a_to_b), part.number(link.b_to_a)}},
+                     {"wires", {part.number(link.a_to_b()), part.number(link.b_to_a())}},
                      {"rate", link.rate.bps},
                      {"slow", link.rate.bps < fastest[kind(link)]},
                      {"propagation_ps", link.propagation.ps()},

@@ -66,7 +66,7 @@ double Bipartition::windows_in(FabricTime time) const {
 Bipartition bipartition(const Topology& topology) {
   Bipartition sides{colour(topology), {}};
   for (auto& from : sides.lookahead) from.fill(FabricTime::never());
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     FabricTime& least =
         sides.lookahead[sides.of[wire.from.node.value]][sides.of[wire.to.node.value]];
     least = std::min(least, topology.lookahead(wire.id));

@@ -50,7 +50,7 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
   if (ranks_ != nullptr) first_shard_ = threads * ranks_->rank();
   world_.first_shard = first_shard_;
   world_.last_shard = first_shard_ + threads - 1;
-  const size_t frame_limit = std::max(kFramesAtLeast, topology.wires_list.size() * kFramesPerWire);
+  const size_t frame_limit = std::max(kFramesAtLeast, topology.all_wires().size() * kFramesPerWire);
   for (uint32_t i = 0; i < threads; ++i) {
     shards_.push_back(std::make_unique<SimShard>(world_, first_shard_ + i, all_shards, frame_limit,
                                                  options.room));

@@ -69,7 +69,8 @@ void SwitchNode::on_switch_state(FabricTime now, SwitchWork work) {
   if (!stands_still()) return look_at_all_pauses(now);
   const bool down = work == SwitchWork::kDown;
   if (down) power_lost_ = now;
-  for (uint32_t i = 0; i < ports_.size(); ++i) {
+  for (uint32_t i = 0; i < port_count(); ++i) {
+    if (find(PortId{i}) == nullptr) continue;
     flush(now, PortId{i}, down ? DropCause::kSwitchDown : DropCause::kSwitchHung);
   }
 }
@@ -82,7 +83,7 @@ void SwitchNode::flush(FabricTime now, PortId port, DropCause cause) {
 
 void SwitchNode::on_port_carrier(FabricTime now, const PortCarrier& carrier) {
   const PortId port = carrier.port.port;
-  if (carrier.port.node != environment_.self || port.value >= ports_.size()) return;
+  if (carrier.port.node != environment_.self || port.value >= port_count()) return;
   EgressPort& egress = at(port).egress;
   if (egress.carrier() == carrier.up) return;
   egress.set_carrier(carrier.up);

@@ -49,7 +49,7 @@ void SwitchNode::run_neighbours(FabricTime now, FrameSink& out) {
     enqueue(now, {DropCause::kNone, port, environment_.topology.dscps.control}, port,
             std::move(frame), out);
   }
-  for (uint32_t i = 0; i < ports_.size(); ++i) refresh_port(PortId{i});
+  for (uint32_t i = 0; i < port_count(); ++i) refresh_port(PortId{i});
   after_neighbours(now);
 }
 

@@ -23,8 +23,9 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
       latency_(environment.topology.ingress_latency(environment.self)),
       table_(environment.topology, environment.self),
       flips_(environment.seed, environment.self),
-      arrivals_(environment.topology.node(environment.self).ports.size(), latency_, kSwitchedBytes),
-      ends_(environment.topology.node(environment.self).ports.size()),
+      ports_(environment.topology.node(environment.self).ports.size()),
+      arrivals_(port_count(), latency_, kSwitchedBytes),
+      ends_(port_count()),
       nothing_(environment.frames.make(0)) {
   const Topology& topology = environment.topology;
   const NodeSite& site = topology.node(environment.self);
@@ -35,24 +36,14 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
   if (!pause_ && (pools_roce_ || pools_mrc_)) {
     unpaused_.emplace(buffer_settings(topology, environment.self));
   }
-  ports_.reserve(site.ports.size());
-  for (uint32_t i = 0; i < site.ports.size(); ++i) {
-    const Wire& out = topology.wire(site.ports[i].out);
-    EgressSettings settings;
-    settings.wire = {out.propagation, out.rate,   environment.seed,
-                     out.from,        site.plane, topology.dscps};
-    settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
-    settings.queues = topology.queues_of(out);
-    settings.lossless = topology.lossless;
-    if (pause_ || pools_roce_) settings.lossless_room = buffer()->size();
-    ports_.push_back({.in = IngressWire{topology.wire(site.ports[i].in), latency_},
-                      .tally = {},
-                      .egress = EgressPort{settings, rules_of(settings)}});
+  if (pause_ || pools_roce_) lossless_room_ = buffer()->size();
+  for (uint32_t i = 0; i < port_count(); ++i) {
+    rules_of(settings_of(PortId{i}));  // made as built, before any fault changes them
     if (topology.switching == Switching::kCutThrough) {
       arrivals_.set_cut_through(PortId{i}, topology.wire(site.ports[i].in).rate);
     }
   }
-  pause_timers_.assign(ports_.size(), FabricTime::never());
+  if (pause_) pause_timers_.assign(port_count(), FabricTime::never());
   if (topology.lossless.adaptive) {
     table_.set_uplink_choice([this](std::span<const PortId> ports) { return least_loaded(ports); });
   }
@@ -64,6 +55,32 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     neighbours_.emplace(topology, environment.self);
     start_neighbours(FabricTime::zero());
   }
+}
+
+EgressSettings SwitchNode::settings_of(PortId port) const {
+  const Topology& topology = environment_.topology;
+  const Wire& out = topology.wire(topology.port({environment_.self, port}).out);
+  EgressSettings settings;
+  settings.wire = {out.propagation,
+                   out.rate,
+                   environment_.seed,
+                   out.from,
+                   topology.node(environment_.self).plane,
+                   topology.dscps};
+  settings.host_facing = topology.node(out.to.node).role == NodeRole::kHost;
+  settings.queues = topology.queues_of(out);
+  settings.lossless = topology.lossless;
+  settings.lossless_room = lossless_room_;
+  return settings;
+}
+
+SwitchNode::PortState SwitchNode::make_port(uint32_t number) {
+  const Topology& topology = environment_.topology;
+  const EgressSettings settings = settings_of(PortId{number});
+  const Port& port = topology.port({environment_.self, PortId{number}});
+  return {.in = IngressWire{topology.wire(port.in), latency_},
+          .tally = {},
+          .egress = EgressPort{settings, rules_of(settings)}};
 }
 
 /// Ports with the same thresholds have them in common.
@@ -88,11 +105,11 @@ void SwitchNode::apply(const ScheduledEffect& effect) {
 /// Loads all ports at once: a frame that loads its own waits for one line after the other. Where few of many are in use,
 /// as of a T1 of a large fabric that is busy in part, those with arrivals alone (our choice: they mostly send, too).
 void SwitchNode::fetch() const {
-  const bool all = arrivals_.busy_ports() >= ports_.size() / 4;
+  const bool all = arrivals_.busy_ports() >= port_count() / 4;
   const auto for_each = [&](auto&& load) {
-    for (uint32_t i = 0; i < ports_.size(); ++i) {
-      if (all || arrivals_.is_busy(PortId{i})) load(ports_[i]);
-    }
+    ports_.for_each([&](uint32_t port, const PortState& state) {
+      if (all || arrivals_.is_busy(PortId{port})) load(state);
+    });
   };
   arrivals_.fetch_arrivals();
   environment_.observer.fetch();
@@ -111,9 +128,10 @@ void SwitchNode::run_until(FabricTime committed, FrameSink& out) {
     if (end < others) {  // at one instant the ends of transmissions come after everything else
       const PortId port{ends_.next()};
       begin(end, EventClass::kTransmitComplete, port.value);
-      at(port).egress.wakes = false;
-      start_next(end, port, out);
-      if (!at(port).egress.wakes) ends_.set(port.value, FabricTime::never());
+      PortState& state = at(port);
+      state.egress.wakes = false;
+      start_next(end, port, state, out);
+      if (!state.egress.wakes) ends_.set(port.value, FabricTime::never());
     } else if (arrival_is_next(arrivals_, events_)) {
       const FabricTime now = arrivals_.next_time();
       const PortId port = arrivals_.next_port();
@@ -277,14 +295,14 @@ void SwitchNode::enqueue(FabricTime now, const ForwardingDecision& decision, Por
     return;
   }
   if (pause_ && state.egress.class_of(decision.dscp) == QueueClass::kLossless) {
-    return enqueue_paused(now, decision, ingress, std::move(frame), out);
+    return enqueue_paused(now, decision, state, ingress, std::move(frame), out);
   }
-  if (admit(now, decision, ingress, frame)) start_next(now, decision.port, out);
+  if (admit(now, decision, state, ingress, frame)) start_next(now, decision.port, state, out);
 }
 
 /// Data of RoCE where switches pause their neighbours: it takes its length of their common buffer first.
-void SwitchNode::enqueue_paused(FabricTime now, const ForwardingDecision& decision, PortId ingress,
-                                Frame&& frame, FrameSink& out) {
+void SwitchNode::enqueue_paused(FabricTime now, const ForwardingDecision& decision,
+                                PortState& state, PortId ingress, Frame&& frame, FrameSink& out) {
   const Bytes length = frame.wire_length();
   const DropCause refused = pause_->drops(decision.port)              ? DropCause::kPauseStorm
                             : pause_->buffer().admit(ingress, length) ? DropCause::kNone
@@ -293,17 +311,18 @@ void SwitchNode::enqueue_paused(FabricTime now, const ForwardingDecision& decisi
     record_drop(now, decision.port, Direction::kEgress, refused, QueueClass::kLossless, frame);
     return;
   }
-  if (!admit(now, decision, ingress, frame)) return pause_->buffer().release(ingress, length);
-  start_next(now, decision.port, out);
-  pause_->note_queue(decision.port, at(decision.port).egress.waiting_lossless() > 0, false, now);
+  if (!admit(now, decision, state, ingress, frame)) {
+    return pause_->buffer().release(ingress, length);
+  }
+  start_next(now, decision.port, state, out);
+  pause_->note_queue(decision.port, state.egress.waiting_lossless() > 0, false, now);
   look_again(pause_->deadline(decision.port, now), decision.port);
   tell_neighbour(now, ingress, out);
 }
 
 /// Offers a frame to the queues of its port; false if they refuse it, which is recorded.
-bool SwitchNode::admit(FabricTime now, const ForwardingDecision& decision, PortId ingress,
-                       Frame& frame) {
-  PortState& state = at(decision.port);
+bool SwitchNode::admit(FabricTime now, const ForwardingDecision& decision, PortState& state,
+                       PortId ingress, Frame& frame) {
   const bool pooled = is_pooled(state.egress.class_of(decision.dscp));
   const Bytes room = pooled ? buffer()->room_of_queue() : Bytes{UINT64_MAX};
   const Admission admission = state.egress.admit(frame, decision.dscp, ingress, room);
@@ -333,15 +352,14 @@ bool SwitchNode::sends_behind(FabricTime sends_until, PortId port) const {
   return running_class_ != EventClass::kTransmitComplete || port.value > running_port_;
 }
 
-void SwitchNode::wake_when_sent(PortId port) {
-  if (std::exchange(at(port).egress.wakes, true)) return;
-  ends_.set(port.value, at(port).sends_until);
+void SwitchNode::wake_when_sent(PortId port, PortState& state) {
+  if (std::exchange(state.egress.wakes, true)) return;
+  ends_.set(port.value, state.sends_until);
 }
 
-void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
-  PortState& state = at(port);
+void SwitchNode::start_next(FabricTime now, PortId port, PortState& state, FrameSink& out) {
   if (!state.egress.ready()) return;
-  if (sends_behind(state.sends_until, port)) return wake_when_sent(port);
+  if (sends_behind(state.sends_until, port)) return wake_when_sent(port, state);
   Departure departure = state.egress.depart(now);
   if (pause_ && departure.queue == QueueClass::kLossless && !departure.is_copy) {
     release(now, departure.ingress, departure.frame.wire_length());
@@ -363,7 +381,7 @@ void SwitchNode::start_next(FabricTime now, PortId port, FrameSink& out) {
          departure.trimmed ? PacketEvent::kTrimmed : PacketEvent::kPassed, DropCause::kNone,
          departure.queue, departure.frame);
   state.sends_until = departure.end;
-  if (state.egress.ready()) wake_when_sent(port);
+  if (state.egress.ready()) wake_when_sent(port, state);
   out.transmit({port, std::move(departure.frame), now, departure.end, departure.fate.flight,
                 departure.fate.lost});
 }
@@ -381,9 +399,12 @@ void SwitchNode::record_drop(FabricTime t, PortId port, Direction direction, Dro
 
 SwitchCounters SwitchNode::counters() const {
   SwitchCounters out;
-  out.ports.reserve(ports_.size());
-  for (const PortState& state : ports_) {
-    PortCounters port;
+  out.ports.resize(port_count());
+  for (uint32_t i = 0; i < port_count(); ++i) {
+    const PortState* const found = find(PortId{i});
+    if (found == nullptr) continue;
+    const PortState& state = *found;
+    PortCounters& port = out.ports[i];
     static_cast<TrafficCounters&>(port) = state.tally.traffic;
     static_cast<TroubleCounters&>(port) = state.tally.seen_trouble();
     const auto take = [&](QueueClass of, Bytes& depth, Bytes& most) {
@@ -396,14 +417,13 @@ SwitchCounters SwitchNode::counters() const {
     take(QueueClass::kLossless, port.lossless_depth, port.lossless_depth_max);
     port.queued = state.egress.queued_frames();
     port.carrier = state.egress.carrier();
-    out.ports.push_back(port);
   }
   return out;
 }
 
 uint64_t SwitchNode::trimmed() const {
   uint64_t total = 0;
-  for (const PortState& port : ports_) total += port.tally.traffic.trimmed;
+  ports_.for_each([&](uint32_t, const PortState& port) { total += port.tally.traffic.trimmed; });
   return total;
 }
 

@@ -61,6 +61,7 @@
 #include "fabric/neighbours/neighbour_agent.h"
 #include "fabric/node/arrival_queue.h"
 #include "fabric/node/node.h"
+#include "fabric/node/port_groups.h"
 #include "fabric/node/soonest_port.h"
 #include "fabric/node/wire_model.h"
 #include "switchd/bit_flips.h"
@@ -150,8 +151,11 @@ class SwitchNode : public Node {
                                PortId ingress, Frame&& frame);
   [[gnu::noinline]] void go_on(FabricTime now, uint32_t slot, FrameSink& out);
   [[gnu::noinline]] void enqueue_paused(FabricTime now, const ForwardingDecision& decision,
-                                        PortId ingress, Frame&& frame, FrameSink& out);
-  bool admit(FabricTime now, const ForwardingDecision& decision, PortId ingress, Frame& frame);
+                                        PortState& state, PortId ingress, Frame&& frame,
+                                        FrameSink& out);
+  /// Here and below `state` is that of the port where the frame leaves.
+  bool admit(FabricTime now, const ForwardingDecision& decision, PortState& state, PortId ingress,
+             Frame& frame);
   // Routing by itself.
   void start_speaker(FabricTime now);
   void run_speaker(FabricTime now, FrameSink& out);
@@ -178,9 +182,9 @@ class SwitchNode : public Node {
   bool stands_still() const { return work_ == SwitchWork::kHung || work_ == SwitchWork::kDown; }
   void drop_waiting(FabricTime now, PortId port);
   PortId least_loaded(std::span<const PortId> ports);
-  void start_next(FabricTime now, PortId port, FrameSink& out);
+  void start_next(FabricTime now, PortId port, PortState& state, FrameSink& out);
   bool sends_behind(FabricTime sends_until, PortId port) const;
-  void wake_when_sent(PortId port);
+  void wake_when_sent(PortId port, PortState& state);
   void on_effect(FabricTime now, const Effect& effect);
   void on_port_carrier(FabricTime now, const PortCarrier& carrier);
   void on_switch_state(FabricTime now, SwitchWork work);
@@ -197,8 +201,15 @@ class SwitchNode : public Node {
   bool is_pooled(QueueClass queue) const {
     return queue == QueueClass::kLossless ? pools_roce_ : pools_mrc_ && queue != QueueClass::kPause;
   }
+  EgressSettings settings_of(PortId port) const;
   const QueueRules& rules_of(const EgressSettings& settings);
-  PortState& at(PortId port) { return ports_[port.value]; }
+  PortState make_port(uint32_t port);
+  PortState& at(PortId port) {
+    return ports_.at(port.value, [this](uint32_t number) { return make_port(number); });
+  }
+  /// Null: nothing has passed it or a port beside it yet, and no fault has changed one.
+  const PortState* find(PortId port) const { return ports_.find(port.value); }
+  uint32_t port_count() const { return ports_.ports(); }
   /// In an event of kApplication, in place of a port: it is for neighbours_, not for the speaker.
   static constexpr uint32_t kForNeighbours = 1;
 
@@ -221,11 +232,13 @@ class SwitchNode : public Node {
   std::optional<IngressBuffer> unpaused_;  ///< the buffer where queues share it and none pauses
   bool pools_roce_ = false;  ///< RoCE's queues are in it, and may be dropped for want of room
   bool pools_mrc_ = false;   ///< those of all other classes are
-  std::vector<FabricTime> pause_timers_;  // by port: the earliest one in the queue
+  Bytes lossless_room_;      ///< EgressSettings::lossless_room, as built
+  std::vector<FabricTime>
+      pause_timers_;  // by port, where the fabric pauses: the earliest one in the queue
   uint64_t adaptive_draws_ = 0;
   std::vector<PortId> least_loaded_;                      // of one choice
   std::vector<std::unique_ptr<QueueRules>> queue_rules_;  // few: ports of one kind share theirs
-  std::vector<PortState> ports_;
+  PortGroups<PortState> ports_;
   ArrivalQueue arrivals_;
   SoonestPort ends_;  // when a port that has more to send has sent its frame; never() for others
   EventQueue<uint32_t> events_;  // all others; payload: slot of an effect

@@ -25,7 +25,7 @@ void SwitchNode::tell_neighbour(FabricTime now, PortId port, FrameSink& out) {
     const mrclab::Port& self = environment_.topology.port({environment_.self, port});
     if (Frame frame = make_pause(environment_.frames, self.mac, *quanta)) {
       state.egress.put_pause(std::move(frame));
-      start_next(now, port, out);
+      start_next(now, port, state, out);
     }
   }
   look_again(pause_->deadline(port, now), port);
@@ -59,7 +59,7 @@ void SwitchNode::on_pause_timer(FabricTime now, PortId port, FrameSink& out) {
     if (pause_->drops(port)) drop_waiting(now, port);
   }
   state.egress.set_paused(!pause_->may_send(port, now));
-  start_next(now, port, out);
+  start_next(now, port, state, out);
   tell_neighbour(now, port, out);
 }
 
@@ -73,7 +73,7 @@ void SwitchNode::look_again(FabricTime at, PortId port) {
 
 void SwitchNode::look_at_all_pauses(FabricTime now) {
   if (!pause_) return;
-  for (uint32_t i = 0; i < ports_.size(); ++i) look_again(now, PortId{i});
+  for (uint32_t i = 0; i < port_count(); ++i) look_again(now, PortId{i});
 }
 
 std::optional<NodePauses> SwitchNode::pauses() const {
@@ -85,8 +85,10 @@ std::optional<NodePauses> SwitchNode::pauses() const {
   account.shared = buffer.pool();
   account.shared_held = buffer.pool_used();
   account.xoff_above = buffer.reserve() + buffer.threshold();
-  for (uint32_t i = 0; i < ports_.size(); ++i) {
-    const TroubleCounters& counters = ports_[i].tally.seen_trouble();
+  for (uint32_t i = 0; i < port_count(); ++i) {
+    static constexpr TroubleCounters kNone;
+    const PortState* const state = find(PortId{i});
+    const TroubleCounters& counters = state != nullptr ? state->tally.seen_trouble() : kNone;
     PortPauses& port = account.ports.emplace_back();
     port.port = environment_.topology.port({environment_.self, PortId{i}}).name();
     port.priority = kLosslessPriority;

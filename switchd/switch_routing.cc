@@ -5,8 +5,10 @@
 namespace mrclab::switchd {
 
 void SwitchNode::start_speaker(FabricTime now) {
-  std::vector<bool> carrier;
-  for (const PortState& port : ports_) carrier.push_back(port.egress.carrier());
+  std::vector<bool> carrier(port_count(), true);
+  for (uint32_t i = 0; i < port_count(); ++i) {
+    if (const PortState* const port = find(PortId{i})) carrier[i] = port->egress.carrier();
+  }
   fare_->start(carrier, now);
   plan_speaker(now);
 }
@@ -28,7 +30,7 @@ void SwitchNode::run_speaker(FabricTime now, FrameSink& out) {
 }
 
 void SwitchNode::on_wire_rate(FabricTime now, const WireRate& rate) {
-  if (!fare_ || rate.wire.value >= environment_.topology.wires_list.size()) return;
+  if (!fare_ || rate.wire.value >= environment_.topology.all_wires().size()) return;
   const Wire& wire = environment_.topology.wire(rate.wire);
   if (wire.from.node != environment_.self) return;
   fare_->set_rate(wire.from.port, at(wire.from.port).egress.wire().rate(), now);

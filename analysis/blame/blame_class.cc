@@ -244,8 +244,8 @@ void join_wires(const Topology& topology, Component& component, std::vector<Comp
     Component kept = one;
     if (one.kind == ComponentKind::kWire) {
       const Link& link = topology.link(topology.wire(WireId{one.index}).link);
-      const bool both = has(ComponentKind::kWire, link.a_to_b.value) &&
-                        has(ComponentKind::kWire, link.b_to_a.value);
+      const bool both = has(ComponentKind::kWire, link.a_to_b().value) &&
+                        has(ComponentKind::kWire, link.b_to_a().value);
       if (both) kept = {ComponentKind::kLink, link.id.value, {}};
     }
     if (std::find(joined.begin(), joined.end(), kept) == joined.end()) joined.push_back(kept);

@@ -29,7 +29,7 @@ uint64_t unbalanced_frames(const JudgedRun& run, std::string& first, CheckResult
             " dropped; " + std::to_string(balance.missing) + " missing, " +
             std::to_string(balance.invented) + " out of nowhere";
   };
-  for (const Wire& wire : run.topology.wires_list) {
+  for (const Wire& wire : run.topology.all_wires()) {
     judge(books.wire(wire.id), [&] { return run.topology.wire_name(wire.id); });
   }
   for (const NodeSite& site : run.topology.nodes) {

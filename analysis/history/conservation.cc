@@ -13,33 +13,6 @@
 namespace mrclab::analysis {
 namespace {
 
-/// The worst that the schedule ever does to each wire.
-struct WireWorst {
-  std::vector<BitRate> rate;
-  std::vector<FabricTime> delay;
-  std::vector<bool> copies;
-};
-
-WireWorst worst_of(const Topology& topology, std::span<const ScheduledEffect> schedule) {
-  WireWorst worst;
-  worst.rate.reserve(topology.wires_list.size());
-  for (const Wire& wire : topology.wires_list) worst.rate.push_back(wire.rate);
-  worst.delay.resize(topology.wires_list.size());
-  worst.copies.resize(topology.wires_list.size());
-  for (const ScheduledEffect& scheduled : schedule) {
-    if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
-      BitRate& slowest = worst.rate[rate->wire.value];
-      if (rate->rate.bps > 0) slowest = std::min(slowest, rate->rate);
-    } else if (const auto* delay = std::get_if<WireDelay>(&scheduled.effect)) {
-      FabricTime& longest = worst.delay[delay->wire.value];
-      longest = std::max(longest, std::min(delay->fixed + delay->jitter, kMaxWireDelay));
-    } else if (const auto* twice = std::get_if<WireDuplicates>(&scheduled.effect)) {
-      worst.copies[twice->wire.value] = true;
-    }
-  }
-  return worst;
-}
-
 /// The traffic class of an IPv6 frame; 0 for any other frame.
 uint8_t traffic_class_of(std::span<const uint8_t> bytes) {
   if (bytes.size() < kEthernetBytes + 2) return 0;
@@ -84,46 +57,84 @@ int64_t switches_on_a_path(const Topology& topology) {
 Conservation::Conservation(const Topology& topology, std::span<const ScheduledEffect> schedule,
                            FabricTime end)
     : topology_(topology), end_(end) {
-  const WireWorst worst = worst_of(topology, schedule);
   std::vector<bool> renames(topology.nodes.size());
   for (const ScheduledEffect& scheduled : schedule) {
-    const auto* errors = std::get_if<SwitchErrors>(&scheduled.effect);
-    if (errors != nullptr) renames[errors->node.value] = true;
+    const auto worst = [&](WireId wire) -> WireWorst& {
+      return worst_.try_emplace(wire.value, WireWorst{topology.wire(wire).rate, {}}).first->second;
+    };
+    if (const auto* rate = std::get_if<WireRate>(&scheduled.effect)) {
+      BitRate& slowest = worst(rate->wire).rate;
+      if (rate->rate.bps > 0) slowest = std::min(slowest, rate->rate);
+    } else if (const auto* delay = std::get_if<WireDelay>(&scheduled.effect)) {
+      FabricTime& longest = worst(delay->wire).delay;
+      longest = std::max(longest, std::min(delay->fixed + delay->jitter, kMaxWireDelay));
+    } else if (const auto* twice = std::get_if<WireDuplicates>(&scheduled.effect)) {
+      worst(twice->wire).copies = true;
+    } else if (const auto* errors = std::get_if<SwitchErrors>(&scheduled.effect)) {
+      renames[errors->node.value] = true;
+    }
   }
   FabricTime longest_wire, longest_delay;
-  first_port_.reserve(topology.nodes.size());
+  first_group_.reserve(topology.nodes.size());
   nodes_.reserve(topology.nodes.size());
-  ports_.reserve(topology.wires_list.size());  // one goes out of each port
+  uint32_t groups = 0;
   for (const NodeSite& site : topology.nodes) {
-    first_port_.push_back(static_cast<uint32_t>(ports_.size()));
+    first_group_.push_back(groups);
+    groups += static_cast<uint32_t>((site.ports.size() + kPortsAtOnce - 1) / kPortsAtOnce);
     NodeCount node;
     node.is_switch = site.role != NodeRole::kHost;
     node.renames = renames[site.id.value];
     node.ended_due_until = end - topology.ingress_latency(site.id);
     for (const Port& port : site.ports) {
       const Wire& out = topology.wire(port.out);
-      const BitRate rate = worst.rate[port.out.value];
-      const FabricTime flight = out.propagation + worst.delay[port.out.value];
-      PortCount count;
-      count.sent_due_until = end - flight - topology.ingress_latency(out.to.node);
-      count.copies = worst.copies[port.out.value];
-      node.may_copy = node.may_copy || count.copies;
-      count.delays = worst.delay[port.out.value] > FabricTime::zero();
-      ports_.push_back(count);
+      const WireWorst worst = worst_of(out);
+      node.may_copy = node.may_copy || worst.copies;
       for (const bool shared : {false, true}) {
-        const Bytes sent = most_sent_meanwhile(topology, out, shared) * (count.copies ? 2 : 1);
+        const Bytes sent = most_sent_meanwhile(topology, out, shared) * (worst.copies ? 2 : 1);
         FabricTime& longest = node.residence[shared ? 1 : 0];
-        longest = std::max(longest, serialization_time(sent, rate));
+        longest = std::max(longest, serialization_time(sent, worst.rate));
       }
-      longest_wire = std::max(longest_wire,
-                              out.propagation + serialization_time(longest_frame(topology), rate));
-      longest_delay = std::max(longest_delay, worst.delay[port.out.value]);
+      longest_wire = std::max(
+          longest_wire, out.propagation + serialization_time(longest_frame(topology), worst.rate));
+      longest_delay = std::max(longest_delay, worst.delay);
     }
     for (FabricTime& residence : node.residence) residence += topology.ingress_latency(site.id);
     nodes_.push_back(node);
   }
+  groups_.resize(groups);
   longest_on_wires_ =
       (longest_wire + longest_delay) * (switches_on_a_path(topology) + 1) + topology.host_latency;
+}
+
+Conservation::WireWorst Conservation::worst_of(const Wire& wire) const {
+  const auto found = worst_.find(wire.id.value);
+  return found != worst_.end() ? found->second : WireWorst{wire.rate, {}};
+}
+
+/// What is counted of a port before its first record.
+Conservation::PortCount Conservation::without_records(const Port& port) const {
+  const Wire& out = topology_.wire(port.out);
+  const WireWorst worst = worst_of(out);
+  PortCount count;
+  count.sent_due_until =
+      end_ - (out.propagation + worst.delay) - topology_.ingress_latency(out.to.node);
+  count.copies = worst.copies;
+  count.delays = worst.delay > FabricTime::zero();
+  return count;
+}
+
+void Conservation::make_group(NodeId node, uint32_t first_port) {
+  const std::span<const Port> ports = std::span(topology_.node(node).ports).subspan(first_port);
+  auto group = std::make_unique<std::array<PortCount, kPortsAtOnce>>();
+  for (size_t i = 0; i < std::min<size_t>(ports.size(), kPortsAtOnce); ++i) {
+    (*group)[i] = without_records(ports[i]);
+  }
+  groups_[first_group_[node.value] + first_port / kPortsAtOnce] = std::move(group);
+}
+
+Conservation::PortCount Conservation::count_of(PortRef at) const {
+  const PortGroup& group = groups_[first_group_[at.node.value] + at.port.value / kPortsAtOnce];
+  return group ? (*group)[at.port.value % kPortsAtOnce] : without_records(topology_.port(at));
 }
 
 FabricTime Conservation::longest_crossing() const {
@@ -147,8 +158,7 @@ uint64_t Conservation::records() const {
 
 Balance Conservation::wire(WireId id) const {
   const Wire& wire = topology_.wire(id);
-  const PortCount& from = ports_[first_port_[wire.from.node.value] + wire.from.port.value];
-  const PortCount& to = ports_[first_port_[wire.to.node.value] + wire.to.port.value];
+  const PortCount from = count_of(wire.from), to = count_of(wire.to);
   Balance balance{from.sent, from.sent - from.sent_late, to.arrived, to.lost};
   const uint64_t ended = from.delays ? balance.accounted() : balance.accounted() - to.ended_late;
   if (ended < balance.due) balance.missing = balance.due - ended;

@@ -17,9 +17,12 @@
 //
 // Counts any frame: data, control, and what is no MRC. Records of one node come in its commit order.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/history/name_table.h"
@@ -147,10 +150,32 @@ class Conservation {
   void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
   FabricTime in_due_until(FabricTime residence) const;
 
+  /// Counts are made for so many ports of a node at once, when the first of them has a record: most ports of a large
+  /// fabric where a part of the hosts has something to do have none.
+  static constexpr uint32_t kPortsAtOnce = 16;
+  using PortGroup = std::unique_ptr<std::array<PortCount, kPortsAtOnce>>;
+  [[gnu::noinline]] void make_group(NodeId node, uint32_t first_port);
+  PortCount& count_at(NodeId node, PortId port) {
+    PortGroup& group = groups_[first_group_[node.value] + port.value / kPortsAtOnce];
+    if (!group) [[unlikely]]
+      make_group(node, port.value / kPortsAtOnce * kPortsAtOnce);
+    return (*group)[port.value % kPortsAtOnce];
+  }
+  PortCount without_records(const Port& port) const;
+  PortCount count_of(PortRef at) const;
+
   const Topology& topology_;
   FabricTime end_;
-  std::vector<uint32_t> first_port_;  // by node
-  std::vector<PortCount> ports_;
+  /// What the schedule does at some time to a wire; the others are as built.
+  struct WireWorst {
+    BitRate rate;
+    FabricTime delay;
+    bool copies = false;
+  };
+  std::unordered_map<uint32_t, WireWorst> worst_;  // by WireId
+  WireWorst worst_of(const Wire& wire) const;
+  std::vector<uint32_t> first_group_;  // by node
+  std::vector<PortGroup> groups_;
   std::vector<NodeCount> nodes_;
   FabricTime longest_on_wires_;
   bool complete_ = false;
@@ -185,10 +210,14 @@ uint64_t name_of_other_frame(const Frame& frame);
 }
 
 inline void Conservation::fetch(NodeId node) const {
-  const uint32_t first = first_port_[node.value];
-  const size_t ports = topology_.node(node).ports.size();
+  const auto ports = static_cast<uint32_t>(topology_.node(node).ports.size());
   fetch_lines(&nodes_[node.value], sizeof(NodeCount));
-  fetch_lines(&ports_[first], ports * sizeof(PortCount));
+  for (uint32_t first = 0; first < ports; first += kPortsAtOnce) {
+    const PortGroup& group = groups_[first_group_[node.value] + first / kPortsAtOnce];
+    if (group) {
+      fetch_lines(group.get(), std::min(ports - first, kPortsAtOnce) * sizeof(PortCount));
+    }
+  }
   nodes_[node.value].inside.fetch();
 }
 
@@ -214,7 +243,7 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
                                                               uint64_t frame_name) {
   if (t > end_) return;
   NodeCount& node = nodes_[node_id.value];
-  PortCount& port = ports_[first_port_[node_id.value] + port_id.value];
+  PortCount& port = count_at(node_id, port_id);
   ++node.records;
   node.roce = node.roce || queue == QueueClass::kLossless;
   node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;

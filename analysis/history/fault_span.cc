@@ -144,8 +144,8 @@ std::vector<Impairment> impairments_of_links(const Topology& topology,
                                              FabricTime until) {
   std::vector<Impairment> impairments;
   for (const LinkId id : links) {
-    impairments.push_back({topology.link(id).a_to_b, from, until});
-    impairments.push_back({topology.link(id).b_to_a, from, until});
+    impairments.push_back({topology.link(id).a_to_b(), from, until});
+    impairments.push_back({topology.link(id).b_to_a(), from, until});
   }
   return impairments;
 }

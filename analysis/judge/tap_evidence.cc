@@ -11,7 +11,7 @@
 namespace mrclab::analysis {
 
 TapEvidence::TapEvidence(const Topology& topology, FabricTime end)
-    : topology_(topology), end_(end), frames_(topology), wires_(topology.wires_list.size()) {}
+    : topology_(topology), end_(end), frames_(topology), wires_(topology.all_wires().size()) {}
 
 void TapEvidence::add_file(const std::filesystem::path& path) {
   const std::unique_ptr<CaptureReader> reader = open_capture(path);
@@ -45,9 +45,11 @@ void TapEvidence::add(PortRef port, std::span<const uint8_t> bytes) {
     ++counters_.without_trailer;
     return;
   }
-  const Wire* wire = trailer->wire.value < wires_.size() ? &topology_.wire(trailer->wire) : nullptr;
-  const bool leaves = wire != nullptr && wire->from == port;
-  if (wire == nullptr || (!leaves && wire->to != port)) {
+  const auto wire = trailer->wire.value < wires_.size()
+                        ? std::optional<Wire>(topology_.wire(trailer->wire))
+                        : std::nullopt;
+  const bool leaves = wire && wire->from == port;
+  if (!wire || (!leaves && wire->to != port)) {
     ++counters_.wrong_wire;
     return;
   }
@@ -83,7 +85,7 @@ void TapEvidence::finish() {
     return std::find(tapped_.begin(), tapped_.end(), port) != tapped_.end();
   };
   for (size_t i = 0; i < wires_.size(); ++i) {
-    const Wire& wire = topology_.wires_list[i];
+    const Wire& wire = topology_.all_wires()[i];
     wires_[i].both_tapped = tapped(wire.from) && tapped(wire.to);
   }
 }

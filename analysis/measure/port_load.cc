@@ -53,7 +53,7 @@ PortLoads port_loads(const Topology& topology, const PacketHistory& history, Fab
                      FabricTime until) {
   PortLoads ports;
   Ways ways;
-  std::vector<FabricTime> busy(topology.wires_list.size());
+  std::vector<FabricTime> busy(topology.all_wires().size());
   for (const Attempt& attempt : history.attempts()) {
     const bool inside = attempt.ended >= from && attempt.ended < until;
     if (attempt.fate != Fate::kDelivered || !attempt.start_seen || !inside) continue;

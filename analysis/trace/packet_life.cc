@@ -51,7 +51,7 @@ std::optional<Answer> answer_about(const SeenAnswer& seen, Psn psn) {
 /// The trailer of a frame of this fabric.
 std::optional<TimeTrailer> trailer_in(const Topology& topology, std::span<const uint8_t> frame) {
   const std::optional<TimeTrailer> trailer = trailer_of(frame);
-  return trailer && trailer->wire.value < topology.wires_list.size() ? trailer : std::nullopt;
+  return trailer && trailer->wire.value < topology.all_wires().size() ? trailer : std::nullopt;
 }
 
 }  // namespace

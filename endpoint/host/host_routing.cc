@@ -44,7 +44,7 @@ void HostImpl::run_routes() {
 }
 
 void HostImpl::on_wire_rate(const WireRate& rate) {
-  if (!routes_ || rate.wire.value >= host_.topology.wires_list.size()) return;
+  if (!routes_ || rate.wire.value >= host_.topology.all_wires().size()) return;
   const Wire& wire = host_.topology.wire(rate.wire);
   if (wire.from.node != host_.environment.self) return;
   routes_->set_rate(wire.from.port, ports_.at(wire.from.port.value).out_wire.rate());

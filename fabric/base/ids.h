@@ -18,7 +18,8 @@ struct StrongId {
 using NodeId = StrongId<struct NodeTag>;  ///< index into Topology::nodes()
 using PortId = StrongId<struct PortTag>;  ///< index into a node's ports
 using LinkId = StrongId<struct LinkTag>;  ///< index into Topology::links()
-using WireId = StrongId<struct WireTag>;  ///< index into Topology::wires(); one direction of a link
+using WireId =
+    StrongId<struct WireTag>;  ///< index into Topology::all_wires(); one direction of a link
 using OpticId = StrongId<struct OpticTag>;  ///< index into Topology::optics()
 
 /// One end of a link.

@@ -265,7 +265,7 @@ std::vector<HistoryStream> HistoryDigest::streams() const {
 }
 
 std::vector<HistoryStream> HistoryDigest::reported() const {
-  if (2 * topology_.wires_list.size() <= kMostStreams) return streams();
+  if (2 * topology_.all_wires().size() <= kMostStreams) return streams();
   HistoryStream all{topology_.node(self_).name, 0, {kHistoryVersion}};
   std::vector<uint8_t> bytes(stream_count() * (8 + kHashBytes));
   for (size_t i = 0; i < streams_.size(); ++i) {  // those of a node without a record are zero

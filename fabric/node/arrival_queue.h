@@ -19,6 +19,7 @@
 #include "fabric/base/event_queue.h"
 #include "fabric/base/fifo.h"
 #include "fabric/node/node.h"
+#include "fabric/node/port_groups.h"
 #include "fabric/node/soonest_port.h"
 
 namespace mrclab {
@@ -33,13 +34,13 @@ class ArrivalQueue {
   ArrivalQueue(const ArrivalQueue&) = delete;  // a Door leads to it
   ArrivalQueue& operator=(const ArrivalQueue&) = delete;
 
-  size_t ports() const { return lines_.size(); }
+  size_t ports() const { return lines_.ports(); }
   /// What comes in at this port, over a wire of this rate, is cut through (fabric/topology/topology.h).
-  void set_cut_through(PortId port, BitRate rate) { lines_[port.value].cut_through = rate; }
-  /// How much earlier than the latency after its last bit the node takes this arrival in. What is lost on the wire has
+  void set_cut_through(PortId port, BitRate rate) { line_of(port.value).cut_through = rate; }
+  /// How much earlier than the latency after its last bit the node took in this arrival, which came out of here. What is lost on the wire has
   /// nothing to look at ahead of time.
   FabricTime lead_of(PortId port, const Arrival& arrival) const {
-    return lead(lines_[port.value], latency_, arrival.frame, arrival.lost);
+    return lead(lines_.made(port.value), latency_, arrival.frame, arrival.lost);
   }
 
   /// Where arrivals come into the queue of one node. A world with many nodes keeps their doors side by side: it finds no
@@ -51,8 +52,11 @@ class ArrivalQueue {
     /// Puts an arrival behind those that its port takes in earlier. Arrivals at one port and instant are ordered by their
     /// sequence. The node must take the arrival in before never(), because never() stands for a port without arrivals.
     /// Returns when the node takes it in, if that may be sooner than anything else at this port, or else never().
-    FabricTime push(PortId port, Arrival&& arrival) const {
-      Line& line = lines_[port.value];
+    [[gnu::always_inline]] FabricTime push(PortId port, Arrival&& arrival) const {
+      Line* const found = PortGroups<Line>::find(lines_, port.value);
+      if (found == nullptr) [[unlikely]]
+        return push_new(port, std::move(arrival));
+      Line& line = *found;
       const FabricTime due =
           arrival.arrival + latency_ - lead(line, latency_, arrival.frame, arrival.lost);
       if (line.frames.empty()) return queue_->push_first(port.value, due, std::move(arrival));
@@ -66,9 +70,13 @@ class ArrivalQueue {
     }
     // A caller with many arrivals for many doors calls these ahead of each push, in this order, and each one when what
     // the one before loads has come: what the queue keeps of the port, the place of the arrival.
-    void fetch_line_of(PortId port) const { fetch_line(&lines_[port.value]); }
+    void fetch_line_of(PortId port) const {
+      if (const Line* const line = PortGroups<Line>::find(lines_, port.value)) fetch_line(line);
+    }
     void fetch_place_of(PortId port) const {
-      const Line& line = lines_[port.value];
+      const Line* const found = PortGroups<Line>::find(lines_, port.value);
+      if (found == nullptr) return;
+      const Line& line = *found;
       line.frames.fetch_back();
       if (line.frames.empty()) queue_->soonest_.fetch(port.value);
     }
@@ -76,9 +84,16 @@ class ArrivalQueue {
    private:
     friend class ArrivalQueue;
     explicit Door(ArrivalQueue& queue)
-        : queue_(&queue), lines_(queue.lines_.data()), latency_(queue.latency_) {}
+        : queue_(&queue), lines_(queue.lines_.groups()), latency_(queue.latency_) {}
+    /// The first one at its port, or at a port beside it.
+    [[gnu::noinline]] FabricTime push_new(PortId port, Arrival&& arrival) const {
+      const Line& line = queue_->line_of(port.value);
+      const FabricTime due =
+          arrival.arrival + latency_ - lead(line, latency_, arrival.frame, arrival.lost);
+      return queue_->push_first(port.value, due, std::move(arrival));
+    }
     ArrivalQueue* queue_ = nullptr;
-    Line* lines_ = nullptr;
+    Line* const* lines_ = nullptr;  ///< PortGroups::groups()
     FabricTime latency_;
   };
   /// It holds until the queue is gone.
@@ -92,22 +107,25 @@ class ArrivalQueue {
   /// For a node whose turn has come, which finds little of its own in the cache: loads the first arrivals of each port, of
   /// all at once. When they have come, fetch_frames() loads the frame of each first one.
   void fetch_arrivals() const {
-    for (const Line& line : lines_) fetch_line(&line);
-    for (const Line& line : lines_) {
-      if (line.frames.empty()) continue;
+    lines_.for_each([](uint32_t, const Line& line) { fetch_line(&line); });
+    lines_.for_each([](uint32_t, const Line& line) {
+      if (line.frames.empty()) return;
       line.frames.fetch(0);
       line.frames.fetch(kInCacheLine);
-    }
+    });
   }
   void fetch_frames() const {
-    for (const Line& line : lines_) {
+    lines_.for_each([this](uint32_t, const Line& line) {
       if (!line.frames.empty()) line.frames.front().frame.fetch(frame_bytes_);
-    }
+    });
   }
 
   /// Ports at which something comes in.
   size_t busy_ports() const { return busy_ports_; }
-  bool is_busy(PortId port) const { return !lines_[port.value].frames.empty(); }
+  bool is_busy(PortId port) const {
+    const Line* const line = lines_.find(port.value);
+    return line != nullptr && !line->frames.empty();
+  }
   FabricTime next_time() const { return soonest_.next_time(); }
   bool empty() const { return next_time() == FabricTime::never(); }
   /// Where the next one comes in. Not empty, here and below.
@@ -115,7 +133,8 @@ class ArrivalQueue {
   /// Takes the next one out. Its frame is of this pool from now on.
   Arrival pop(FramePool& frames) {
     const uint32_t port = soonest_.next();
-    auto& line = lines_[port].frames;
+    Line& at = lines_.made(port);
+    auto& line = at.frames;
     Kept kept = line.pop();
     if (line.empty()) {
       --busy_ports_;
@@ -123,7 +142,7 @@ class ArrivalQueue {
     } else {
       line.fetch(kInCacheLine);
       line.front().frame.fetch(frame_bytes_);
-      soonest_.set(port, time_of(lines_[port], line.front()));
+      soonest_.set(port, time_of(at, line.front()));
     }
     if (kept.frame) frames.adopt(kept.frame);
     return std::move(kept).arrival();
@@ -179,13 +198,17 @@ class ArrivalQueue {
   };
   static_assert(sizeof(Line) == 4 * kCacheLine);
 
+  Line& line_of(uint32_t port) {
+    return lines_.at(port, [](uint32_t) { return Line(); });
+  }
+
   static FabricTime lead(const Line& line, FabricTime latency, const Frame& frame, DropCause lost) {
     if (line.cut_through.bps == 0 || lost != DropCause::kNone || !frame) return {};
     return cut_through_lead(line.cut_through, latency, frame.wire_length());
   }
   /// Puts an arrival into the empty line of a port, which competes with the other ports from then on.
   [[gnu::noinline]] FabricTime push_first(uint32_t port, FabricTime due, Arrival&& arrival) {
-    Line& line = lines_[port];
+    Line& line = lines_.made(port);
     line.newest = std::max(due, floor_);
     ++busy_ports_;
     soonest_.set(port, line.newest);
@@ -204,7 +227,7 @@ class ArrivalQueue {
   }
   /// Moves the newest arrival at a port to where it belongs. Returns when the first one is taken in.
   [[gnu::noinline]] FabricTime bring_forward(uint32_t port) {
-    Line& line = lines_[port];
+    Line& line = lines_.made(port);
     for (size_t i = line.frames.size() - 1; i > 0 && overtakes(line, i); --i) {
       std::swap(line.frames[i], line.frames[i - 1]);
     }
@@ -217,8 +240,8 @@ class ArrivalQueue {
   size_t frame_bytes_;
   size_t busy_ports_ = 0;
   FabricTime floor_ = FabricTime::from_ps(std::numeric_limits<int64_t>::min());
-  SoonestPort soonest_;      // when the node takes in the first arrival of each port
-  std::vector<Line> lines_;  // by port
+  SoonestPort soonest_;     // when the node takes in the first arrival of each port
+  PortGroups<Line> lines_;  // by port
 };
 
 /// Is an arrival the next event of a node whose other events are in `others`? At one instant a node handles faults

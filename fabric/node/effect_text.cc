@@ -102,7 +102,7 @@ bool has_ev(const Topology& topology, EntropyValue ev) {
 template <class E>
 bool fits(const Topology& topology, const E& e) {
   if constexpr (requires { e.wire; }) {
-    if (e.wire.value >= topology.wires_list.size()) return false;
+    if (e.wire.value >= topology.all_wires().size()) return false;
   }
   if constexpr (std::is_same_v<E, WireLoss>) {
     return (e.kind != LossKind::kEveryNth || e.every > 0) && (!e.one_ev || has_ev(topology, e.ev));

@@ -172,7 +172,7 @@ bool hit_by_error(uint64_t draw, BitErrorRate rate, uint64_t bits);
 template <class WireEffect>
 void tell_wire_ends(const Topology& topology, NodeId self, const WireEffect& effect, FabricTime now,
                     auto&& in, auto&& out) {
-  if (effect.wire.value >= topology.wires_list.size()) return;
+  if (effect.wire.value >= topology.all_wires().size()) return;
   const Wire& wire = topology.wire(effect.wire);
   if constexpr (!std::is_same_v<WireEffect, WireState>) {
     if (wire.from.node == self) out(wire.from.port).set(effect);

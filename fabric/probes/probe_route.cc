@@ -107,7 +107,7 @@ double probe_share(const Topology& topology) {
   double most = 0;
   // A link between switches is crossed once each way by its own probe, and by cross probes twice at most.
   const uint32_t between = (mapper.t1 ? 1 : 0) + (mapper.cross ? 2 : 0);
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     const bool of_host = topology.node(wire.from.node).role == NodeRole::kHost ||
                          topology.node(wire.to.node).role == NodeRole::kHost;
     most = std::max(most, share(of_host ? most_probes(grid, mapper) : between, wire.rate));

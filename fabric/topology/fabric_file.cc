@@ -225,7 +225,7 @@ Topology read_fabric_file(const std::filesystem::path& path) {
 }
 
 void check_lookahead(const Topology& topology) {
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     if (topology.lookahead(wire.id) > FabricTime::zero()) continue;
     throw InputError("fabric " + topology.name + ": found no lookahead on the wire " +
                      topology.wire_name(wire.id) +

@@ -19,7 +19,7 @@ inline bool receiver_is_ours(const Topology& topology, WireId wire) {
 }
 /// Do both ends of a link carry fabric time?
 inline bool is_ours(const Topology& topology, const Link& link) {
-  return sender_is_ours(topology, link.a_to_b) && receiver_is_ours(topology, link.a_to_b);
+  return sender_is_ours(topology, link.a_to_b()) && receiver_is_ours(topology, link.a_to_b());
 }
 
 }  // namespace mrclab

@@ -187,7 +187,7 @@ Population link_population(const Topology& topology, std::vector<LinkId>& ids) {
 
 Population wire_population(const Topology& topology, std::vector<WireId>& ids) {
   Population result{"wire", "->", false, {}};
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     ids.push_back(wire.id);
     result.candidates.push_back({topology.port_name(wire.from), topology.port_name(wire.to)});
   }

@@ -80,14 +80,17 @@ struct NodeSite {
 
 struct Link {
   LinkId id;
+  bool turned =
+      false;  ///< its first wire leads from b to a: its ports have changed places (Topology::replugged)
   PortRef a;  ///< the lower end: host or T0
   PortRef b;
-  WireId a_to_b;
-  WireId b_to_a;
   BitRate rate;
   FabricTime propagation;
+  WireId a_to_b() const { return {2 * id.value + (turned ? 1 : 0)}; }
+  WireId b_to_a() const { return {2 * id.value + (turned ? 0 : 1)}; }
 };
 
+/// One direction of a link, which has wires 2 n and 2 n + 1 where it is link n. Made of the link when it is asked for.
 struct Wire {
   WireId id;
   LinkId link;
@@ -95,6 +98,38 @@ struct Wire {
   PortRef to;
   BitRate rate;
   FabricTime propagation;
+};
+
+/// All wires of these links, in the order of their ids.
+class Wires {
+ public:
+  explicit Wires(const std::vector<Link>& links) : links_(links) {}
+  size_t size() const { return 2 * links_.size(); }
+  Wire operator[](size_t id) const {
+    const Link& link = links_[id / 2];
+    const bool from_a = (id % 2 != 0) == link.turned;
+    return {WireId{static_cast<uint32_t>(id)}, link.id,   from_a ? link.a : link.b,
+            from_a ? link.b : link.a,          link.rate, link.propagation};
+  }
+  class Iterator {
+   public:
+    Iterator(const Wires& wires, size_t at) : wires_(wires), at_(at) {}
+    Wire operator*() const { return wires_[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Wires& wires_;
+    size_t at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
+ private:
+  const std::vector<Link>& links_;
 };
 
 /// When a switch looks at a frame: once its last bit is in, or once what a lookup needs is.
@@ -244,7 +279,6 @@ class Topology {
 
   std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s, T2s
   std::vector<Link> links;
-  std::vector<Wire> wires_list;
   std::vector<Optic> optics;
   uint32_t line_card_ports = 4;  ///< neighbouring ports of a switch that one line card has
   std::vector<PowerZone> power_zones;
@@ -257,7 +291,8 @@ class Topology {
   /// Where its cable should lead: to `peer`, unless it is miscabled.
   PortRef planned_peer(PortRef ref) const;
   const Link& link(LinkId id) const { return links[id.value]; }
-  const Wire& wire(WireId id) const { return wires_list[id.value]; }
+  Wires all_wires() const { return Wires(links); }
+  Wire wire(WireId id) const { return all_wires()[id.value]; }
   const Optic& optic(OpticId id) const { return optics[id.value]; }
 
   /// Is there a switch that `by` forwards for?

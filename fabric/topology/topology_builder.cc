@@ -75,13 +75,10 @@ void plug_in(Topology& topology, PortRef port, PortRef was) {
   Port& here = port_at(topology, port);
   Link& link = topology.links[here.link.value];
   (link.a == was ? link.a : link.b) = port;
-  Wire& out = topology.wires_list[here.out.value];
-  Wire& in = topology.wires_list[here.in.value];
-  out.from = in.to = port;
   port_at(topology, here.peer).peer = port;
   if (topology.node(link.b.node).role == NodeRole::kHost) {  // the lower end is `a`
     std::swap(link.a, link.b);
-    std::swap(link.a_to_b, link.b_to_a);
+    link.turned = !link.turned;
   }
 }
 
@@ -211,11 +208,8 @@ void TopologyBuilder::connect_host(PortRef nic, PortRef down, uint32_t downlink)
 
 void TopologyBuilder::connect(PortRef a, PortRef b, BitRate rate) {
   const LinkId link{static_cast<uint32_t>(topology_.links.size())};
-  const WireId out{static_cast<uint32_t>(topology_.wires_list.size())};
-  const WireId back{out.value + 1};
-  topology_.links.push_back({link, a, b, out, back, rate, shape_.propagation});
-  topology_.wires_list.push_back({out, link, a, b, rate, shape_.propagation});
-  topology_.wires_list.push_back({back, link, b, a, rate, shape_.propagation});
+  topology_.links.push_back({link, false, a, b, rate, shape_.propagation});
+  const WireId out = topology_.links.back().a_to_b(), back = topology_.links.back().b_to_a();
   Port& port_a = at(a);
   Port& port_b = at(b);
   port_a.link = port_b.link = link;
@@ -229,11 +223,7 @@ void TopologyBuilder::set_link_rates() {
   NameResolver names(topology_, 0);
   for (const LinkRate& other : shape_.link_rates) {
     for (const LinkId id : names.links(other.links)) {
-      Link& link = topology_.links[id.value];
-      link.rate = other.rate;
-      for (const WireId wire : {link.a_to_b, link.b_to_a}) {
-        topology_.wires_list[wire.value].rate = other.rate;
-      }
+      topology_.links[id.value].rate = other.rate;
     }
   }
 }

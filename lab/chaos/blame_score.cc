@@ -56,8 +56,8 @@ BlameMatch match_of(const Topology& t, const analysis::Blame& blame, const fault
   for (const LinkId link : target.links) {
     const Link& l = t.link(link);
     const bool named = names.contains("link " + t.link_name(link)) ||
-                       names.contains("wire " + t.wire_name(l.a_to_b)) ||
-                       names.contains("wire " + t.wire_name(l.b_to_a)) ||
+                       names.contains("wire " + t.wire_name(l.a_to_b())) ||
+                       names.contains("wire " + t.wire_name(l.b_to_a())) ||
                        names.contains("route " + t.port_name(l.a)) ||
                        names.contains("route " + t.port_name(l.b));
     if (named) return BlameMatch::kPart;

@@ -19,7 +19,7 @@ BlameTarget of_links(const Topology& t, const std::vector<LinkId>& links) {
   BlameTarget target;
   for (const LinkId id : links) {
     target.links.insert(id);
-    target.wires.insert({t.link(id).a_to_b, t.link(id).b_to_a});
+    target.wires.insert({t.link(id).a_to_b(), t.link(id).b_to_a()});
   }
   return target;
 }

@@ -25,9 +25,10 @@ void LinkOutages::replace(const std::vector<ScheduledEffect>& schedule) {
     LinkOutage item{outage, outage.down};
     if (is_ours(topology_, link) != (links_ == Links::kOurs)) item.state = State::kElsewhere;
     item.carries_ours =
-        sender_is_ours(topology_, link.a_to_b) || receiver_is_ours(topology_, link.a_to_b);
+        sender_is_ours(topology_, link.a_to_b()) || receiver_is_ours(topology_, link.a_to_b());
     if (item.carries_ours) {
-      item.settled += std::max(topology_.lookahead(link.a_to_b), topology_.lookahead(link.b_to_a));
+      item.settled +=
+          std::max(topology_.lookahead(link.a_to_b()), topology_.lookahead(link.b_to_a()));
     }
     const auto known = std::find_if(before.begin(), before.end(), [&](const LinkOutage& old) {
       return old.span.link == outage.link && old.span.down == outage.down;

@@ -40,13 +40,13 @@ std::vector<Path> paths_out_of(const Topology& topology, uint32_t from, uint32_t
 }  // namespace
 
 DeadParts::DeadParts(const Topology& topology)
-    : topology_(&topology), wires_(topology.wires_list.size()), nodes_(topology.nodes.size()) {}
+    : topology_(&topology), wires_(topology.all_wires().size()), nodes_(topology.nodes.size()) {}
 
 void DeadParts::add_wire(WireId wire) { wires_[wire.value] = any_ = true; }
 
 void DeadParts::add_link(LinkId link) {
-  add_wire(topology_->link(link).a_to_b);
-  add_wire(topology_->link(link).b_to_a);
+  add_wire(topology_->link(link).a_to_b());
+  add_wire(topology_->link(link).b_to_a());
 }
 
 void DeadParts::add(const Effect& effect) {

@@ -190,7 +190,7 @@ bool LabFaults::notice_process(Draft& draft, const OutsideFault& outside) {
     if (site.role != NodeRole::kHost) continue;
     for (const Port& port : site.ports) {
       const Link& link = topology_.link(port.link);
-      host_wires.wires.insert(host_wires.wires.end(), {link.a_to_b, link.b_to_a});
+      host_wires.wires.insert(host_wires.wires.end(), {link.a_to_b(), link.b_to_a()});
     }
   }
   std::sort(host_wires.wires.begin(), host_wires.wires.end());

@@ -6,7 +6,7 @@ namespace mrclab::lab {
 
 FabricTime shortest_lookahead(const Topology& topology) {
   FabricTime shortest = FabricTime::never();
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     shortest = std::min(shortest, topology.lookahead(wire.id));
   }
   return shortest;

@@ -22,9 +22,9 @@ ProcessPlan plan_of_possible_lab(const Topology& topology, const LiveLabOptions&
     throw InputError(fmt::format("{} processes are too many; at most {} fit in one lab",
                                  plan.processes.size(), netio::kMaxProcesses));
   }
-  if (topology.wires_list.size() > netio::kMaxWires) {
+  if (topology.all_wires().size() > netio::kMaxWires) {
     throw InputError(fmt::format("{} wires are too many; at most {} fit in one lab",
-                                 topology.wires_list.size(), netio::kMaxWires));
+                                 topology.all_wires().size(), netio::kMaxWires));
   }
   if (!topology.carries_time() && !options.dilation) {
     throw InputError(

@@ -12,7 +12,7 @@ ArrivalReader::ArrivalReader(GatePage& page, const Topology& topology, uint32_t 
       frames_(frames),
       ledger_(ledger),
       untaken_time_(topology),
-      last_foreign_(topology.wires_list.size()) {}
+      last_foreign_(topology.all_wires().size()) {}
 
 void ArrivalReader::begin_tick(LabTime now, FabricTime clock, FabricTime committed) {
   now_ = now;

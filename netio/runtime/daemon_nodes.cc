@@ -55,7 +55,7 @@ DaemonNodes::~DaemonNodes() {
 
 void DaemonNodes::find_interfaces(PacketSocket::Carriers carriers) {
   for (Hosted& hosted : nodes_) hosted.socket->find_interfaces(hosted.ns, carriers);
-  promiscuous_.emplace(topology_.wires_list.size());
+  promiscuous_.emplace(topology_.all_wires().size());
   for (const NodeId node : nodes_at_wires()) {
     std::vector<PromiscuousPorts::Watched> ports;
     for (const Port& port : topology_.node(node).ports) {

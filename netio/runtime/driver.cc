@@ -283,7 +283,7 @@ void Driver::drain() {
   if (!channels_) return;
   const bool whole = channels_->drain([&](WireId wire, std::span<const uint8_t> bytes) {
     moved_ = true;
-    if (wire.value >= topology_.wires_list.size()) return arrivals_.note_unknown();
+    if (wire.value >= topology_.all_wires().size()) return arrivals_.note_unknown();
     const PortRef at = topology_.wire(wire).to;
     const uint32_t index = hosted_index_[at.node.value];
     if (index == kNoProcess) return arrivals_.note_unknown();

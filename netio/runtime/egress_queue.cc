@@ -14,7 +14,7 @@ EgressQueue::EgressQueue(GatePage& page, const Topology& topology, const Process
       processes_(processes),
       incarnation_(incarnation),
       frames_(frames),
-      sequence_(topology.wires_list.size(), 0) {}
+      sequence_(topology.all_wires().size(), 0) {}
 
 size_t EgressQueue::add_line() {
   lines_.emplace_back();

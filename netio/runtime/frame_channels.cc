@@ -33,7 +33,7 @@ std::map<ProcessPair, size_t> sizes_of_channels(const Topology& topology,
                                                 FrameRoom room) {
   std::map<ProcessPair, size_t> frames;
   if (topology.wires != WireMode::kFast) return {};
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     const auto ends = processes_at(wire, process_of_node);
     if (!ends) continue;
     frames[*ends] +=
@@ -58,7 +58,7 @@ size_t FrameChannels::bytes_for(const Topology& topology,
 
 FrameChannels::FrameChannels(SharedPage page, const Topology& topology, const ProcessMap& processes,
                              FrameRoom room)
-    : page_(std::move(page)), out_(topology.wires_list.size(), nullptr) {
+    : page_(std::move(page)), out_(topology.all_wires().size(), nullptr) {
   std::map<uint32_t, FrameChannel*> to;  // by the process that reads
   size_t offset = 0;
   for (const auto& [ends, size] : sizes_of_channels(topology, processes.process_of_node, room)) {
@@ -71,7 +71,7 @@ FrameChannels::FrameChannels(SharedPage page, const Topology& topology, const Pr
     }
     offset += size;
   }
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     const auto ends = processes_at(wire, processes.process_of_node);
     if (ends && ends->first == processes.self) out_[wire.id.value] = to.at(ends->second);
   }

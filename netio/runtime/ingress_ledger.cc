@@ -8,7 +8,7 @@ IngressLedger::IngressLedger(GatePage& page, const Topology& topology, const Pro
     : page_(page),
       topology_(topology),
       processes_(processes),
-      index_(topology.wires_list.size(), kNoProcess),
+      index_(topology.all_wires().size(), kNoProcess),
       upstream_(page.process_count, false),
       done_ps_(page.process_count, 0) {}
 

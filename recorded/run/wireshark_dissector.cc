@@ -104,8 +104,8 @@ std::string lua_usids(const Topology& topology) {
 
 std::string lua_fabric(const Topology& topology) {
   std::string text = lua_usids(topology) + "local wires = {\n";
-  if (topology.wires_list.size() <= kWireNamesMax) {
-    for (const Wire& wire : topology.wires_list) {
+  if (topology.all_wires().size() <= kWireNamesMax) {
+    for (const Wire& wire : topology.all_wires()) {
       text += fmt::format("  [{}]={},\n", wire.id.value, lua_string(topology.wire_name(wire.id)));
     }
   }

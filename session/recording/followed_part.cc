@@ -14,15 +14,15 @@ void FollowedPart::add(NodeId node, Look look) {
 void FollowedPart::add_link(LinkId link) {
   if (!link_numbers_.try_emplace(link.value, static_cast<uint32_t>(links_.size())).second) return;
   const auto first = static_cast<uint32_t>(2 * links_.size());
-  wire_numbers_[topology_->link(link).a_to_b.value] = first;
-  wire_numbers_[topology_->link(link).b_to_a.value] = first + 1;
+  wire_numbers_[topology_->link(link).a_to_b().value] = first;
+  wire_numbers_[topology_->link(link).b_to_a().value] = first + 1;
   links_.push_back(link);
 }
 
 FollowedPart::FollowedPart(const Topology& topology, std::vector<uint32_t> racks)
     : topology_(&topology), racks_(std::move(racks)) {
   looks_.resize(topology.nodes.size(), Look::kNothing);
-  wire_numbers_.resize(topology.wires_list.size(), kOutside);
+  wire_numbers_.resize(topology.all_wires().size(), kOutside);
   std::sort(racks_.begin(), racks_.end());
   for (const uint32_t rack : racks_) {
     const uint32_t first = rack * topology.hosts_per_t0;

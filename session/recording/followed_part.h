@@ -32,7 +32,7 @@ class FollowedPart {
   const std::vector<uint32_t>& racks() const { return racks_; }
   size_t nodes() const { return whole() ? topology_->nodes.size() : nodes_.size(); }
   size_t links() const { return whole() ? topology_->links.size() : links_.size(); }
-  size_t wires() const { return whole() ? topology_->wires_list.size() : 2 * links_.size(); }
+  size_t wires() const { return whole() ? topology_->all_wires().size() : 2 * links_.size(); }
   NodeId node(size_t number) const {
     return whole() ? NodeId{static_cast<uint32_t>(number)} : nodes_[number];
   }
@@ -42,7 +42,7 @@ class FollowedPart {
   WireId wire(size_t number) const {
     if (whole()) return WireId{static_cast<uint32_t>(number)};
     const Link& link = topology_->link(links_[number / 2]);
-    return number % 2 == 0 ? link.a_to_b : link.b_to_a;
+    return number % 2 == 0 ? link.a_to_b() : link.b_to_a();
   }
   // Numbers in the part; kOutside: it has no such one.
   uint32_t number(NodeId node) const {

@@ -12,7 +12,7 @@ TEST_CASE(
   const Topology topology = build_topology(parse_fabric(read_yaml_text(
       "{name: a, planes: 1, t0: 1, t1: 0, hosts_per_t0: 2, forwarding: kernel}", "f")));
   const Link& link = topology.links.front();
-  const Targets wires{.wires = {link.a_to_b, link.b_to_a}};
+  const Targets wires{.wires = {link.a_to_b(), link.b_to_a()}};
   CHECK_FALSE(refusal(topology, Fault{{}, FaultKind::kLinkDown, {.links = {link.id}}}));
   CHECK_FALSE(refusal(topology, Fault{{}, FaultKind::kBlackhole, wires}));
 
@@ -22,7 +22,7 @@ TEST_CASE(
   REQUIRE(by_kernel);
   CHECK(by_kernel->found.find("where the kernel forwards") != std::string::npos);
 
-  const Targets many{.wires = std::vector<WireId>(kMaxHoldsPerFault + 1, link.a_to_b)};
+  const Targets many{.wires = std::vector<WireId>(kMaxHoldsPerFault + 1, link.a_to_b())};
   const auto too_much = refusal(topology, Fault{{}, FaultKind::kBlackhole, many});
   REQUIRE(too_much);
   CHECK(too_much->found == "a fault with too many targets");

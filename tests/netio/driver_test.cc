@@ -154,7 +154,7 @@ struct TwoNodes {
 
   /// Those of both ends.
   PromiscuousPorts ports() const {
-    PromiscuousPorts both(topology.wires_list.size());
+    PromiscuousPorts both(topology.all_wires().size());
     for (const NodeId node : {topology.host(0), topology.t0(0, 0)}) {
       const bool is_host = node == topology.host(0);
       const Port& port = topology.port({node, PortId{0}});

@@ -16,7 +16,7 @@ constexpr Qpn kLocal{0x111};
 constexpr Qpn kPeer{0x222};
 
 /// Two hosts on one T0; h0's queue pair 0x111 sends to h1's 0x222.
-struct Wires {
+struct RecordedWires {
   Topology topology = build_topology({.name = "two", .t1 = 0, .hosts_per_t0 = 2});
   FramePool frames;
   std::atomic<uint64_t> matches{99};
@@ -46,7 +46,7 @@ struct Wires {
 }  // namespace
 
 TEST_CASE("a queue pair's records are what it gets and what it sends, at its own host") {
-  Wires wires;
+  RecordedWires wires;
   RecordFilter filter;
   filter.node = wires.topology.host(0);
   filter.qp = {kLocal, kPeer, host_address(wires.topology, 1)};
@@ -79,7 +79,7 @@ TEST_CASE("a queue pair's records are what it gets and what it sends, at its own
 }
 
 TEST_CASE("a record says what the packet was, also if it was none of ours") {
-  Wires wires;
+  RecordedWires wires;
   RecordWatch watch(wires.topology, {}, wires.matches);
   const Frame frame = wires.packet(0, 1, kPeer);
   watch.packet(wires.topology.host(0), wires.record(frame, Direction::kEgress));
@@ -98,7 +98,7 @@ TEST_CASE("a record says what the packet was, also if it was none of ours") {
 }
 
 TEST_CASE("only so many records are kept, all are counted") {
-  Wires wires;
+  RecordedWires wires;
   RecordWatch watch(wires.topology, {}, wires.matches);
   const Frame frame = wires.packet(0, 1, kPeer);
   for (size_t i = 0; i < RecordWatch::kMaxRecords + 7; ++i) {

@@ -17,7 +17,7 @@ TEST_CASE("hosts and T1s are one side, the T0s between them the other") {
   const Topology topology = read_fabric_file(find_fabric("octet"));
   const Bipartition sides = bipartition(topology);
   uint32_t of_second = 0;
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     CHECK(sides.of[wire.from.node.value] != sides.of[wire.to.node.value]);
   }
   for (const uint8_t side : sides.of) of_second += side;

@@ -264,7 +264,7 @@ TEST_CASE("however much happens in one lookahead, whether to go on is asked in b
       before = all;
       return true;
     });
-    CHECK(before == 2501 * topology.wires_list.size());
+    CHECK(before == 2501 * topology.all_wires().size());
     CHECK(most <= 2 * kAtOnce);
   }
 }

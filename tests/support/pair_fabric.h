@@ -36,7 +36,7 @@ class PairFabric {
              FramePool& frames, std::array<NodeObserver*, 2> observers, Tap& tap)
       : topology_(topology), frames_(frames), tap_(tap) {
     hops_ = topology.host_row(0) == topology.host_row(1) ? 1 : 3;
-    const Wire& wire = topology.wires_list[0];
+    const Wire& wire = topology.all_wires()[0];
     hop_ = wire.propagation + topology.switch_latency;
     lookahead_ = wire.propagation + hop_ * hops_ + topology.host_latency;
     for (uint32_t h = 0; h < 2; ++h) {

@@ -142,15 +142,15 @@ class SimFabric {
   /// Both wires and both carriers of a link.
   void set_link(FabricTime at, LinkId id, bool up) {
     const Link& link = topology.link(id);
-    apply(at, WireState{link.a_to_b, up});
-    apply(at, WireState{link.b_to_a, up});
+    apply(at, WireState{link.a_to_b(), up});
+    apply(at, WireState{link.b_to_a(), up});
     apply(at, PortCarrier{link.a, up});
     apply(at, PortCarrier{link.b, up});
   }
   /// Both wires change, and no node is told: a silent failure.
   void set_wires(FabricTime at, LinkId id, bool up) {
-    apply(at, WireState{topology.link(id).a_to_b, up});
-    apply(at, WireState{topology.link(id).b_to_a, up});
+    apply(at, WireState{topology.link(id).a_to_b(), up});
+    apply(at, WireState{topology.link(id).b_to_a(), up});
   }
   LinkId link_of(std::string_view port) const {
     return topology.port(topology.find_port(port).value()).link;

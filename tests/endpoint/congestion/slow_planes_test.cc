@@ -51,7 +51,7 @@ double goodput_with(uint32_t planes, BitRate rate, WireFilter slow) {
   o.profile->max_psn_range =
       8192;  // a packet in a slow queue holds up those that were sent 1,024 later
   SimFabric fabric(topology, o);
-  for (const Wire& wire : fabric.topology.wires_list) {
+  for (const Wire& wire : fabric.topology.all_wires()) {
     if (slow(fabric.topology, wire)) fabric.apply(us(5), WireRate{wire.id, rate});
   }
   return received_bytes(fabric, us(1'500), us(2'500))[2];

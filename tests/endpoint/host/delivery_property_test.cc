@@ -65,10 +65,9 @@ Topology fabric_of(const Transfer& t) {
                                      : test::shape_of("rows", t.planes, 2, t.uplinks, 1);
   shape.pmtu = t.pmtu;
   Topology topology = build_topology(shape);
-  for (Wire& wire : topology.wires_list) {
-    const uint32_t plane = topology.port(wire.from).plane;
-    wire.propagation = wire.propagation * (1 + int64_t{t.longer_hops} * plane / 2);
-    topology.links[wire.link.value].propagation = wire.propagation;
+  for (Link& link : topology.links) {
+    const uint32_t plane = topology.port(link.a).plane;
+    link.propagation = link.propagation * (1 + int64_t{t.longer_hops} * plane / 2);
   }
   return topology;
 }
@@ -90,7 +89,7 @@ std::string deliver(const Transfer& t, uint64_t& losses) {
   options.profile->icrc = t.icrc;
   options.profile->max_psn_range = 128;
   SimFabric fabric(topology, options);
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     fabric.apply(FabricTime::zero(), random_loss(wire.id, {t.loss_percent * 10'000'000}));
   }
   fabric.run_until(topology.base_rtt * 200'000);

@@ -117,7 +117,7 @@ TEST_CASE("the octet's all-reduce loads all planes alike and comes near line rat
 
 TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
   SimFabric fabric(pair(), seeded(all_reduce(pair(), 2 << 20, 2)));
-  fabric.apply(us(0), random_loss(fabric.topology.wires_list[0].id, {10'000'000}));
+  fabric.apply(us(0), random_loss(fabric.topology.all_wires()[0].id, {10'000'000}));
   fabric.run_until(us(20'000));
   check_reduced(fabric, 2 << 20, 2);
   CHECK(total(fabric).losses_detected > 0);
@@ -128,7 +128,7 @@ TEST_CASE("with 1 % loss on a wire everything completes and verifies") {
 TEST_CASE("with loss on every wire in both directions everything completes and verifies") {
   for (const uint64_t seed : {1u, 2u, 3u}) {
     SimFabric fabric(pair(), seeded(all_reduce(pair(), 1 << 20, 2), seed));
-    for (const Wire& wire : fabric.topology.wires_list) {
+    for (const Wire& wire : fabric.topology.all_wires()) {
       fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
     fabric.run_until(us(50'000));
@@ -339,7 +339,7 @@ TEST_CASE("a PSN that wraps in mid-transfer changes nothing") {
   p.first_psn = Psn{0xFFFF80};
   o.profile = p;
   SimFabric fabric(pair(), o);
-  fabric.apply(us(0), random_loss(fabric.topology.wires_list[0].id, {20'000'000}));
+  fabric.apply(us(0), random_loss(fabric.topology.all_wires()[0].id, {20'000'000}));
   fabric.run_until(us(5000));
   CHECK(fabric.stats(0).writes_completed == 2);
   CHECK(fabric.stats(1).bytes_verified == 2 << 20);
@@ -363,7 +363,7 @@ TEST_CASE("the order of calls changes nothing: same records, same events, byte f
     SimFabric fabric(pair(), o);
     fabric.set_link(us(30), fabric.link_of("h0:p0"), false);
     fabric.set_link(us(90), fabric.link_of("h0:p0"), true);
-    fabric.apply(us(0), random_loss(fabric.topology.wires_list[2].id, {10'000'000}));
+    fabric.apply(us(0), random_loss(fabric.topology.all_wires()[2].id, {10'000'000}));
     fabric.stop_when_finished = false;
     fabric.run_until(us(3000));
     return fabric.hash();

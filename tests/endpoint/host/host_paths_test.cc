@@ -37,7 +37,7 @@ TEST_CASE("a path that silently drops 20 % leaves within 5 RTT, and goodput stay
     auto fabric = std::make_unique<SimFabric>(test::octet(), side_by_side({endless(0, 4)}));
     const LinkId link = fabric->link_of("p3.t0-0:u1");
     if (lossy) {
-      fabric->apply(us(100), random_loss(fabric->topology.link(link).a_to_b, {200'000'000}));
+      fabric->apply(us(100), random_loss(fabric->topology.link(link).a_to_b(), {200'000'000}));
     }
     return fabric;
   };

@@ -61,7 +61,7 @@ TEST_CASE("whole hosts: PSN, MSN and RQMSN wrap in the middle of a lossy transfe
     o.profile->first_msn = first_msn;
     o.profile->max_immediates = 4;
     SimFabric fabric(pair(), o);
-    for (const Wire& wire : fabric.topology.wires_list) {
+    for (const Wire& wire : fabric.topology.all_wires()) {
       fabric.apply(us(0), random_loss(wire.id, {20'000'000}));
     }
     std::optional<uint16_t> lowest, highest;
@@ -278,7 +278,7 @@ TEST_CASE("each mechanism of the transport can be switched off, and does nothing
       o.profile->tail_probe = us(5'000);  // no probes but those of entropy values
       SimFabric fabric(two_uplinks(), o);
       fabric.stop_when_finished = false;
-      for (const Wire& wire : fabric.topology.wires_list) {
+      for (const Wire& wire : fabric.topology.all_wires()) {
         if (wire.from.node == NodeId{0} && wire.from.port == PortId{0}) {
           fabric.apply(us(0), random_loss(wire.id, {100'000'000}));
         }
@@ -307,7 +307,7 @@ TEST_CASE("without selective acknowledgements losses are found by timeouts, and 
     auto o = writes(256 * 1024, 8);
     o.profile->selective_acks = selective;
     SimFabric fabric(pair(), o);
-    for (const Wire& wire : fabric.topology.wires_list) {
+    for (const Wire& wire : fabric.topology.all_wires()) {
       fabric.apply(us(0), random_loss(wire.id, {10'000'000}));
     }
     fabric.run_until(us(20'000));
@@ -325,7 +325,7 @@ TEST_CASE(
   const auto goodput = [&](uint32_t per_million) {
     SimFabric fabric(test::pair(), o);
     fabric.stop_when_finished = false;
-    for (const Wire& wire : fabric.topology.wires_list) {
+    for (const Wire& wire : fabric.topology.all_wires()) {
       if (per_million != 0) fabric.apply(us(0), random_loss(wire.id, {per_million * 1'000}));
     }
     fabric.run_until(us(400));
@@ -353,7 +353,7 @@ TEST_CASE("where the NICs' own links lose, no path is left for long, as none is 
   const auto goodput = [&](uint32_t per_million) {
     SimFabric fabric(build_topology(test::shape_of("full", 2, 2, 4, 4)), o);
     fabric.stop_when_finished = false;
-    for (const Wire& wire : fabric.topology.wires_list) {
+    for (const Wire& wire : fabric.topology.all_wires()) {
       const bool from_host = fabric.topology.node(wire.from.node).role == NodeRole::kHost;
       const bool to_host = fabric.topology.node(wire.to.node).role == NodeRole::kHost;
       if (!from_host && !to_host) continue;

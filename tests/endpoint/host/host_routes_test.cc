@@ -67,8 +67,8 @@ SimFabric::Options four_flows(const Topology& topology) {
 
 void set_rate(SimFabric& fabric, FabricTime at, const std::string& port, BitRate rate) {
   const Link& link = fabric.topology.link(fabric.link_of(port));
-  fabric.apply(at, WireRate{link.a_to_b, rate});
-  fabric.apply(at, WireRate{link.b_to_a, rate});
+  fabric.apply(at, WireRate{link.a_to_b(), rate});
+  fabric.apply(at, WireRate{link.b_to_a(), rate});
 }
 
 /// Data packets that a host sends, by plane.

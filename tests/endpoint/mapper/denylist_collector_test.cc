@@ -65,7 +65,7 @@ struct CollectorBench {
     const Link& found = topology.link(topology.wire(topology.port(*port).out).link);
     return [=, this, count = 0u](uint32_t host, const Probe& probe, uint64_t) mutable {
       for (const WireId wire : probe_wires(topology, host, probe)) {
-        if ((up && wire == found.a_to_b) || (down && wire == found.b_to_a)) {
+        if ((up && wire == found.a_to_b()) || (down && wire == found.b_to_a())) {
           return ++count % every == 0;
         }
       }

@@ -220,7 +220,7 @@ TEST_CASE("the order in which the nodes are asked changes nothing in a lossy RC 
     options.shuffle = shuffle * 7;
     SimFabric fabric(topology, options);
     fabric.stop_when_finished = false;
-    for (const Wire& wire : topology.wires_list) {
+    for (const Wire& wire : topology.all_wires()) {
       fabric.apply(FabricTime::zero(), random_loss(wire.id, {2'000'000}));
     }
     fabric.run_until(us(5'000));

@@ -48,7 +48,7 @@ std::vector<FrameBytes> roce_frames() {
     options.workloads.emplace_back(write);
   }
   SimFabric fabric(topology, options);
-  for (const Wire& wire : topology.wires_list) {
+  for (const Wire& wire : topology.all_wires()) {
     fabric.apply(FabricTime::zero(), random_loss(wire.id, {5'000'000}));
   }
   fabric.apply(us(60), HostStorm{topology.host(2), true});

@@ -141,7 +141,7 @@ TEST_CASE("a job over wires that lose ends, and every byte is what was sent") {
   SimFabric fabric(test::pair(), running(job_in(kThereAndBack, 2, kTwoSteps)));
   for (const char* port : {"h0:p0", "h1:p1"}) {
     const Link& link = fabric.topology.link(fabric.link_of(port));
-    for (const WireId wire : {link.a_to_b, link.b_to_a}) {
+    for (const WireId wire : {link.a_to_b(), link.b_to_a()}) {
       fabric.apply(us(0), random_loss(wire, test::percent(5)));
     }
   }

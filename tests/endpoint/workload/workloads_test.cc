@@ -74,8 +74,8 @@ void check_collective(SimFabric& fabric, const CollectiveSpec& spec) {
 void make_lossy(SimFabric& fabric, uint32_t host) {
   for (const char* port : {":p0", ":p1"}) {
     const LinkId link = fabric.link_of("h" + std::to_string(host) + port);
-    fabric.apply(us(0), random_loss(fabric.topology.link(link).a_to_b, {10'000'000}));
-    fabric.apply(us(0), random_loss(fabric.topology.link(link).b_to_a, {10'000'000}));
+    fabric.apply(us(0), random_loss(fabric.topology.link(link).a_to_b(), {10'000'000}));
+    fabric.apply(us(0), random_loss(fabric.topology.link(link).b_to_a(), {10'000'000}));
   }
 }
 

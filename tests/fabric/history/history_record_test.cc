@@ -110,7 +110,7 @@ TEST_CASE("streams are numbered through the fabric in the order of their names' 
   const Topology topology = octet();
   const std::vector<std::string> names = stream_names(topology);
   CHECK(names.size() == stream_count(topology));
-  CHECK(names.size() == 2 * topology.wires_list.size());
+  CHECK(names.size() == 2 * topology.all_wires().size());
   CHECK(names[0] == "h0:p0/in");
   CHECK(names[1] == "h0:p0/out");
   const uint32_t first = first_stream(topology, topology.t0(1, 1));

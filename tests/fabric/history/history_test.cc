@@ -61,7 +61,7 @@ TEST_CASE("a fabric with very many streams reports one for each node") {
   Topology topology = test::octet();
   HistoryDigest few(topology, topology.host(1), FabricTime::never());
   CHECK(few.reported() == few.streams());
-  topology.wires_list.resize(kMostStreams / 2 + 1);
+  topology.links.resize(kMostStreams / 4 + 1);
   HistoryDigest many(topology, topology.host(1), FabricTime::never());
   const std::vector<HistoryStream> before = many.reported();
   REQUIRE(before.size() == 1);

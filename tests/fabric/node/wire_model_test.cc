@@ -67,7 +67,7 @@ TEST_CASE("going down twice is one outage, and coming up twice ends one") {
 
 TEST_CASE("outages are forgotten only when no frame can still have met them") {
   const Topology topology = test::two_rows();
-  const Wire& wire = topology.wires_list[0];
+  const Wire& wire = topology.all_wires()[0];
   const FabricTime latency = FabricTime::from_ns(700);
   const auto remembers = [&](IngressWire& in, FabricTime ago) {
     const FabricTime now = FabricTime::from_ms(500);

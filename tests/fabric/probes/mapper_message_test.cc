@@ -101,11 +101,11 @@ TEST_CASE("a part takes away the paths that lead over its links, and no others")
   for (const char* name : {"p2.t0-0:u1", "h5:p2", "p2.t1-3", "p2.t0-1", "p2"}) {
     CAPTURE(name);
     const DeniedPart part = parts_named(topology, name).front();
-    std::vector<bool> wires(topology.wires_list.size());
+    std::vector<bool> wires(topology.all_wires().size());
     for (const uint32_t number : numbers.links_of(part)) {
       const DeniedPart link = numbers.part(number);
       const LinkId id = NameResolver(topology, 0).links(name_of(topology, link).substr(5)).front();
-      wires[topology.link(id).a_to_b.value] = wires[topology.link(id).b_to_a.value] = true;
+      wires[topology.link(id).a_to_b().value] = wires[topology.link(id).b_to_a().value] = true;
     }
     for (uint32_t from = 0; from < 8; ++from) {
       for (uint32_t to = 0; to < 8; ++to) {

@@ -311,8 +311,9 @@ TEST_CASE("sizes that a uSID or a machine cannot hold are refused") {
 TEST_CASE("a wire without lookahead is an error that names the wire") {
   Topology t = build_topology(shape_in(kSmall));
   CHECK_NOTHROW(check_lookahead(t));
-  Wire& wire = t.wires_list.at(3);
-  wire.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
+  const Wire wire = t.wire(WireId{2});
+  Link& link = t.links.at(wire.link.value);
+  link.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
   CHECK_THROWS_WITH_AS(check_lookahead(t),
                        ("fabric x: found no lookahead on the wire " + t.wire_name(wire.id) +
                         ": expected a propagation or an ingress latency above 0")

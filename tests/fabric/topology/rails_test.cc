@@ -113,7 +113,7 @@ TEST_CASE("cut-through takes a microsecond out of octet's base RTT, and keeps ev
   const Topology cut = build_topology(shape);
   // Three switches: of a data packet all but 136 of 4,262 bytes, of a SACK all but 136 of 178, at 80 ps a byte.
   CHECK(stored.base_rtt - cut.base_rtt == FabricTime::from_ps(3 * 80 * (4'126 + 42)));
-  for (const Wire& wire : cut.wires_list) {
+  for (const Wire& wire : cut.all_wires()) {
     CHECK(cut.lookahead(wire.id) == stored.lookahead(wire.id));
     for (const uint64_t length : {84u, 136u, 137u, 150u, 1'000u, 4'262u}) {
       const FabricTime seen = serialization_time({length}, wire.rate) + wire.propagation +

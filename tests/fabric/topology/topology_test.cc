@@ -22,7 +22,7 @@ TEST_CASE("octet has 56 nodes, 128 links and 256 directed wires") {
   const Topology t = octet();
   CHECK(t.nodes.size() == 56);
   CHECK(t.links.size() == 128);
-  CHECK(t.wires_list.size() == 256);
+  CHECK(t.all_wires().size() == 256);
   CHECK(t.host_count() == 8);
   CHECK(t.optics.size() == 8 * 2);  // four T0 downlinks share a transceiver
 }
@@ -76,7 +76,7 @@ TEST_CASE("both ends of a link agree about it, and each wire is the other end's 
 
 TEST_CASE("every wire has a lookahead") {
   const Topology t = octet();
-  for (const Wire& wire : t.wires_list) CHECK(t.lookahead(wire.id) > FabricTime::zero());
+  for (const Wire& wire : t.all_wires()) CHECK(t.lookahead(wire.id) > FabricTime::zero());
   // 84 bytes at 100 Gb/s + 500 ns + 700 ns
   CHECK(t.lookahead(WireId{0}) == FabricTime::from_ps(6'720 + 500'000 + 700'000));
 }
@@ -114,7 +114,7 @@ TEST_CASE("names and MAC addresses are unique, and names are found again") {
       CHECK(t.find_port(t.port_name(ref)) == ref);
     }
   }
-  CHECK(ports == t.wires_list.size());
+  CHECK(ports == t.all_wires().size());
   CHECK_FALSE(t.find_node("h8"));
   CHECK_FALSE(t.find_port("h0"));
   CHECK_FALSE(t.find_port("h0:p8"));

@@ -52,8 +52,8 @@ TEST_CASE("where one of its ends is ours, a link goes down after its last frames
   const Link& link = topology.link(topology.port(*topology.find_port("h0:p0")).link);
   const std::vector<FabricTime> changes = changes_of("h0:p0", LinkOutages::Links::kForeign);
   REQUIRE(changes.size() == 2);
-  CHECK(changes[0] >= kDown + topology.lookahead(link.a_to_b));
-  CHECK(changes[0] >= kDown + topology.lookahead(link.b_to_a));
+  CHECK(changes[0] >= kDown + topology.lookahead(link.a_to_b()));
+  CHECK(changes[0] >= kDown + topology.lookahead(link.b_to_a()));
   CHECK(changes[1] == kUp - LinkOutages::ahead(kDilation));
 }
 

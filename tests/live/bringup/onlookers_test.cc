@@ -51,7 +51,7 @@ struct Watched {
   std::vector<WireId> alone() {
     onlookers.look_at_all();
     std::vector<WireId> found;
-    for (const Wire& wire : topology.wires_list) {
+    for (const Wire& wire : topology.all_wires()) {
       if (gate->alone[wire.id.value].load() != 0) found.push_back(wire.id);
     }
     return found;

@@ -173,7 +173,7 @@ TEST_CASE("a fault by hand is in time for every process however long the lab is 
     }
     std::vector<ScheduledEffect> schedule = lab.schedule();
     const LinkId link = scenario.topology.port(*scenario.topology.find_port("p0.t0-0:u0")).link;
-    schedule.push_back({open, WireState{scenario.topology.link(link).a_to_b, up}, 0, 0, up});
+    schedule.push_back({open, WireState{scenario.topology.link(link).a_to_b(), up}, 0, 0, up});
     std::stable_sort(schedule.begin(), schedule.end(),
                      [](const auto& a, const auto& b) { return a.at < b.at; });
     lab.replace_schedule(quiesce, {schedule});

@@ -49,7 +49,7 @@ struct WatchedLab {
       };
     }
     if (lost_per_billion == 0) return;
-    for (const Wire& wire : topology.wires_list) {
+    for (const Wire& wire : topology.all_wires()) {
       lab.fabric.apply(FabricTime::zero(), random_loss(wire.id, {lost_per_billion}));
     }
   }
