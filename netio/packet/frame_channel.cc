@@ -24,7 +24,10 @@ bool FrameChannel::put(WireId wire, const FramePieces& frame) {
   const size_t length = frame.head.size() + frame.payload.size() + frame.tail.size();
   const size_t size = size_of(length);
   uint64_t at = positions_->written.load(std::memory_order_relaxed);
-  const uint64_t free = ring_.size() - (at - positions_->read.load(std::memory_order_acquire));
+  const uint64_t waiting = at - positions_->read.load(std::memory_order_acquire);
+  // No writer and no reader of ours leaves such positions.
+  if (at % kRecordAlignment != 0 || waiting > ring_.size()) return false;
+  const uint64_t free = ring_.size() - waiting;
   const size_t to_end = ring_.size() - at % ring_.size();
   const size_t skipped = to_end < size ? to_end : 0;
   if (free < skipped + size) return false;

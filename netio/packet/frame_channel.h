@@ -42,9 +42,10 @@ class FrameChannel {
     if (end - at > ring_.size()) return skip_to(end);
     while (at != end) {
       const size_t offset = at % ring_.size();
-      Record record;
-      std::memcpy(&record, &ring_[offset], sizeof record);
       const uint64_t left = std::min<uint64_t>(end - at, ring_.size() - offset);
+      Record record;
+      if (left < sizeof record) return skip_to(end);
+      std::memcpy(&record, &ring_[offset], sizeof record);
       if (record.length == kSkipped) {
         at += left;
       } else if (left < size_of(record.length)) {
