@@ -76,10 +76,11 @@ std::string CounterSeries::open_metrics() const {
   OpenMetricsText out;
   for (const Line& line : lines()) {
     const Port& port = topology_.port(line.port);
-    const std::string plane = std::to_string(port.plane);
+    const std::string name = port.name(),
+                      plane = std::to_string(port.plane);  // labels refer to them
     std::vector<MetricLabel> labels{{"node", topology_.node(line.port.node).name}};
     if (line.row->at != Counts::kHost) {
-      labels.insert(labels.end(), {{"port", port.name()}, {"plane", plane}});
+      labels.insert(labels.end(), {{"port", name}, {"plane", plane}});
     }
     for (size_t i = 0; i < steps_; ++i) {
       out.add(line.row->family, line.row->kind, line.row->help, labels, line.row->label,
