@@ -37,9 +37,8 @@ SwitchNode::SwitchNode(const NodeEnvironment& environment)
     unpaused_.emplace(buffer_settings(topology, environment.self));
   }
   if (pause_ || pools_roce_) lossless_room_ = buffer()->size();
-  for (uint32_t i = 0; i < port_count(); ++i) {
-    rules_of(settings_of(PortId{i}));  // made as built, before any fault changes them
-    if (topology.switching == Switching::kCutThrough) {
+  if (topology.switching == Switching::kCutThrough) {
+    for (uint32_t i = 0; i < port_count(); ++i) {
       arrivals_.set_cut_through(PortId{i}, topology.wire(site.ports[i].in).rate);
     }
   }
@@ -88,7 +87,9 @@ const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
   for (const auto& rules : queue_rules_) {
     if (rules->fit(settings)) return *rules;
   }
-  return *queue_rules_.emplace_back(std::make_unique<QueueRules>(settings));
+  QueueRules& rules = *queue_rules_.emplace_back(std::make_unique<QueueRules>(settings));
+  rules.set_faults(queue_faults_);  // of before the switch has made the port
+  return rules;
 }
 
 void SwitchNode::receive(PortId port, Arrival&& arrival) {
@@ -395,44 +396,6 @@ void SwitchNode::record_drop(FabricTime t, PortId port, Direction direction, Dro
                              QueueClass queue, const Frame& frame) {
   ++at(port).tally.trouble().drops[static_cast<size_t>(cause)];
   record(t, port, direction, PacketEvent::kDropped, cause, queue, frame);
-}
-
-SwitchCounters SwitchNode::counters() const {
-  SwitchCounters out;
-  out.ports.resize(port_count());
-  for (uint32_t i = 0; i < port_count(); ++i) {
-    const PortState* const found = find(PortId{i});
-    if (found == nullptr) continue;
-    const PortState& state = *found;
-    PortCounters& port = out.ports[i];
-    static_cast<TrafficCounters&>(port) = state.tally.traffic;
-    static_cast<TroubleCounters&>(port) = state.tally.seen_trouble();
-    const auto take = [&](QueueClass of, Bytes& depth, Bytes& most) {
-      depth = state.egress.depth(of);
-      most = state.egress.depth_max(of);
-    };
-    take(QueueClass::kData, port.data_depth, port.data_depth_max);
-    take(QueueClass::kControl, port.control_depth, port.control_depth_max);
-    take(QueueClass::kTrimmed, port.trimmed_depth, port.trimmed_depth_max);
-    take(QueueClass::kLossless, port.lossless_depth, port.lossless_depth_max);
-    port.queued = state.egress.queued_frames();
-    port.carrier = state.egress.carrier();
-  }
-  return out;
-}
-
-uint64_t SwitchNode::trimmed() const {
-  uint64_t total = 0;
-  ports_.for_each([&](uint32_t, const PortState& port) { total += port.tally.traffic.trimmed; });
-  return total;
-}
-
-NamedCounters SwitchNode::named_counters() const {
-  std::vector<std::string> names;
-  for (const Port& port : environment_.topology.node(environment_.self).ports) {
-    names.push_back(port.name());
-  }
-  return named(counters(), names);
 }
 
 }  // namespace mrclab::switchd

@@ -207,7 +207,7 @@ class SwitchNode : public Node {
   PortState& at(PortId port) {
     return ports_.at(port.value, [this](uint32_t number) { return make_port(number); });
   }
-  /// Null: nothing has passed it or a port beside it yet, and no fault has changed one.
+  /// Null if the switch has not made the port yet: no frame has come to it or to a port beside it, and no fault.
   const PortState* find(PortId port) const { return ports_.find(port.value); }
   uint32_t port_count() const { return ports_.ports(); }
   /// In an event of kApplication, in place of a port: it is for neighbours_, not for the speaker.

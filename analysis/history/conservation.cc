@@ -75,13 +75,9 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
     }
   }
   FabricTime longest_wire, longest_delay;
-  first_group_.reserve(topology.nodes.size());
   nodes_.reserve(topology.nodes.size());
-  uint32_t groups = 0;
   for (const NodeSite& site : topology.nodes) {
-    first_group_.push_back(groups);
-    groups += static_cast<uint32_t>((site.ports.size() + kPortsAtOnce - 1) / kPortsAtOnce);
-    NodeCount node;
+    NodeCount node(site.ports.size());
     node.is_switch = site.role != NodeRole::kHost;
     node.renames = renames[site.id.value];
     node.ended_due_until = end - topology.ingress_latency(site.id);
@@ -99,9 +95,8 @@ Conservation::Conservation(const Topology& topology, std::span<const ScheduledEf
       longest_delay = std::max(longest_delay, worst.delay);
     }
     for (FabricTime& residence : node.residence) residence += topology.ingress_latency(site.id);
-    nodes_.push_back(node);
+    nodes_.push_back(std::move(node));
   }
-  groups_.resize(groups);
   longest_on_wires_ =
       (longest_wire + longest_delay) * (switches_on_a_path(topology) + 1) + topology.host_latency;
 }
@@ -123,18 +118,9 @@ Conservation::PortCount Conservation::without_records(const Port& port) const {
   return count;
 }
 
-void Conservation::make_group(NodeId node, uint32_t first_port) {
-  const std::span<const Port> ports = std::span(topology_.node(node).ports).subspan(first_port);
-  auto group = std::make_unique<std::array<PortCount, kPortsAtOnce>>();
-  for (size_t i = 0; i < std::min<size_t>(ports.size(), kPortsAtOnce); ++i) {
-    (*group)[i] = without_records(ports[i]);
-  }
-  groups_[first_group_[node.value] + first_port / kPortsAtOnce] = std::move(group);
-}
-
 Conservation::PortCount Conservation::count_of(PortRef at) const {
-  const PortGroup& group = groups_[first_group_[at.node.value] + at.port.value / kPortsAtOnce];
-  return group ? (*group)[at.port.value % kPortsAtOnce] : without_records(topology_.port(at));
+  const PortCount* const count = nodes_[at.node.value].ports.find(at.port.value);
+  return count != nullptr ? *count : without_records(topology_.port(at));
 }
 
 FabricTime Conservation::longest_crossing() const {

@@ -17,10 +17,8 @@
 //
 // Counts any frame: data, control, and what is no MRC. Records of one node come in its commit order.
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -30,6 +28,7 @@
 #include "fabric/base/cache_line.h"
 #include "fabric/node/effect.h"
 #include "fabric/node/node.h"
+#include "fabric/node/port_groups.h"
 #include "fabric/packet/headers.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/topology.h"
@@ -133,6 +132,8 @@ class Conservation {
     uint32_t second = 0;  // frames among those that must be copies, because none was inside
   };
   struct NodeCount {
+    explicit NodeCount(size_t port_count) : ports(port_count) {}
+    PortGroups<PortCount> ports;
     uint64_t records = 0;
     uint64_t in = 0, in_due = 0, out = 0, dropped = 0, invented = 0;
     std::array<FabricTime, 2> residence;  // [1]: RoCE and MRC share its links
@@ -150,17 +151,6 @@ class Conservation {
   void leaves(NodeCount& node, uint64_t frame_name, bool may_be_copy);
   FabricTime in_due_until(FabricTime residence) const;
 
-  /// Counts are made for so many ports of a node at once, when the first of them has a record: most ports of a large
-  /// fabric where a part of the hosts has something to do have none.
-  static constexpr uint32_t kPortsAtOnce = 16;
-  using PortGroup = std::unique_ptr<std::array<PortCount, kPortsAtOnce>>;
-  [[gnu::noinline]] void make_group(NodeId node, uint32_t first_port);
-  PortCount& count_at(NodeId node, PortId port) {
-    PortGroup& group = groups_[first_group_[node.value] + port.value / kPortsAtOnce];
-    if (!group) [[unlikely]]
-      make_group(node, port.value / kPortsAtOnce * kPortsAtOnce);
-    return (*group)[port.value % kPortsAtOnce];
-  }
   PortCount without_records(const Port& port) const;
   PortCount count_of(PortRef at) const;
 
@@ -174,8 +164,6 @@ class Conservation {
   };
   std::unordered_map<uint32_t, WireWorst> worst_;  // by WireId
   WireWorst worst_of(const Wire& wire) const;
-  std::vector<uint32_t> first_group_;  // by node
-  std::vector<PortGroup> groups_;
   std::vector<NodeCount> nodes_;
   FabricTime longest_on_wires_;
   bool complete_ = false;
@@ -210,14 +198,10 @@ uint64_t name_of_other_frame(const Frame& frame);
 }
 
 inline void Conservation::fetch(NodeId node) const {
-  const auto ports = static_cast<uint32_t>(topology_.node(node).ports.size());
   fetch_lines(&nodes_[node.value], sizeof(NodeCount));
-  for (uint32_t first = 0; first < ports; first += kPortsAtOnce) {
-    const PortGroup& group = groups_[first_group_[node.value] + first / kPortsAtOnce];
-    if (group) {
-      fetch_lines(group.get(), std::min(ports - first, kPortsAtOnce) * sizeof(PortCount));
-    }
-  }
+  nodes_[node.value].ports.for_each_group([](uint32_t, std::span<PortCount> counts) {
+    fetch_lines(counts.data(), counts.size_bytes());
+  });
   nodes_[node.value].inside.fetch();
 }
 
@@ -243,7 +227,9 @@ inline void Conservation::leaves(NodeCount& node, uint64_t frame_name, bool may_
                                                               uint64_t frame_name) {
   if (t > end_) return;
   NodeCount& node = nodes_[node_id.value];
-  PortCount& port = count_at(node_id, port_id);
+  PortCount& port = node.ports.at(port_id.value, [this, node_id](uint32_t number) {
+    return without_records(topology_.port({node_id, PortId{number}}));
+  });
   ++node.records;
   node.roce = node.roce || queue == QueueClass::kLossless;
   node.mrc = node.mrc || queue == QueueClass::kData || queue == QueueClass::kTrimmed;

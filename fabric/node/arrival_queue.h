@@ -37,8 +37,8 @@ class ArrivalQueue {
   size_t ports() const { return lines_.ports(); }
   /// What comes in at this port, over a wire of this rate, is cut through (fabric/topology/topology.h).
   void set_cut_through(PortId port, BitRate rate) { line_of(port.value).cut_through = rate; }
-  /// How much earlier than the latency after its last bit the node took in this arrival, which came out of here. What is lost on the wire has
-  /// nothing to look at ahead of time.
+  /// How much earlier than the latency after its last bit the node took in this arrival, which pop() has returned. A
+  /// frame that was lost on the wire has nothing that the node could look at ahead of time.
   FabricTime lead_of(PortId port, const Arrival& arrival) const {
     return lead(lines_.made(port.value), latency_, arrival.frame, arrival.lost);
   }
@@ -85,7 +85,7 @@ class ArrivalQueue {
     friend class ArrivalQueue;
     explicit Door(ArrivalQueue& queue)
         : queue_(&queue), lines_(queue.lines_.groups()), latency_(queue.latency_) {}
-    /// The first one at its port, or at a port beside it.
+    /// Makes the line of a port at which nothing has come in before, and puts the arrival there.
     [[gnu::noinline]] FabricTime push_new(PortId port, Arrival&& arrival) const {
       const Line& line = queue_->line_of(port.value);
       const FabricTime due =

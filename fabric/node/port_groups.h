@@ -1,11 +1,13 @@
 #pragma once
-// What a node keeps of each of its ports, made of 16 neighbouring ports when the first of them is asked for. Most ports
-// of a switch in a large fabric that is busy in part are never used, and making them would take more time and memory than
-// that part. A node with few ports makes all at once, side by side.
+// A table with an entry for each port of a node. The table makes the entries of 16 neighbouring ports when its owner first
+// asks for one of them. Where a part of the hosts of a large fabric has something to do, frames never come to most ports of
+// a switch, and to make the entries of those would take more time and memory than the part that is used. The table of a
+// node with few ports makes all entries at once, side by side.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace mrclab {
@@ -19,18 +21,23 @@ class PortGroups {
   explicit PortGroups(size_t ports)
       : ports_(static_cast<uint32_t>(ports)), groups_((ports + kAtOnce - 1) / kAtOnce) {}
 
+  PortGroups(PortGroups&&) noexcept = default;
+  PortGroups& operator=(PortGroups&&) noexcept = default;
+  PortGroups(const PortGroups&) = delete;  // the groups point into made_
+  PortGroups& operator=(const PortGroups&) = delete;
+
   uint32_t ports() const { return ports_; }
-  /// For who keeps them where he has them at hand; valid as long as this is.
+  /// The array that find() reads, for a caller who has no table at hand; it is valid as long as the table is.
   T* const* groups() const { return groups_.data(); }
   static T* find(T* const* groups, uint32_t port) {
     T* const group = groups[port / kAtOnce];
     return group != nullptr ? &group[port % kAtOnce] : nullptr;
   }
-  /// Null: it is not made yet.
+  /// Null if the table has not made the entry yet.
   T* find(uint32_t port) const { return find(groups_.data(), port); }
-  /// Of a port that is made.
+  /// The entry of a port for which at() has been called before.
   T& made(uint32_t port) const { return groups_[port / kAtOnce][port % kAtOnce]; }
-  /// `make(uint32_t port)` returns a T.
+  /// Makes the entry if it is not there: `make(uint32_t port)` returns a T.
   template <class Make>
   T& at(uint32_t port, const Make& make) {
     T* group = groups_[port / kAtOnce];
@@ -38,15 +45,20 @@ class PortGroups {
       group = make_group(port / kAtOnce, make);
     return group[port % kAtOnce];
   }
-  /// Calls look(uint32_t port, T&) for all that are made.
+  /// Calls look(uint32_t first_port, std::span<T>) for neighbouring entries that the table has made.
   template <class Look>
-  void for_each(const Look& look) const {
+  void for_each_group(const Look& look) const {
     for (uint32_t first = 0; first < ports_; first += kAtOnce) {
       T* const group = groups_[first / kAtOnce];
-      if (group == nullptr) continue;
-      const uint32_t end = std::min(first + kAtOnce, ports_);
-      for (uint32_t port = first; port < end; ++port) look(port, group[port - first]);
+      if (group != nullptr) look(first, std::span<T>(group, std::min(kAtOnce, ports_ - first)));
     }
+  }
+  /// Calls look(uint32_t port, T&) for each entry that the table has made.
+  template <class Look>
+  void for_each(const Look& look) const {
+    for_each_group([&](uint32_t first, std::span<T> group) {
+      for (uint32_t i = 0; i < group.size(); ++i) look(first + i, group[i]);
+    });
   }
 
  private:
@@ -65,7 +77,7 @@ class PortGroups {
   }
 
   uint32_t ports_;
-  std::vector<T*> groups_;  // null: not made yet
+  std::vector<T*> groups_;  // by port / kAtOnce; null: the table has not made these entries yet
   std::vector<std::vector<T>> made_;
 };
 

@@ -116,8 +116,9 @@ class LiveLab {
   std::unique_ptr<ForeignSwitches> foreign_;  ///< where there are some; goes before those
   OutsideFaults outside_faults_;
   Onlookers onlookers_;
-  std::unique_ptr<OutsideWatch> outside_;   ///< goes before all that it looks at
-  std::optional<netio::SharedPage> wires_;  ///< of netio::FrameChannels, where wires are fast
+  std::unique_ptr<OutsideWatch> outside_;  ///< goes before all that it looks at
+  /// The memory in which daemons hand each other the frames of fast wires (netio::FrameChannels); empty for veths.
+  std::optional<netio::SharedPage> wires_;
   DaemonFleet fleet_;
 };
 

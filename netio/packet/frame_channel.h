@@ -63,7 +63,8 @@ class FrameChannel {
 
  private:
   struct Record {
-    uint32_t length = 0;  ///< of the frame; kSkipped: the rest of the ring has none
+    /// Bytes of the frame that follows; kSkipped where the writer has gone on at the beginning of the ring.
+    uint32_t length = 0;
     uint32_t wire = 0;
   };
   /// In bytes since the beginning, which never go round.

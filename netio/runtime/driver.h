@@ -33,7 +33,8 @@ namespace mrclab::netio {
 /// Why a run was not faithful, and how much margin it had.
 struct DriverReport {
   uint64_t frames_sent = 0;
-  uint64_t frames_by_channel = 0;  ///< of those, by the memory of FrameChannels
+  uint64_t frames_by_channel =
+      0;  ///< frames among those that the driver has put into FrameChannels
   ArrivalCounts arrivals;
   GapList gaps;
   uint64_t failed_sends = 0;
@@ -61,7 +62,8 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
   void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
-  /// Frames for other processes go by these channels, where nobody looks at the wire and its interface can carry.
+  /// The driver puts frames for other processes into these channels where nobody looks at their wire and its interface is
+  /// up with a carrier; it sends all others by packet sockets.
   void send_by(FrameChannels channels) { channels_.emplace(std::move(channels)); }
   /// Where a wire ends at one of these ports, the driver sends each frame alone while the port is promiscuous,
   /// as it does where the lab has set GatePage::alone.
