@@ -4,9 +4,9 @@
 
 #include "fabric/text/mistakes.h"
 #include "fabric/text/yaml_compose.h"
-#include "fabric/topology/fabric_keys.h"
-#include "fabric/topology/forwarding_file.h"
-#include "fabric/topology/graph_file.h"
+#include "fabric/topology/keys/fabric_keys.h"
+#include "fabric/topology/keys/forwarding_file.h"
+#include "fabric/topology/keys/graph_file.h"
 #include "fabric/topology/pattern.h"
 #include "fabric/topology/topology_builder.h"
 

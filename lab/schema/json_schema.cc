@@ -4,7 +4,7 @@
 
 #include "analysis/report/verdict_form.h"
 #include "fabric/text/schema_id.h"
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 #include "scenario/spec/scenario_keys.h"
 #include "session/lesson.h"
 

@@ -10,7 +10,7 @@
 #include "fabric/text/yaml_write.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/graph_file.h"
+#include "fabric/topology/keys/graph_file.h"
 #include "live/translate/fabric_labels.h"
 #include "live/translate/foreign_graph.h"
 #include "live/translate/tool_names.h"

@@ -4,7 +4,7 @@
 
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fare.h"
-#include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/keys/forwarding_file.h"
 #include "scenario/spec/expectation_check.h"
 #include "scenario/spec/fat_twin.h"
 #include "scenario/spec/transport_fit.h"

@@ -5,7 +5,7 @@
 #include "endpoint/options/transport_form.h"
 #include "fabric/text/key_table.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 #include "scenario/spec/contrast.h"
 #include "scenario/spec/expectation_list.h"
 #include "scenario/spec/transport_fit.h"

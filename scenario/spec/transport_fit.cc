@@ -6,7 +6,7 @@
 
 #include "endpoint/options/profile_maker.h"
 #include "fabric/text/yaml.h"
-#include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/keys/forwarding_file.h"
 #include "fabric/topology/topology_builder.h"
 
 namespace mrclab::lab {

@@ -8,7 +8,7 @@
 #include "fabric/text/yaml.h"
 #include "fabric/topology/build_topology.h"
 #include "fabric/topology/fabric_file.h"
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 
 using namespace mrclab;
 

@@ -1,4 +1,4 @@
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 
 #include <doctest/doctest.h>
 

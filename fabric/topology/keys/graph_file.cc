@@ -1,4 +1,4 @@
-#include "fabric/topology/graph_file.h"
+#include "fabric/topology/keys/graph_file.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,12 +1,12 @@
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 
 #include <algorithm>
 
 #include "fabric/mapper/denylist_keys.h"
 #include "fabric/mapper/mapper_keys.h"
 #include "fabric/mapper/orchestrator_keys.h"
-#include "fabric/topology/forwarding_file.h"
-#include "fabric/topology/graph_file.h"
+#include "fabric/topology/keys/forwarding_file.h"
+#include "fabric/topology/keys/graph_file.h"
 
 namespace mrclab {
 namespace {

@@ -1,4 +1,4 @@
-#include "fabric/topology/forwarding_file.h"
+#include "fabric/topology/keys/forwarding_file.h"
 
 #include <algorithm>
 #include <vector>

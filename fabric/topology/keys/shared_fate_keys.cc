@@ -1,7 +1,7 @@
 // The keys of a fabric for parts that belong together: transceivers, line cards, power zones, which fail together; tenants;
 // and for cables that are not as planned.
 
-#include "fabric/topology/fabric_keys.h"
+#include "fabric/topology/keys/fabric_keys.h"
 
 namespace mrclab {
 namespace {
