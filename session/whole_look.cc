@@ -64,12 +64,12 @@ json switch_json(const Branch& branch, std::string_view name) {
   const auto troubles = troubles_of(branch.status_of(site).counters);
   struct Row {
     PortTrouble trouble;
-    const Port* port;
+    Port port;
   };
   std::vector<Row> rows;
   for (const Port& port : site.ports) {
     const auto found = troubles.find(port.name());
-    if (found != troubles.end()) rows.push_back({found->second, &port});
+    if (found != troubles.end()) rows.push_back({found->second, port});
   }
   const auto worse = [](const Row& a, const Row& b) {
     return std::tuple(a.trouble.lost, a.trouble.trimmed, a.trouble.most) >
@@ -79,8 +79,8 @@ json switch_json(const Branch& branch, std::string_view name) {
   rows.resize(std::min(rows.size(), kWorstPorts));
   json worst = json::array();
   for (const Row& row : rows) {
-    worst.push_back({{"port", row.port->name()},
-                     {"to", topology.port_name(row.port->peer)},
+    worst.push_back({{"port", row.port.name()},
+                     {"to", topology.port_name(row.port.peer)},
                      {"lost", row.trouble.lost},
                      {"trimmed", row.trouble.trimmed},
                      {"marked", row.trouble.marked},

@@ -104,7 +104,7 @@ std::optional<PortId> ForwardingTable::next_hop(Usid usid) const {
 }
 
 std::string ForwardingTable::difference() const {
-  const std::vector<Port>& ports = topology_.node(self_).ports;
+  const Ports ports = topology_.node(self_).ports;
   size_t planned = 0, wrong = 0;
   std::string first;
   for (uint32_t i = 0; i < ports.size(); ++i) {

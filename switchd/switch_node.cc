@@ -228,7 +228,7 @@ void SwitchNode::forward(FabricTime now, PortId port, FabricTime lead, Frame&& f
   if (decision.strip) strip_outer(frame);
   if (lead > FabricTime::zero()) {
     const Topology& topology = environment_.topology;
-    const std::vector<Port>& ports = topology.node(environment_.self).ports;
+    const Ports ports = topology.node(environment_.self).ports;
     const BitRate in = topology.wire(ports[port.value].in).rate;
     if (topology.wire(ports[decision.port.value].out).rate > in) {
       return store(now, lead, decision, port, std::move(frame));

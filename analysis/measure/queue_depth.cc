@@ -123,7 +123,7 @@ class Depths {
     for (size_t i = 1; i < passages.size(); ++i) {
       const Passage &in = passages[i - 1], &out = passages[i];
       if (in.out || !out.out || in.node != out.node || in.name != out.name) continue;
-      const std::vector<Port>& ports = topology_.node(NodeId{in.node}).ports;
+      const Ports ports = topology_.node(NodeId{in.node}).ports;
       const FabricTime inside =
           topology_.pipeline_time(topology_.wire(ports[in.queue / 2].in),
                                   topology_.wire(ports[out.queue / 2].out), Bytes{in.wire_bytes});

@@ -106,7 +106,7 @@ Topology build_graph(const FabricShape& shape) {
                                     " than there are uSIDs for");
       }
       const PortRef nic = build.add_port(NodeId{h}, p, 'p', p);
-      build.connect_host(nic, build.add_port(switches[at], p, 'd', downlink), downlink);
+      build.connect(nic, build.add_port(switches[at], p, 'd', downlink), shape.host_rate);
     }
   }
   for (const GraphShape::Link& link : graph.links) {
@@ -114,7 +114,7 @@ Topology build_graph(const FabricShape& shape) {
     const PortRef down = build.add_port(switches[link.upper], 0, 'd', downs[link.upper]++);
     build.connect(up, down, shape.fabric_rate);
   }
-  build.add_optics();
+  build.finish_cables(1);
   build.add_power_zones();
   build.set_link_rates();
   Topology topology = std::move(build.topology());

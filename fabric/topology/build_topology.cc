@@ -29,20 +29,20 @@ void add_switches(const FabricShape& shape, TopologyBuilder& build) {
   }
 }
 
-void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build) {
+void connect_first_plane(const FabricShape& shape, TopologyBuilder& build) {
   const Topology& topology = build.topology();
   for (uint32_t h = 0; h < topology.host_count(); ++h) {
     const uint32_t downlink = topology.host_downlink(h);
-    const PortRef nic = build.add_port(topology.host(h), p, 'p', p);
-    const PortRef down = build.add_port(topology.t0(p, topology.host_row(h)), p, 'd', downlink);
-    build.connect_host(nic, down, downlink);
+    const PortRef nic = build.add_port(topology.host(h), 0, 'p', 0);
+    const PortRef down = build.add_port(topology.t0(0, topology.host_row(h)), 0, 'd', downlink);
+    build.connect(nic, down, shape.host_rate);
   }
   const uint32_t pods = std::max(shape.pods, 1u), t0s = shape.t0 / pods, t1s = shape.t1 / pods;
   for (uint32_t leaf = 0; leaf < shape.t0; ++leaf) {
     const uint32_t pod = leaf / t0s;
     for (uint32_t u = 0; u < t1s; ++u) {
-      const PortRef up = build.add_port(topology.t0(p, leaf), p, 'u', u);
-      const PortRef down = build.add_port(topology.t1(p, pod * t1s + u), p, 'd', leaf - pod * t0s);
+      const PortRef up = build.add_port(topology.t0(0, leaf), 0, 'u', u);
+      const PortRef down = build.add_port(topology.t1(0, pod * t1s + u), 0, 'd', leaf - pod * t0s);
       build.connect(up, down, shape.fabric_rate);
     }
   }
@@ -53,8 +53,8 @@ void connect_plane(const FabricShape& shape, uint32_t p, TopologyBuilder& build)
     for (uint32_t u = 0; u < group; ++u) {
       const uint32_t above = mesh ? u : spine % t1s * group + u;
       const uint32_t down_number = mesh ? spine : spine / t1s;
-      const PortRef up = build.add_port(topology.t1(p, spine), p, 'u', u);
-      const PortRef down = build.add_port(topology.t2(p, above), p, 'd', down_number);
+      const PortRef up = build.add_port(topology.t1(0, spine), 0, 'u', u);
+      const PortRef down = build.add_port(topology.t2(0, above), 0, 'd', down_number);
       build.connect(up, down, shape.fabric_rate);
     }
   }
@@ -122,8 +122,8 @@ Topology build_topology(const FabricShape& shape) {
     build.add_node(NodeRole::kHost, 0, h, "h" + std::to_string(h), {}, {});
   }
   add_switches(shape, build);
-  for (uint32_t p = 0; p < shape.planes; ++p) connect_plane(shape, p, build);
-  build.add_optics();
+  connect_first_plane(shape, build);  // the others are like it
+  build.finish_cables(shape.planes);
   build.add_power_zones();
   build.set_link_rates();
   if (shape.t2 > 0) add_paths(shape, build.topology());

@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <charconv>
 #include <cstdio>
+#include <utility>
 
 namespace mrclab {
+
+void Topology::set_cabling(Cabling cabling) {
+  cabling_ = std::make_shared<const Cabling>(std::move(cabling));
+  for (NodeSite& site : nodes) site.ports = Ports(*cabling_, site.id);
+  links = Links(*cabling_);
+  optics = Optics(*cabling_);
+}
+
+void Topology::change_cabling(const std::function<void(Cabling&)>& change) {
+  Cabling changed = cabling_->unfolded();
+  change(changed);
+  set_cabling(std::move(changed));
+}
 
 NodeId Topology::t0(uint32_t plane, uint32_t index) const {
   return NodeId{host_count() + plane * (t0_per_plane + t1_per_plane + t2_per_plane) + index};
@@ -107,7 +120,7 @@ std::optional<PortRef> Topology::find_port(std::string_view wanted) const {
   if (colon == std::string_view::npos) return std::nullopt;
   const std::optional<NodeId> owner = find_node(wanted.substr(0, colon));
   if (!owner) return std::nullopt;
-  const auto& ports = node(*owner).ports;
+  const Ports& ports = node(*owner).ports;
   for (uint32_t i = 0; i < ports.size(); ++i) {
     if (ports[i].name() == wanted.substr(colon + 1)) return PortRef{*owner, PortId{i}};
   }
@@ -153,21 +166,6 @@ std::string to_string(const MacAddress& mac) {
   std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
                 mac[3], mac[4], mac[5]);
   return text.data();
-}
-
-MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port) {
-  // 02:6<role>, then a host's index (24 bits) and port, or a switch's plane, the high bits of port
-  // and index (4 and 4), the low byte of each.
-  assert(port < 4096 && (role == NodeRole::kHost ? port < 256 && plane == 0 : index < 4096));
-  const uint32_t rest = role == NodeRole::kHost
-                            ? index << 8 | port
-                            : plane << 24 | (port >> 8) << 20 | index << 8 | (port & 0xFF);
-  return {0x02,
-          static_cast<uint8_t>(0x60 | static_cast<uint32_t>(role)),
-          static_cast<uint8_t>(rest >> 24),
-          static_cast<uint8_t>(rest >> 16),
-          static_cast<uint8_t>(rest >> 8),
-          static_cast<uint8_t>(rest)};
 }
 
 }  // namespace mrclab

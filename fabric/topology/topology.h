@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "fabric/asic/red_profile.h"
@@ -18,6 +18,7 @@
 #include "fabric/mapper/denylist_policy.h"
 #include "fabric/mapper/mapper_profile.h"
 #include "fabric/mapper/orchestrator_profile.h"
+#include "fabric/topology/cabling.h"
 #include "fabric/topology/dscp.h"
 #include "fabric/topology/forwarding.h"
 #include "fabric/topology/programs/tenancy.h"
@@ -30,11 +31,8 @@ namespace mrclab {
 class GraphPaths;
 class ProgramTable;
 
-using MacAddress = std::array<uint8_t, 6>;
 using Ipv6Address = std::array<uint8_t, 16>;
 
-/// T2s join the T1s of several pods: switches without hosts that no T0 hangs on.
-enum class NodeRole : uint8_t { kHost, kT0, kT1, kT2 };
 enum class WireMode : uint8_t { kVeth, kFast };
 /// The node that strips the outer header: the destination's NIC, whose port ends the carrier (MRC
 /// paper §2.2), or the last switch, whose uSID does (draft-filsfils-srv6ops-srv6-ai-backend; uN
@@ -43,24 +41,6 @@ enum class Decap : uint8_t { kNic, kLeaf };
 /// What a carrier names a switch by that is not its last: itself (uN), or its link to the next (uA,
 /// End.X of RFC 8986 §4.2 with NEXT-CSID).
 enum class Segments : uint8_t { kNode, kAdjacency };
-
-/// 44 bytes, because large fabrics have millions.
-struct Port {
-  char kind = 'p';      ///< 'p': of a host, in a plane; 'd', 'u': down, up, of a switch
-  uint16_t number = 0;  ///< among those of its node and kind; of a host the plane's
-  uint32_t plane = 0;
-  LinkId link;
-  WireId out;
-  WireId in;
-  PortRef peer;
-  MacAddress mac{};
-  OpticId optic;     ///< invalid if the port shares no optic
-  Usid nic_usid;     ///< ports of hosts only: what the switch at the other end calls the port,
-  Usid kernel_usid;  ///< and the host's kernel behind it
-  /// Short, and also the name of the interface: "p2", "d4", "u0".
-  std::string name() const { return kind + std::to_string(number); }
-};
-static_assert(sizeof(Port) == 44);
 
 /// A place in the graph. The behaviour that lives there is a Node (fabric/node/node.h).
 struct NodeSite {
@@ -75,61 +55,7 @@ struct NodeSite {
   SpeakerProgram speaker =
       SpeakerProgram::kBgpd;  ///< where the kernel forwards and routing is fare
   /// hosts: port i is plane i. T0, T1: downlinks, then uplinks. T2: downlinks
-  std::vector<Port> ports;
-};
-
-struct Link {
-  LinkId id;
-  bool turned =
-      false;  ///< its first wire leads from b to a: its ports have changed places (Topology::replugged)
-  PortRef a;  ///< the lower end: host or T0
-  PortRef b;
-  BitRate rate;
-  FabricTime propagation;
-  WireId a_to_b() const { return {2 * id.value + (turned ? 1 : 0)}; }
-  WireId b_to_a() const { return {2 * id.value + (turned ? 0 : 1)}; }
-};
-
-/// One direction of a link, which has wires 2 n and 2 n + 1 where it is link n. Made of the link when it is asked for.
-struct Wire {
-  WireId id;
-  LinkId link;
-  PortRef from;
-  PortRef to;
-  BitRate rate;
-  FabricTime propagation;
-};
-
-/// All wires of these links, in the order of their ids.
-class Wires {
- public:
-  explicit Wires(const std::vector<Link>& links) : links_(links) {}
-  size_t size() const { return 2 * links_.size(); }
-  Wire operator[](size_t id) const {
-    const Link& link = links_[id / 2];
-    const bool from_a = (id % 2 != 0) == link.turned;
-    return {WireId{static_cast<uint32_t>(id)}, link.id,   from_a ? link.a : link.b,
-            from_a ? link.b : link.a,          link.rate, link.propagation};
-  }
-  class Iterator {
-   public:
-    Iterator(const Wires& wires, size_t at) : wires_(wires), at_(at) {}
-    Wire operator*() const { return wires_[at_]; }
-    Iterator& operator++() {
-      ++at_;
-      return *this;
-    }
-    bool operator==(const Iterator& other) const { return at_ == other.at_; }
-
-   private:
-    const Wires& wires_;
-    size_t at_;
-  };
-  Iterator begin() const { return {*this, 0}; }
-  Iterator end() const { return {*this, size()}; }
-
- private:
-  const std::vector<Link>& links_;
+  Ports ports;
 };
 
 /// When a switch looks at a frame: once its last bit is in, or once what a lookup needs is.
@@ -141,13 +67,6 @@ inline constexpr Bytes kLookupLength{8 + 128};
 /// wire length. Never before that bit: of a frame that takes longer than the pipeline only `latency` is saved. So what
 /// the frame check finds, and what a dark wire cut, is known by then, and goes no further.
 FabricTime cut_through_lead(BitRate in, FabricTime latency, Bytes length);
-
-/// A transceiver: the links that share its fate. "p2.t0-1:o0" towards hosts, "p2.t0-1:uo0" towards T1s.
-struct Optic {
-  OpticId id;
-  std::string name;  ///< "p2.t0-1:o0"
-  std::vector<LinkId> links;
-};
 
 /// Hosts and switches that hang on one feed of power: each node is in one zone, or in none.
 struct PowerZone {
@@ -278,8 +197,8 @@ class Topology {
   bool planes_apart = true;
 
   std::vector<NodeSite> nodes;  ///< hosts first, then plane by plane T0s, T1s, T2s
-  std::vector<Link> links;
-  std::vector<Optic> optics;
+  Links links;
+  Optics optics;
   uint32_t line_card_ports = 4;  ///< neighbouring ports of a switch that one line card has
   std::vector<PowerZone> power_zones;
   /// Ports whose cable leads elsewhere than planned, and the ports that it should lead to. All other members are of the
@@ -287,13 +206,18 @@ class Topology {
   std::vector<std::pair<PortRef, PortRef>> replugged;
 
   const NodeSite& node(NodeId id) const { return nodes[id.value]; }
-  const Port& port(PortRef ref) const { return nodes[ref.node.value].ports[ref.port.value]; }
+  Port port(PortRef ref) const { return cabling_->port(ref); }
   /// Where its cable should lead: to `peer`, unless it is miscabled.
   PortRef planned_peer(PortRef ref) const;
-  const Link& link(LinkId id) const { return links[id.value]; }
-  Wires all_wires() const { return Wires(links); }
-  Wire wire(WireId id) const { return all_wires()[id.value]; }
-  const Optic& optic(OpticId id) const { return optics[id.value]; }
+  Link link(LinkId id) const { return cabling_->link(id); }
+  Wires all_wires() const { return Wires(cabling_.get()); }
+  Wire wire(WireId id) const { return cabling_->wire(id); }
+  Optic optic(OpticId id) const { return cabling_->optic(id); }
+  const Cabling& cabling() const { return *cabling_; }
+  /// `nodes`, `links` and `optics` are of these cables from now on.
+  void set_cabling(Cabling cabling);
+  /// Changes the kept parts of a cabling that keeps all planes.
+  void change_cabling(const std::function<void(Cabling&)>& change);
 
   /// Is there a switch that `by` forwards for?
   bool has_forwarding(Forwarding by) const;
@@ -359,11 +283,11 @@ class Topology {
   std::string wire_name(WireId id) const;    ///< "h3:p2->p2.t0-1:d3"
   std::optional<NodeId> find_node(std::string_view name) const;
   std::optional<PortRef> find_port(std::string_view name) const;
+
+ private:
+  std::shared_ptr<const Cabling> cabling_;  // copies of a topology share it
 };
 
-/// Locally administered, from the place of a port, `role` and the numbers as in NodeSite: one of its
-/// own for each of 2^24 hosts with 256 ports, and of 256 x 4,096 switches with 4,096 ports.
-MacAddress port_mac(NodeRole role, uint32_t plane, uint32_t index, uint32_t port);
 std::string to_string(const MacAddress& mac);  ///< "02:00:00:00:00:01"
 
 }  // namespace mrclab

@@ -44,10 +44,6 @@ QueueProfile queue_profile(const FabricShape& fabric, BitRate rate, FabricTime b
   return q;
 }
 
-Port& port_at(Topology& topology, PortRef ref) {
-  return topology.nodes[ref.node.value].ports[ref.port.value];
-}
-
 /// Why these two cables cannot be exchanged; empty: they can.
 std::string misfit_of(const Topology& topology, PortRef a, PortRef b) {
   const PortRef x = topology.port(a).peer, y = topology.port(b).peer;
@@ -60,7 +56,7 @@ std::string misfit_of(const Topology& topology, PortRef a, PortRef b) {
   if (bad(x, b) || bad(y, a)) {
     return "ports whose cables would join two hosts, or a node to itself";
   }
-  const Link& one = topology.link(topology.port(a).link);
+  const Link one = topology.link(topology.port(a).link);
   if (one.rate != topology.link(topology.port(b).link).rate) return "ports of two rates";
   for (const PortRef end : {a, b, x, y}) {
     for (const auto& [port, planned] : topology.replugged) {
@@ -71,36 +67,36 @@ std::string misfit_of(const Topology& topology, PortRef a, PortRef b) {
 }
 
 /// In the link that it belongs to, `port` takes the place of `was`.
-void plug_in(Topology& topology, PortRef port, PortRef was) {
-  Port& here = port_at(topology, port);
-  Link& link = topology.links[here.link.value];
+void plug_in(Cabling& cables, PortRef port, PortRef was) {
+  Cabling::Plug& here = cables.plug(port);
+  Link& link = cables.kept_links[here.link.value];
   (link.a == was ? link.a : link.b) = port;
-  port_at(topology, here.peer).peer = port;
-  if (topology.node(link.b.node).role == NodeRole::kHost) {  // the lower end is `a`
+  if (link.b.node.value < cables.hosts) {  // the lower end is `a`
     std::swap(link.a, link.b);
     link.turned = !link.turned;
   }
+  cables.plug(link.a).lower = true;
+  cables.plug(link.b).lower = false;
 }
 
 void exchange(Topology& topology, PortRef a, PortRef b) {
-  Port& one = port_at(topology, a);
-  Port& other = port_at(topology, b);
-  topology.replugged.insert(topology.replugged.end(),
-                            {{a, one.peer}, {b, other.peer}, {one.peer, a}, {other.peer, b}});
-  std::swap(one.link, other.link);
-  std::swap(one.in, other.in);
-  std::swap(one.out, other.out);
-  std::swap(one.peer, other.peer);
-  plug_in(topology, a, b);
-  plug_in(topology, b, a);
-  if (one.optic == other.optic) return;
-  const auto put_into_optic = [&](OpticId optic, LinkId was, LinkId now) {
-    if (!optic.valid()) return;
-    std::vector<LinkId>& links = topology.optics[optic.value].links;
-    std::replace(links.begin(), links.end(), was, now);
-  };
-  put_into_optic(one.optic, other.link, one.link);
-  put_into_optic(other.optic, one.link, other.link);
+  const PortRef x = topology.port(a).peer, y = topology.port(b).peer;
+  topology.replugged.insert(topology.replugged.end(), {{a, x}, {b, y}, {x, a}, {y, b}});
+  topology.change_cabling([&](Cabling& cables) {
+    Cabling::Plug& one = cables.plug(a);
+    Cabling::Plug& other = cables.plug(b);
+    std::swap(one.link, other.link);
+    plug_in(cables, a, b);
+    plug_in(cables, b, a);
+    if (one.optic == other.optic) return;
+    const auto put_into_optic = [&](OpticId optic, LinkId was, LinkId now) {
+      if (!optic.valid()) return;
+      std::vector<LinkId>& links = cables.kept_optics[optic.value].links;
+      std::replace(links.begin(), links.end(), was, now);
+    };
+    put_into_optic(one.optic, other.link, one.link);
+    put_into_optic(other.optic, one.link, other.link);
+  });
 }
 
 PortRef port_named(const Topology& topology, const std::string& name) {
@@ -166,7 +162,14 @@ Topology common_outline(const FabricShape& shape) {
 }
 
 TopologyBuilder::TopologyBuilder(const FabricShape& shape, Topology outline)
-    : shape_(shape), topology_(std::move(outline)) {}
+    : shape_(shape), topology_(std::move(outline)) {
+  if (!shape.graph.empty()) return;
+  const size_t links = size_t{shape.t0} * (shape.hosts_per_t0 + shape.t1);  // of a plane, about
+  topology_.nodes.reserve(topology_.hosts +
+                          size_t{shape.planes} * (shape.t0 + shape.t1 + shape.t2));
+  cables_.kept_links.reserve(links);
+  added_.reserve(2 * links);
+}
 
 NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
                                  const std::string& plane_name, Usid usid, uint32_t pod) {
@@ -187,75 +190,103 @@ NodeId TopologyBuilder::add_node(NodeRole role, uint32_t plane, uint32_t index, 
 }
 
 PortRef TopologyBuilder::add_port(NodeId node, uint32_t plane, char kind, uint32_t number) {
-  NodeSite& site = topology_.nodes[node.value];
-  const auto index = static_cast<uint32_t>(site.ports.size());
-  Port port;
-  port.kind = kind;
-  port.number = static_cast<uint16_t>(number);
-  port.plane = plane;
-  port.mac = port_mac(site.role, site.plane, site.index, index);
-  site.ports.push_back(port);
-  return {node, PortId{index}};
-}
-
-void TopologyBuilder::connect_host(PortRef nic, PortRef down, uint32_t downlink) {
-  connect(nic, down, shape_.host_rate);
-  // Local to the switch, which finds its hosts by them; the plane is in them all the same.
-  const uint32_t plane = topology_.nodes[down.node.value].plane;
-  at(nic).nic_usid = topology_.usids.make(UsidRole::kNicPort, plane, downlink);
-  at(nic).kernel_usid = topology_.usids.make(UsidRole::kHostKernel, plane, downlink);
+  port_counts_.resize(topology_.nodes.size());
+  added_.push_back({node,
+                    {.number = static_cast<uint16_t>(number),
+                     .plane = static_cast<uint16_t>(plane),
+                     .kind = kind}});
+  return {node, PortId{port_counts_[node.value]++}};
 }
 
 void TopologyBuilder::connect(PortRef a, PortRef b, BitRate rate) {
-  const LinkId link{static_cast<uint32_t>(topology_.links.size())};
-  topology_.links.push_back({link, false, a, b, rate, shape_.propagation});
-  const WireId out = topology_.links.back().a_to_b(), back = topology_.links.back().b_to_a();
-  Port& port_a = at(a);
-  Port& port_b = at(b);
-  port_a.link = port_b.link = link;
-  port_a.out = port_b.in = out;
-  port_a.in = port_b.out = back;
-  port_a.peer = b;
-  port_b.peer = a;
+  const LinkId link{static_cast<uint32_t>(cables_.kept_links.size())};
+  cables_.kept_links.push_back({link, false, a, b, rate, shape_.propagation});
+}
+
+/// The ports were added in the order of the links; their plugs are in the order of the nodes.
+void TopologyBuilder::place_plugs() {
+  const uint32_t switches = static_cast<uint32_t>(topology_.nodes.size()) - cables_.hosts;
+  const uint32_t kept = cables_.hosts + switches / cables_.copies;
+  port_counts_.resize(kept);
+  uint32_t first = 0;
+  for (uint32_t node = 0; node < kept; ++node) {
+    const NodeSite& site = topology_.nodes[node];
+    cables_.places.push_back({first, site.index, static_cast<uint16_t>(site.plane), site.role});
+    first += std::exchange(port_counts_[node], 0);
+  }
+  cables_.places.push_back({.first = first});
+  cables_.plugs.resize(first);
+  for (const AddedPort& port : added_) {
+    const uint32_t number = port_counts_[port.node.value]++;
+    cables_.plug({port.node, PortId{number}}) = port.plug;
+  }
+  added_ = {};
+}
+
+void TopologyBuilder::plug_links() {
+  const UsidLayout& usids = topology_.usids;
+  for (const Link& link : cables_.kept_links) {
+    Cabling::Plug& lower = cables_.plug(link.a);
+    Cabling::Plug& upper = cables_.plug(link.b);
+    lower.link = upper.link = link.id;
+    lower.lower = true;
+    if (link.a.node.value >= cables_.hosts) continue;
+    // Local to the switch, which finds its hosts by them; the plane is in them all the same.
+    const uint32_t plane = topology_.nodes[link.b.node.value].plane;
+    lower.nic_usid = usids.make(UsidRole::kNicPort, plane, upper.number);
+    lower.kernel_usid = usids.make(UsidRole::kHostKernel, plane, upper.number);
+  }
+  if (cables_.copies > 1) {
+    cables_.usid_step =
+        usids.make(UsidRole::kNicPort, 1, 0).value - usids.make(UsidRole::kNicPort, 0, 0).value;
+  }
+}
+
+void TopologyBuilder::finish_cables(uint32_t planes) {
+  cables_.hosts = topology_.hosts;
+  cables_.copies = planes;
+  place_plugs();
+  plug_links();
+  share_optics(NodeRole::kT0, false, shape_.links_per_optic, "o");
+  share_optics(NodeRole::kT0, true, shape_.uplinks_per_optic, "uo");
+  share_optics(NodeRole::kT1, true, shape_.t1_uplinks_per_optic, "uo");
+  topology_.set_cabling(std::exchange(cables_, {}));
 }
 
 void TopologyBuilder::set_link_rates() {
+  if (shape_.link_rates.empty()) return;
   NameResolver names(topology_, 0);
-  for (const LinkRate& other : shape_.link_rates) {
-    for (const LinkId id : names.links(other.links)) {
-      topology_.links[id.value].rate = other.rate;
+  topology_.change_cabling([&](Cabling& cables) {
+    for (const LinkRate& other : shape_.link_rates) {
+      for (const LinkId id : names.links(other.links)) {
+        cables.kept_links[id.value].rate = other.rate;
+      }
     }
-  }
+  });
 }
 
 /// Links of each switch of a tier that lead up or to hosts, `links_each` to a transceiver.
 void TopologyBuilder::share_optics(NodeRole role, bool up, uint32_t links_each,
                                    std::string_view letters) {
   if (links_each == 0) return;
-  for (NodeSite& site : topology_.nodes) {
+  cables_.optic_kinds.push_back(static_cast<uint32_t>(cables_.kept_optics.size()));
+  for (uint32_t node = 0; node + 1 < cables_.places.size(); ++node) {
+    const NodeSite& site = topology_.nodes[node];
     if (site.role != role) continue;
     uint32_t links = 0;
-    for (Port& port : site.ports) {
-      const bool to_host = topology_.node(port.peer.node).role == NodeRole::kHost;
-      const bool lower_end = topology_.link(port.link).a.node == site.id;
-      if (up ? to_host || !lower_end : !to_host) continue;
+    for (uint32_t at = cables_.places[node].first; at < cables_.places[node + 1].first; ++at) {
+      Cabling::Plug& plug = cables_.plugs[at];
+      const bool to_host = cables_.kept_links[plug.link.value].a.node.value < cables_.hosts;
+      if (up ? to_host || !plug.lower : !to_host) continue;
       const uint32_t place = links++;
       if (place % links_each == 0) {
-        topology_.optics.push_back(
-            {OpticId{static_cast<uint32_t>(topology_.optics.size())},
-             site.name + ":" + std::string(letters) + std::to_string(place / links_each),
-             {}});
+        cables_.kept_optics.push_back(
+            {site.name + ":" + std::string(letters) + std::to_string(place / links_each), {}});
       }
-      port.optic = topology_.optics.back().id;
-      topology_.optics.back().links.push_back(port.link);
+      plug.optic = OpticId{static_cast<uint32_t>(cables_.kept_optics.size()) - 1};
+      cables_.kept_optics.back().links.push_back(plug.link);
     }
   }
-}
-
-void TopologyBuilder::add_optics() {
-  share_optics(NodeRole::kT0, false, shape_.links_per_optic, "o");
-  share_optics(NodeRole::kT0, true, shape_.uplinks_per_optic, "uo");
-  share_optics(NodeRole::kT1, true, shape_.t1_uplinks_per_optic, "uo");
 }
 
 void TopologyBuilder::add_power_zones() {

@@ -30,25 +30,32 @@ class TopologyBuilder {
   NodeId add_node(NodeRole role, uint32_t plane, uint32_t index, std::string name,
                   const std::string& plane_name, Usid usid, uint32_t pod = 0);
   PortRef add_port(NodeId node, uint32_t plane, char kind, uint32_t number);
-  /// `nic` is a port of a host, `down` the switch port that it hangs on, the `downlink`-th there.
-  void connect_host(PortRef nic, PortRef down, uint32_t downlink);
   void connect(PortRef lower, PortRef upper, BitRate rate);
-  /// Transceivers of the T0s' downlinks, then of their uplinks; every port is connected.
-  void add_optics();
+  /// Every node is there, and every port of the first of `planes` planes that are alike, or of all if that is 1: puts
+  /// transceivers into the T0s' downlinks, then into their uplinks.
+  void finish_cables(uint32_t planes);
   /// The zones of the shape, or for each T0 of a plane its rack: it, those that have its number in other planes, their
   /// hosts; and a rack of spines for each T1. Every node is there. Throws NameError for a pattern that names no node.
   void add_power_zones();
-  /// Applies `link_rates` of the shape; every port is connected. Throws NameError for a pattern that names no link.
+  /// Applies `link_rates` of the shape; the cables are finished. Throws NameError for a pattern that names no link.
   void set_link_rates();
 
   Topology& topology() { return topology_; }
 
  private:
+  void place_plugs();
+  void plug_links();
   void share_optics(NodeRole role, bool up, uint32_t links_each, std::string_view letters);
-  Port& at(PortRef ref) { return topology_.nodes[ref.node.value].ports[ref.port.value]; }
 
   const FabricShape& shape_;
   Topology topology_;
+  Cabling cables_;
+  struct AddedPort {
+    NodeId node;
+    Cabling::Plug plug;
+  };
+  std::vector<AddedPort> added_;
+  std::vector<uint32_t> port_counts_;  // by node
 };
 
 }  // namespace mrclab

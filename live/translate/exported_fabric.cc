@@ -54,7 +54,7 @@ std::string ExportedFabric::interface(PortRef port) const {
 }
 
 std::string ExportedFabric::interface_of(NodeId node, const std::string& device) const {
-  const std::vector<Port>& ports = topology_.node(node).ports;
+  const Ports ports = topology_.node(node).ports;
   for (uint32_t i = 0; i < ports.size(); ++i) {
     if (ports[i].name() == device) return interface({node, PortId{i}});
   }

@@ -43,7 +43,7 @@ std::string action_text(const netio::RouteAction& action) {
 
 std::optional<PortRef> port_named(const ExportedFabric& fabric, NodeId node,
                                   const std::string& device) {
-  const std::vector<Port>& ports = fabric.topology().node(node).ports;
+  const Ports ports = fabric.topology().node(node).ports;
   for (uint32_t i = 0; i < ports.size(); ++i) {
     if (ports[i].name() == device) return PortRef{node, PortId{i}};
   }

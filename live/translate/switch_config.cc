@@ -54,7 +54,7 @@ SpeakerPlan exported_speaker(const ExportedFabric& fabric, NodeId node) {
   for (SpeakerPlan::Neighbour& neighbour : plan.neighbours) {
     neighbour.device = fabric.interface_of(node, neighbour.device);
   }
-  const std::vector<Port>& ports = fabric.topology().node(node).ports;
+  const Ports ports = fabric.topology().node(node).ports;
   for (BgpDaemonSetup::Origin& origin : plan.origins) {
     for (uint32_t i = 0; i < ports.size(); ++i) {
       if (ports[i].name() != origin.device) continue;

@@ -32,8 +32,7 @@ constexpr size_t kSlotExtra = 256;
 /// Ethernet, both IPv6 headers, UDP, BTH, METH, RETH, ICRC: the shortest write.
 constexpr uint64_t kWriteHeaderBytes = 138;
 
-size_t frames_waiting_at(const Topology& topology, const std::vector<Port>& ports,
-                         uint64_t payload) {
+size_t frames_waiting_at(const Topology& topology, const Ports& ports, uint64_t payload) {
   size_t slots = 0;
   for (const Port& port : ports) slots += frames_waiting(topology, port, payload);
   return slots;
@@ -48,7 +47,7 @@ size_t frames_waiting(const Topology& topology, const Port& port, uint64_t paylo
 }
 
 PacketSocketOptions rings_for(const Topology& topology, NodeId node, FrameRoom room) {
-  const std::vector<Port>& ports = topology.node(node).ports;
+  const Ports ports = topology.node(node).ports;
   const size_t lab_ports = std::max<size_t>(2 * topology.links.size(), 1);
   const size_t share =
       std::max(std::clamp(kLabRingBytes / lab_ports, kPortRingBytesMin, kPortRingBytesMax),

@@ -24,8 +24,8 @@ struct TwoProcesses {
 
   /// Who runs what, as process `self` has it.
   ProcessMap seen_by(uint32_t self) const { return {self, {0, 1}}; }
-  const Port& host_port() const { return topology.port({host, PortId{0}}); }
-  const Port& leaf_port() const { return topology.port({leaf, PortId{0}}); }
+  Port host_port() const { return topology.port({host, PortId{0}}); }
+  Port leaf_port() const { return topology.port({leaf, PortId{0}}); }
   /// The sender of a wire publishes: so many frames, and done up to there.
   void say(uint32_t process, WireId wire, uint64_t sent, int64_t done_ps) {
     page->sent[wire.value].store(sent);

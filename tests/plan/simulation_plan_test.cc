@@ -113,7 +113,8 @@ TEST_CASE("a plan for a fabric is made of smaller ones, and grows with its size"
     CHECK(sample.cross_shard_frame > 150);  // its headers
     CHECK(sample.cross_shard_frame < 250);
     CHECK(sample.host_bytes > 10'000);
-    CHECK(sample.port_bytes > 50);
+    CHECK(sample.port_bytes > 10);  // it keeps one of the four planes
+    CHECK(sample.port_bytes < 50);
   }
   // 90 % of 4 x 100 Gb/s, in packets of 4096 bytes.
   CHECK(large.packets == doctest::Approx(2'048 * 0.9 * 400e9 / 8 / 4096 * 1e-6).epsilon(0.1));

@@ -65,10 +65,12 @@ Topology fabric_of(const Transfer& t) {
                                      : test::shape_of("rows", t.planes, 2, t.uplinks, 1);
   shape.pmtu = t.pmtu;
   Topology topology = build_topology(shape);
-  for (Link& link : topology.links) {
-    const uint32_t plane = topology.port(link.a).plane;
-    link.propagation = link.propagation * (1 + int64_t{t.longer_hops} * plane / 2);
-  }
+  topology.change_cabling([&](Cabling& cables) {
+    for (Link& link : cables.kept_links) {
+      const uint32_t plane = topology.port(link.a).plane;
+      link.propagation = link.propagation * (1 + int64_t{t.longer_hops} * plane / 2);
+    }
+  });
   return topology;
 }
 

@@ -312,8 +312,10 @@ TEST_CASE("a wire without lookahead is an error that names the wire") {
   Topology t = build_topology(shape_in(kSmall));
   CHECK_NOTHROW(check_lookahead(t));
   const Wire wire = t.wire(WireId{2});
-  Link& link = t.links.at(wire.link.value);
-  link.propagation = FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
+  t.change_cabling([&](Cabling& cables) {
+    cables.kept_links[wire.link.value].propagation =
+        FabricTime::zero() - t.lookahead(wire.id) + wire.propagation;
+  });
   CHECK_THROWS_WITH_AS(check_lookahead(t),
                        ("fabric x: found no lookahead on the wire " + t.wire_name(wire.id) +
                         ": expected a propagation or an ingress latency above 0")

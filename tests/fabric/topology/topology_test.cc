@@ -10,8 +10,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/support/fabrics.h"
 
@@ -129,6 +133,75 @@ TEST_CASE("an optic holds the host links of its T0, and those ports know it") {
   CHECK(first.name == "p0.t0-0:o0");
   REQUIRE(first.links.size() == 4);
   for (const LinkId link : first.links) CHECK(t.port(t.link(link).b).optic == first.id);
+}
+
+namespace {
+
+FabricShape optics_of_two_kinds() {
+  FabricShape shape = shape_of("optics", 3, 4, 4, 4);
+  shape.links_per_optic = 2;
+  shape.uplinks_per_optic = 4;
+  return shape;
+}
+
+}  // namespace
+
+TEST_CASE("optics towards hosts are numbered plane by plane, then those towards T1s") {
+  const Topology t = build_topology(optics_of_two_kinds());
+  std::vector<std::string> expected;
+  for (const auto& [letters, each] : {std::pair{":o", 2}, {":uo", 1}}) {
+    for (int plane = 0; plane < 3; ++plane) {
+      for (int leaf = 0; leaf < 4; ++leaf) {
+        for (int i = 0; i < each; ++i) {
+          expected.push_back("p" + std::to_string(plane) + ".t0-" + std::to_string(leaf) + letters +
+                             std::to_string(i));
+        }
+      }
+    }
+  }
+  REQUIRE(t.optics.size() == expected.size());
+  for (const Optic& optic : t.optics) {
+    CHECK(optic.name == expected[optic.id.value]);
+    for (const LinkId link : optic.links) {
+      const Link at = t.link(link);
+      const bool to_host = t.node(at.a.node).role == NodeRole::kHost;
+      const PortRef leaf = to_host ? at.b : at.a;
+      CHECK(t.port(leaf).optic == optic.id);
+      CHECK(optic.name.starts_with(t.node(leaf.node).name + (to_host ? ":o" : ":uo")));
+    }
+  }
+}
+
+TEST_CASE("a fabric is the same whether its cabling keeps one plane or all of them") {
+  FabricShape shape = optics_of_two_kinds();
+  SUBCASE("two tiers") {}
+  SUBCASE("three tiers") {
+    shape.pods = 2;
+    shape.t2 = 4;
+  }
+  const Topology one = build_topology(shape);
+  REQUIRE(one.cabling().copies == 3);
+  shape.link_rates = {{"p1.t0-2:u1", shape.fabric_rate}};  // as any other
+  const Topology all = build_topology(shape);
+  REQUIRE(all.cabling().copies == 1);
+  for (const NodeSite& site : one.nodes) {
+    const Ports others = all.node(site.id).ports;
+    CHECK(std::equal(site.ports.begin(), site.ports.end(), others.begin(), others.end()));
+  }
+  CHECK(std::equal(one.links.begin(), one.links.end(), all.links.begin(), all.links.end()));
+  CHECK(std::equal(one.optics.begin(), one.optics.end(), all.optics.begin(), all.optics.end()));
+}
+
+TEST_CASE("a copy of a topology outlives it, and keeps its cables when the other's are changed") {
+  Topology copy;
+  {
+    Topology t = octet();
+    copy = t;
+    t.change_cabling([](Cabling& cables) { cables.kept_links[0].rate = BitRate::from_gbps(1); });
+    CHECK(t.link(LinkId{0}).rate == BitRate::from_gbps(1));
+  }
+  CHECK(copy.link(LinkId{0}).rate == BitRate::from_gbps(100));
+  CHECK(copy.nodes.front().ports[3].name() == "p3");
 }
 
 TEST_CASE("shapes that are no fabric are refused") {
