@@ -11,6 +11,15 @@ namespace mrclab::lab {
 Node& SimShard::node(NodeId id) {
   std::unique_ptr<Node>& node = world_.nodes[id.value];
   if (!node) {
+    const Ports ports = world_.topology.node(id).ports;
+    std::unique_ptr<Hop[]>& hops = world_.hops[id.value];
+    hops = std::make_unique<Hop[]>(ports.size());
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const PortRef peer = ports[i].peer;
+      hops[i].to = peer.node;
+      hops[i].shard = world_.shard_of[peer.node.value];
+      hops[i].port = static_cast<uint16_t>(peer.port.value);
+    }
     node = world_.make_node(id);
     if (ArrivalQueue* const arrivals = node->arrivals()) world_.doors[id.value] = arrivals->door();
   }
@@ -57,7 +66,7 @@ void SimShard::run(uint8_t side, FabricTime until) {
 /// deliver_all(), and where that node is of another shard when the shard collects it.
 void SimShard::transmit(Transmission&& transmission) {
   ++sent_;
-  Hop& hop = world_.hops[world_.first_hop[sender_.value] + transmission.port.value];
+  Hop& hop = world_.hops[sender_.value][transmission.port.value];
   const bool stays = hop.shard == index_;
   const bool waits = fetches_ || !stays;
   CrossShardFrame& crossing = waits ? letters_[hop.shard].emplace_back() : in_hand_;

@@ -35,9 +35,8 @@ class SimShard : private FrameSink {
     uint32_t first_shard = 0, last_shard = 0;  ///< of this rank
     std::vector<uint32_t> shard_of;            ///< by node; shards are numbered through all ranks
     std::vector<uint8_t> side_of;              ///< by node (bipartition.h)
-    std::vector<Hop> hops;            ///< one for each port, in the order of nodes and ports
-    std::vector<uint32_t> first_hop;  ///< by node: its port 0
-    std::vector<FabricTime> planned;  ///< by node: the entry that stands for it, or never
+    std::vector<std::unique_ptr<Hop[]>> hops;  ///< by node and port; null: the node waits, as above
+    std::vector<FabricTime> planned;           ///< by node: the entry that stands for it, or never
   };
 
   SimShard(World& world, uint32_t index, uint32_t shards, size_t frame_limit, FrameRoom room)

@@ -38,7 +38,7 @@ uint32_t SimWorld::shard_of(const Topology& topology, NodeId node, uint32_t shar
 
 SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeNode& make_node,
                    const ObserverOf& observer_of)
-    : world_{topology, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}},
+    : world_{topology, {}, {}, {}, {}, {}, {}, {}, {}, {}},
       ranks_(options.ranks),
       sides_(bipartition(topology)),
       frames_at_once_(options.frames_at_once > 0
@@ -55,19 +55,13 @@ SimWorld::SimWorld(const Topology& topology, const Options& options, const MakeN
     shards_.push_back(std::make_unique<SimShard>(world_, first_shard_ + i, all_shards, frame_limit,
                                                  options.room));
   }
-  for (const NodeSite& site : topology.nodes) {
-    world_.first_hop.push_back(static_cast<uint32_t>(world_.hops.size()));
-    for (const Port& port : site.ports) {
-      world_.hops.push_back({.to = port.peer.node,
-                             .shard = shard_of(topology, port.peer.node, all_shards),
-                             .port = port.peer.port.value});
-    }
-  }
   world_.side_of = sides_.of;
   world_.planned.assign(topology.nodes.size(), FabricTime::never());
   world_.nodes.resize(topology.nodes.size());
   world_.doors.resize(topology.nodes.size());
+  world_.hops.resize(topology.nodes.size());
   std::vector<NodeObserver*> observers(topology.nodes.size());
+  world_.shard_of.reserve(topology.nodes.size());
   for (const NodeSite& site : topology.nodes) {
     world_.shard_of.push_back(shard_of(topology, site.id, all_shards));
     if (is_here(site.id)) observers[site.id.value] = &observer_of(site.id);

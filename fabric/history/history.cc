@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <charconv>
 #include <cstring>
@@ -239,8 +240,8 @@ void HistoryDigest::packet(const PacketRecord& record, const HistoryBytes& bytes
 
 void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
   const size_t index = 2 * size_t{record.port.value} + (record.direction == Direction::kEgress);
-  if (streams_.empty()) streams_.resize(stream_count());
-  assert(index < streams_.size());
+  if (index >= streams_.size()) [[unlikely]]
+    keep_stream(index);
   Stream& stream = streams_[index];
   static_assert(kHashBytes + kHopBytes + kContentHashBytes == sizeof(ChainedRecord));
   std::memcpy(chained.data(), stream.hash.data(), kHashBytes);
@@ -251,12 +252,18 @@ void HistoryDigest::append(const PacketRecord& record, ChainedRecord& chained) {
   ++stream.count;
 }
 
+void HistoryDigest::keep_stream(size_t index) {
+  constexpr size_t kAtFirst = 128;  // streams
+  assert(index < stream_count());
+  streams_.resize(std::min(std::max(std::bit_ceil(index + 1), kAtFirst), stream_count()));
+}
+
 std::vector<HistoryStream> HistoryDigest::streams() const {
   std::vector<HistoryStream> result;
   result.reserve(stream_count());
   for (uint32_t i = 0; i < stream_count(); ++i) {
     const std::string port = topology_.port_name({self_, PortId{i / 2}});
-    const Stream stream = streams_.empty() ? Stream{} : streams_[i];
+    const Stream stream = i < streams_.size() ? streams_[i] : Stream{};
     result.push_back({port + (i % 2 == 0 ? "/in" : "/out"), stream.count, {kHistoryVersion}});
     std::vector<uint8_t>& hash = result.back().hash;
     hash.insert(hash.end(), stream.hash.begin(), stream.hash.end());
@@ -268,7 +275,7 @@ std::vector<HistoryStream> HistoryDigest::reported() const {
   if (2 * topology_.all_wires().size() <= kMostStreams) return streams();
   HistoryStream all{topology_.node(self_).name, 0, {kHistoryVersion}};
   std::vector<uint8_t> bytes(stream_count() * (8 + kHashBytes));
-  for (size_t i = 0; i < streams_.size(); ++i) {  // those of a node without a record are zero
+  for (size_t i = 0; i < streams_.size(); ++i) {  // those behind are zero
     uint8_t* const at = &bytes[i * (8 + kHashBytes)];
     store_be<uint64_t>(at, streams_[i].count);
     std::copy(streams_[i].hash.begin(), streams_[i].hash.end(), at + 8);

@@ -91,13 +91,14 @@ class HistoryDigest {
   /// A stream's hash, and what of a record it is to be hashed with.
   using ChainedRecord = std::array<uint8_t, kHashBytes + 32 + 8>;
   void append(const PacketRecord& record, ChainedRecord& chained);
+  [[gnu::noinline]] void keep_stream(size_t index);
   size_t stream_count() const { return 2 * topology_.node(self_).ports.size(); }
 
   const Topology& topology_;
   NodeId self_;
   FabricTime end_;
   std::vector<Stream>
-      streams_;  // port 0 in, port 0 out, port 1 in, ...; empty before the first record
+      streams_;  // port 0 in, port 0 out, port 1 in, ...; without those at the end that have no record
 };
 
 /// SHA-256 in lower-case hex over the streams of all nodes, sorted by name: for each the length of

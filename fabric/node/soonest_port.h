@@ -2,9 +2,13 @@
 // Which port of a node has something to do first: a tree of winners (a tournament) over one instant for each port. When
 // the instant of a port changes, set() decides the matches between the port's leaf and the root anew. It computes
 // their outcomes without branches, because a processor would mispredict half of those, and keeps the winner's instant at
-// hand, because a processor would wait for it at every match.
+// hand, because a processor would wait for it at every match. The tree of a node with many ports is as high as the ports
+// need that had something to do: of a fabric that is used in part those are few.
 
+#include <algorithm>
 #include <bit>
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,14 +20,8 @@ namespace mrclab {
 class SoonestPort {
  public:
   /// At most 65,536 ports, none of which has anything to do yet.
-  explicit SoonestPort(size_t ports)
-      : leaves_(std::bit_ceil(ports)),
-        times_(2 * leaves_, FabricTime::never().ps()),
-        winners_(2 * leaves_) {
-    for (size_t port = 0; port < leaves_; ++port) {
-      winners_[leaves_ + port] = static_cast<uint16_t>(port);
-    }
-    for (size_t node = leaves_ - 1; node > 0; --node) winners_[node] = winners_[2 * node];
+  explicit SoonestPort(size_t ports) : most_(std::bit_ceil(ports)) {
+    grow(std::min(most_, kFirstLeaves));
   }
 
   /// never(): no port has anything to do.
@@ -31,9 +29,13 @@ class SoonestPort {
   /// Whose time is the next one; the lowest of several.
   uint32_t next() const { return winners_[1]; }
   /// Loads the instant of a port into the cache.
-  void fetch(uint32_t port) const { fetch_line(&times_[leaves_ + port]); }
+  void fetch(uint32_t port) const {
+    if (port < leaves_) fetch_line(&times_[leaves_ + port]);
+  }
   /// never(): the port has nothing to do.
   void set(uint32_t port, FabricTime at) {
+    if (port >= leaves_) [[unlikely]]
+      grow(std::bit_ceil(size_t{port} + 1));
     int64_t* const times = times_.data();
     uint16_t* const winners = winners_.data();
     int64_t time = at.ps();
@@ -56,7 +58,31 @@ class SoonestPort {
   }
 
  private:
-  size_t leaves_;
+  static constexpr size_t kFirstLeaves = 64;
+
+  [[gnu::noinline]] void grow(size_t leaves) {
+    assert(leaves <= most_);
+    std::vector<int64_t> instants(leaves, FabricTime::never().ps());
+    if (!times_.empty()) {
+      std::copy(times_.begin() + static_cast<std::ptrdiff_t>(leaves_), times_.end(),
+                instants.begin());
+    }
+    leaves_ = leaves;
+    times_.assign(2 * leaves, FabricTime::never().ps());
+    winners_.resize(2 * leaves);
+    for (size_t port = 0; port < leaves; ++port) {
+      times_[leaves + port] = instants[port];
+      winners_[leaves + port] = static_cast<uint16_t>(port);
+    }
+    for (size_t node = leaves - 1; node > 0; --node) {
+      const size_t winner = 2 * node + (times_[2 * node + 1] < times_[2 * node] ? 1 : 0);
+      times_[node] = times_[winner];
+      winners_[node] = winners_[winner];
+    }
+  }
+
+  size_t most_;
+  size_t leaves_ = 0;
   // Node n, from 1, has the instant and the number of the winner of its children 2n and 2n + 1; the second half are the
   // ports themselves.
   std::vector<int64_t> times_;  // ps

@@ -29,12 +29,14 @@ TEST_CASE("the next port has the least time, and of several the lowest number") 
 }
 
 TEST_CASE("whatever times ports have, the next one is the least of them") {
-  for (const uint32_t ports : {1u, 2u, 8u, 21u, 64u}) {
+  for (const uint32_t ports : {1u, 2u, 8u, 21u, 64u, 65u, 700u}) {
     SoonestPort soonest(ports);
     std::vector<FabricTime> of_port(ports, FabricTime::never());
     for (uint64_t step = 0; step < 3'000; ++step) {
       const uint64_t random = mix64(step);
-      const auto port = static_cast<uint32_t>(below(random, ports));
+      // More and more ports take part: the tree grows while some have an instant.
+      const uint64_t taking_part = std::min<uint64_t>(ports, 1 + step * ports / 1'500);
+      const auto port = static_cast<uint32_t>(below(random, taking_part));
       const auto ahead = static_cast<int64_t>(mix64(random) & 0xF);
       of_port[port] = ahead == 0 ? FabricTime::never() : FabricTime::from_ps(ahead - 4);
       soonest.set(port, of_port[port]);
