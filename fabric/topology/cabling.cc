@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "fabric/topology/fabric_shape.h"
-
 namespace mrclab {
 namespace {
 
-/// "p0.t0-1:o0" as it is called in another plane.
-std::string name_in_plane(const std::string& kept, uint32_t plane) {
-  return plane_name(plane) + kept.substr(kept.find('.'));
+/// "p0.t0-1:o0" as it is called in another plane: that one's number takes the place of the 0.
+std::string name_in_plane(std::string kept, uint32_t plane) {
+  return kept.replace(1, 1, std::to_string(plane));
 }
 
 }  // namespace
