@@ -43,10 +43,10 @@ constexpr double kWarmSeconds = 60;  ///< CPU time to warm a sample up, at most
 constexpr double kSliceSeconds = 0.25;
 constexpr int kSlices = 8;
 constexpr int64_t kSampleRtts = 40;
-/// A packet costs more with each doubling of the hosts, as between the two largest samples; but no more than by this
-/// factor: from 8,192 to 131,072 hosts it was that (a host's microsecond 94 and 152 us, tests/bench/README.md). Between
-/// smaller ones it may grow faster, and a busy machine makes one sample much dearer than the other.
-constexpr double kMaxGrowthOfDoubling = 1.13;
+/// A packet costs more by this factor with each doubling of the hosts beyond the largest sample: from 8,192 to 131,072 hosts a
+/// host's microsecond of fabric time took 94 and 152 us (tests/bench/README.md). It is not taken from the samples: how they
+/// differ on a machine that is not idle would be carried over four doublings.
+constexpr double kGrowthOfDoubling = 1.13;
 constexpr uint32_t kRanks[] = {1, 2, 4, 8, 16, 64, 256, 1024};
 constexpr uint32_t kHostsPerRank = 16;  ///< at least
 
@@ -226,17 +226,9 @@ SimulationSample simulate(const FabricShape& shape) {
   return sample;
 }
 
-/// What a packet costs at that size: it grows on by the same factor for each doubling.
-double core_us_at(const std::vector<SimulationSample>& samples, uint64_t hosts) {
-  const SimulationSample& large = samples.back();
-  if (samples.size() < 2 || hosts <= large.hosts) return large.core_us;
-  const SimulationSample& small = samples[samples.size() - 2];
-  const double steps =
-      std::log2(static_cast<double>(large.hosts) / static_cast<double>(small.hosts));
-  const double growth =
-      std::clamp(std::pow(large.core_us / small.core_us, 1 / steps), 1.0, kMaxGrowthOfDoubling);
-  const double doublings = std::log2(static_cast<double>(hosts) / static_cast<double>(large.hosts));
-  return large.core_us * std::pow(growth, doublings);
+double core_us_at(const SimulationSample& largest, uint64_t hosts) {
+  const double more = static_cast<double>(hosts) / static_cast<double>(largest.hosts);
+  return largest.core_us * std::pow(kGrowthOfDoubling, std::log2(std::max(more, 1.0)));
 }
 
 RankCost cost_of_ranks(const SimulationPlan& plan, uint32_t ranks, double windows_by_lookahead,
@@ -274,7 +266,7 @@ SimulationPlan plan_simulation(const FabricShape& shape) {
   }
   const SimulationSample& sample = plan.samples.back();
   plan.packets = sample.host_packets * static_cast<double>(plan.hosts);
-  plan.core_us = core_us_at(plan.samples, plan.hosts);
+  plan.core_us = core_us_at(sample, plan.hosts);
   plan.topology_bytes = sample.port_bytes * static_cast<double>(plan.ports);
   plan.node_bytes = sample.host_bytes * static_cast<double>(plan.hosts);
   const Topology small = build_topology(smaller(shape, 0));
