@@ -1,4 +1,4 @@
-// Fast wires between two drivers (two_drivers.h): frames cross in memory where nobody looks.
+// Fast wires between two drivers (two_drivers.h): a driver hands frames to the other in memory where no program listens.
 
 #include "netio/runtime/frame_channels.h"
 
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "tests/netio/packet/test_listener.h"
-#include "tests/netio/two_drivers.h"
+#include "tests/netio/runtime/two_drivers.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;

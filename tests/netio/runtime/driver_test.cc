@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tests/netio/packet/test_listener.h"
-#include "tests/netio/two_drivers.h"
+#include "tests/netio/runtime/two_drivers.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
