@@ -9,16 +9,15 @@
 namespace mrclab {
 
 void Topology::set_cabling(Cabling cabling) {
-  cabling_ = std::make_shared<const Cabling>(std::move(cabling));
+  cabling_ = std::make_shared<Cabling>(std::move(cabling));
   for (NodeSite& site : nodes) site.ports = Ports(*cabling_, site.id);
   links = Links(*cabling_);
   optics = Optics(*cabling_);
 }
 
 void Topology::change_cabling(const std::function<void(Cabling&)>& change) {
-  Cabling changed = cabling_->unfolded();
-  change(changed);
-  set_cabling(std::move(changed));
+  if (cabling_->copies > 1 || cabling_.use_count() > 1) set_cabling(cabling_->unfolded());
+  change(*cabling_);
 }
 
 NodeId Topology::t0(uint32_t plane, uint32_t index) const {

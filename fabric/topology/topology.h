@@ -216,7 +216,7 @@ class Topology {
   const Cabling& cabling() const { return *cabling_; }
   /// `nodes`, `links` and `optics` are of these cables from now on.
   void set_cabling(Cabling cabling);
-  /// Changes the kept parts of a cabling that keeps all planes.
+  /// Lets `change` alter cables that no other topology shares, and of which all planes are kept.
   void change_cabling(const std::function<void(Cabling&)>& change);
 
   /// Is there a switch that `by` forwards for?
@@ -285,7 +285,7 @@ class Topology {
   std::optional<PortRef> find_port(std::string_view name) const;
 
  private:
-  std::shared_ptr<const Cabling> cabling_;  // copies of a topology share it
+  std::shared_ptr<Cabling> cabling_;  // copies of a topology share it until one of them is changed
 };
 
 std::string to_string(const MacAddress& mac);  ///< "02:00:00:00:00:01"
