@@ -88,7 +88,8 @@ const QueueRules& SwitchNode::rules_of(const EgressSettings& settings) {
     if (rules->fit(settings)) return *rules;
   }
   QueueRules& rules = *queue_rules_.emplace_back(std::make_unique<QueueRules>(settings));
-  rules.set_faults(queue_faults_);  // of before the switch has made the port
+  // The schedule may have set faults of queues before the switch made this port.
+  rules.set_faults(queue_faults_);
   return rules;
 }
 

@@ -275,7 +275,8 @@ std::vector<HistoryStream> HistoryDigest::reported() const {
   if (2 * topology_.all_wires().size() <= kMostStreams) return streams();
   HistoryStream all{topology_.node(self_).name, 0, {kHistoryVersion}};
   std::vector<uint8_t> bytes(stream_count() * (8 + kHashBytes));
-  for (size_t i = 0; i < streams_.size(); ++i) {  // those behind are zero
+  // The digest keeps no streams of later ports, which have no record: their bytes stay zero.
+  for (size_t i = 0; i < streams_.size(); ++i) {
     uint8_t* const at = &bytes[i * (8 + kHashBytes)];
     store_be<uint64_t>(at, streams_[i].count);
     std::copy(streams_[i].hash.begin(), streams_[i].hash.end(), at + 8);

@@ -47,7 +47,8 @@ class ByIndex {
   size_t at_ = 0;
 };
 
-/// Of a range that is a pointer or two, and has size() and operator[], whatever else a container has for reading it.
+/// Gives a range that has size() and operator[] the other members by which code reads a container. The iterators copy the
+/// range, so it should be a pointer or two.
 template <class Range, class T>
 class MadeByIndex {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 // What leads where: ports, the links between them, and the directed wires and the transceivers that those have. The planes
-// of a regular fabric are alike. So its cabling keeps one plane, and makes what is asked for in another by moving that: the
-// 131,072 hosts of eight planes have four million ports.
+// of a regular fabric are alike, and those of 131,072 hosts have four million ports. So the cabling of a regular fabric keeps
+// the ports and links of plane 0. When a caller asks for one of another plane, it makes that of the one in plane 0.
 
 #include <array>
 #include <cassert>
@@ -112,7 +112,7 @@ class Cabling {
     std::vector<LinkId> links;
   };
 
-  // Of what is kept, that is of all planes or of plane 0. TopologyBuilder fills them.
+  // TopologyBuilder fills these: with what all planes have, or, where the planes are alike, with what plane 0 has.
   /// Hosts, then switches; one more at the end, for where the plugs end.
   std::vector<Place> places;
   std::vector<Plug> plugs;
@@ -238,7 +238,7 @@ class Optics : public MadeByIndex<Optics, Optic> {
   const Cabling* cabling_ = nullptr;
 };
 
-/// Of one node.
+/// The ports of one node, in the order of their ids.
 class Ports : public MadeByIndex<Ports, Port> {
  public:
   Ports() = default;

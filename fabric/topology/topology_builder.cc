@@ -164,7 +164,8 @@ Topology common_outline(const FabricShape& shape) {
 TopologyBuilder::TopologyBuilder(const FabricShape& shape, Topology outline)
     : shape_(shape), topology_(std::move(outline)) {
   if (!shape.graph.empty()) return;
-  const size_t links = size_t{shape.t0} * (shape.hosts_per_t0 + shape.t1);  // of a plane, about
+  // A plane has at most so many links below its T2s, and the builder adds those of one plane.
+  const size_t links = size_t{shape.t0} * (shape.hosts_per_t0 + shape.t1);
   topology_.nodes.reserve(topology_.hosts +
                           size_t{shape.planes} * (shape.t0 + shape.t1 + shape.t2));
   cables_.kept_links.reserve(links);

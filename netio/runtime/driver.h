@@ -62,8 +62,8 @@ class Driver {
   void add_node(NodeId id, Node& node, PacketSocket& socket);
   /// Frames of all nodes leave by this ring, with one system call; without it each node's socket sends its own.
   void send_by(SendRing ring) { ring_.emplace(std::move(ring)); }
-  /// The driver puts frames for other processes into these channels where nobody looks at their wire and its interface is
-  /// up with a carrier; it sends all others by packet sockets.
+  /// The driver puts frames for other processes into these channels where no other program listens on their wire and its
+  /// interface is up with a carrier; it sends all others by packet sockets.
   void send_by(FrameChannels channels) { channels_.emplace(std::move(channels)); }
   /// Where a wire ends at one of these ports, the driver sends each frame alone while the port is promiscuous,
   /// as it does where the lab has set GatePage::alone.
