@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "two_processes.h"
+#include "tests/netio/two_processes.h"
 
 namespace mrclab::netio {
 namespace {

@@ -7,7 +7,7 @@
 #include "fabric/history/evidence_seal.h"
 #include "netio/runtime/schedule_file.h"
 #include "netio/system/file_descriptor.h"
-#include "temporary_directory.h"
+#include "tests/netio/temporary_directory.h"
 
 using namespace mrclab;
 using netio::EffectFeed;

@@ -4,9 +4,9 @@
 
 #include "fabric/packet/headers.h"
 #include "fabric/packet/trailer.h"
+#include "tests/netio/two_processes.h"
 #include "tests/support/mrc_frames.h"
 #include "tests/support/sample_frames.h"
-#include "two_processes.h"
 
 namespace mrclab::netio {
 namespace {

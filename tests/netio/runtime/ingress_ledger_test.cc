@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/netio/two_processes.h"
 #include "tests/support/fabrics.h"
-#include "two_processes.h"
 
 namespace mrclab::netio {
 namespace {

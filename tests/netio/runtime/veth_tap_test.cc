@@ -6,8 +6,8 @@
 
 #include "netio/packet/frame_bundler.h"
 #include "netio/record/pcapng.h"
-#include "temporary_directory.h"
-#include "test_lab.h"
+#include "tests/netio/temporary_directory.h"
+#include "tests/netio/test_lab.h"
 
 using namespace mrclab;
 using namespace mrclab::netio;
