@@ -5,6 +5,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "verbs/client/operations.h"
 #include "verbs/client/registry.h"
 
@@ -19,7 +21,11 @@ ssize_t read_descriptor(int fd, void* into, size_t bytes) {
 bool is_readable(int fd) {
   pollfd item{fd, POLLIN, 0};
   const timespec at_once{0, 0};
-  return syscall(SYS_ppoll, &item, 1, &at_once, nullptr, 0) == 1;
+  long ready;
+  do {  // a tick of the held library interrupts this call, too, and that says nothing of the descriptor
+    ready = syscall(SYS_ppoll, &item, 1, &at_once, nullptr, 0);
+  } while (ready < 0 && errno == EINTR);
+  return ready == 1;
 }
 bool is_nonblocking(int fd) {
   const long flags = syscall(SYS_fcntl, fd, F_GETFL);

@@ -54,9 +54,7 @@ void make_ready(Thread& thread, Woken why) {
 }
 
 bool files_ready(const Wait& wait) {
-  if (wait.file_count == 0) return false;
-  timespec zero{};
-  return raw(SYS_ppoll, word(wait.files), wait.file_count, word(&zero), 0, 8) > 0;
+  return wait.file_count > 0 && poll_now(wait.files, wait.file_count) > 0;
 }
 
 /// Threads whose conditions hold by what can be seen without the server.

@@ -244,8 +244,7 @@ int link_broken() {
   if (program.link < 0) return EIO;
   if (program.standing.load(std::memory_order_acquire) == Standing::kHeld) return 0;
   pollfd one{program.link, 0, 0};
-  timespec zero{};
-  return raw(SYS_ppoll, word(&one), 1, word(&zero), 0, 8) > 0 ? EIO : 0;
+  return poll_now(&one, 1) > 0 ? EIO : 0;
 }
 
 Mode link_mode() {

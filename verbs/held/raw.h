@@ -2,7 +2,9 @@
 // System calls past the C library. What this library replaces (read, poll, clock_gettime, syscall itself) must not be
 // called by its own code, and in a signal handler nothing else is safe.
 
+#include <poll.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include <cerrno>
 #include <cstdint>
@@ -43,6 +45,18 @@ inline long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, lon
 template <typename T>
 long word(T* pointer) {
   return reinterpret_cast<long>(pointer);
+}
+
+/// What is ready now, as poll() counts it. The kernel answers EINTR, ready or not, where a tick (spin/spin.h) is due: that
+/// says nothing of the files, and whoever took it for an answer would read what is not there, or let time pass that must
+/// not.
+inline long poll_now(pollfd* files, uint32_t count) {
+  timespec zero{};
+  long ready;
+  do {
+    ready = raw(SYS_ppoll, word(files), count, word(&zero), 0, 8);
+  } while (ready == -EINTR);
+  return ready;
 }
 
 /// As the C library returns it: -1 and errno.

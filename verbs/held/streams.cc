@@ -168,13 +168,12 @@ Outcome await_readable(int fd, File& file) {
   if (local && (!has_other_threads() || has_children())) return {0, true};
   if (is_nonblocking(fd)) return {0, true};
   pollfd one{fd, POLLIN, 0};
-  timespec zero{};
   Wait wait;
   wait.files = &one;
   wait.cancels = true;
   wait.file_count = 1;
   Outcome outcome{0, true};
-  while (raw(SYS_ppoll, word(&one), 1, word(&zero), 0, 8) == 0) {
+  while (poll_now(&one, 1) == 0) {
     if (!wait_once(wait, 0, outcome)) return outcome;
   }
   return {0, true};
