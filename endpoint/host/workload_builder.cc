@@ -74,9 +74,8 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
 
 StreamSource* WorkloadBuilder::source_of(const Context& context, const ConnectionPlan& connection,
                                          const StreamLayout& layout) const {
-  const TransportKind transport = connection.transport.value_or(host_.profile.transport);
-  const bool noted = context.contents != nullptr && transport != TransportKind::kRoce;
-  return noted ? &context.contents->source(connection.number, layout) : nullptr;
+  if (context.contents == nullptr) return nullptr;
+  return &context.contents->source(connection.number, layout);
 }
 
 Memory WorkloadBuilder::send_buffer(uint64_t size) {

@@ -5,10 +5,9 @@
 // copying it, and compares that with what belongs there. What lies in the wrong place, is stale or is missing shows as
 // it does with bytes; a part of a message that is not one packet's turns the whole region into bytes.
 //
-// Who reads the sender's memory itself finds anything there. Packets in flight refer to StreamSource, so it outlives all hosts.
+// Who reads the sender's memory itself finds zeros there. Packets in flight refer to StreamSource, so it outlives all hosts.
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,19 +36,22 @@ class StreamSource {
  public:
   explicit StreamSource(const StreamLayout& layout);
   /// region_size() bytes to send from.
-  Memory memory() const { return {memory_.get(), layout_.region_size().value}; }
+  Memory memory() const { return {addresses_.get(), layout_.region_size().value}; }
   /// From now on message `number` is this ramp, from its first byte on.
   void put(uint64_t number, Ramp ramp) { ramps_[number % layout_.slots()] = ramp; }
   /// What lies there; empty if that is not inside one message of this memory.
   std::optional<RampPart> part_at(std::span<const uint8_t> bytes) const;
 
  private:
-  struct Free {
-    void operator()(uint8_t* p) const { std::free(p); }
+  struct Unmap {
+    uint64_t size;
+    void operator()(uint8_t* p) const;
   };
   StreamLayout layout_;
-  std::unique_ptr<uint8_t[], Free> memory_;  ///< addresses alone: its pages are never touched
-  std::vector<Ramp> ramps_;                  ///< by slot
+  /// Addresses alone, to which nothing can be written. The kernel takes no memory for them, as it would for a piece of
+  /// the heap, whose neighbours touch its huge pages.
+  std::unique_ptr<uint8_t[], Unmap> addresses_;
+  std::vector<Ramp> ramps_;  ///< by slot
 };
 
 /// A stream's memory at its receiver.
