@@ -240,7 +240,7 @@ void PartJoiner::arrives_first(const Sighting& s, Attempt& t) {
     return;
   }
   owner.delivered = s.t;
-  tables_.deliveries.push_back({s.t, t.packet, owner.payload, topology_.port(s.where).plane});
+  tables_.deliveries.push_back({s.t, t.packet, owner.payload, known_ports_.of(s.where).plane});
 }
 
 /// A wire carried the attempt twice. If the first of the two frames was lost or trimmed, the second
@@ -386,7 +386,7 @@ void PartJoiner::undo_arrival(uint32_t attempt) {
 void PartJoiner::keep_spare(const Sighting& s, uint32_t packet) {
   spares_.push_back({static_cast<uint32_t>(tables_.deliveries.size()), packet});
   tables_.deliveries.push_back(
-      {s.t, kNone, tables_.packets[packet].payload, topology_.port(s.where).plane});
+      {s.t, kNone, tables_.packets[packet].payload, known_ports_.of(s.where).plane});
 }
 
 /// The first spare delivery of the packet that arrived in [from, until], taken out.

@@ -8,6 +8,7 @@
 #include "analysis/history/answer_joiner.h"
 #include "analysis/history/flow_table.h"
 #include "analysis/history/joined_parts.h"
+#include "analysis/history/known_ports.h"
 #include "analysis/history/sighting.h"
 #include "analysis/history/sighting_order.h"
 
@@ -64,6 +65,7 @@ class PartJoiner {
   const Sightings& seen_;
   PacketTables tables_;
   JoinedPart::MadeBy made_by_;
+  KnownPorts known_ports_{topology_};
   FlowTable flows_;
   AnswerJoiner answers_;
   /// A delivery by an attempt that arrived behind another one of its packet: it counts if the NIC refuses that one.

@@ -339,8 +339,8 @@ void SightingReader::keep(const CutFrame& kept, Hosts hosts, Sighting s, uint64_
   s.qp = packet.destination_qp().value;
   read_headers(packet, s);
   if (s.kind == Kind::kEgress) {
-    const Link& link = topology_.link(topology_.port(s.where).link);
-    s.start = s.t - serialization_time(wire_length({original_length}), link.rate);
+    s.start =
+        s.t - serialization_time(wire_length({original_length}), known_ports_.of(s.where).rate);
   }
   if (data && (s.kind == Kind::kEgress || s.kind == Kind::kIngress)) {
     s.detail = keep_placement(kept, s);

@@ -11,6 +11,7 @@
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/record_words.h"
 #include "analysis/capture/side_by_side.h"
+#include "analysis/history/known_ports.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
 #include "fabric/history/evidence_seal.h"
@@ -84,6 +85,7 @@ class SightingReader {
   const Topology& topology_;
   bool keeps_crossings_;                    ///< switches choose ways, which headers do not name
   std::array<KnownHost, 256> known_hosts_;  ///< by the last byte of the address
+  KnownPorts known_ports_{topology_};
   RcMessagesSeen rc_messages_{topology_.pmtu};
   Sightings seen_;
 };

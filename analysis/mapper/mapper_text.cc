@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string percent(double share) {
+std::string exact_percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g %%", share * 100);
   return text;
@@ -43,12 +43,13 @@ std::string summary_of(const MapperResult& result) {
               ? "; all of " + counted_noun(result.links, "link") + " probed"
               : "; " + std::to_string(result.probed) + " of " + counted_noun(result.links, "link") +
                     " probed";
-  return text + ", at most " + percent(result.share) + " of a port";
+  return text + ", at most " + exact_percent(result.share) + " of a port";
 }
 
 std::string headline(const MapperFinding& finding) {
   const Blame& part = finding.part;
-  const std::string loss = percent(finding.loss_low) + " to " + percent(finding.loss_high);
+  const std::string loss =
+      exact_percent(finding.loss_low) + " to " + exact_percent(finding.loss_high);
   return part.kind + " " + part.component + " " + std::string(name_of(part.symptom)) +
          (part.bad > 0 ? " (" + loss + ")" : "") + ", from " + to_string(part.from) + " to " +
          to_string(part.until) + "; named at " + to_string(finding.named);
