@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/frame/known_ports.h"
 #include "analysis/history/answer_joiner.h"
 #include "analysis/history/flow_table.h"
 #include "analysis/history/joined_parts.h"
-#include "analysis/history/known_ports.h"
 #include "analysis/history/sighting.h"
 #include "analysis/history/sighting_order.h"
 

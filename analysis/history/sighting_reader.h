@@ -11,7 +11,7 @@
 #include "analysis/capture/cut_frame.h"
 #include "analysis/capture/record_words.h"
 #include "analysis/capture/side_by_side.h"
-#include "analysis/history/known_ports.h"
+#include "analysis/frame/known_ports.h"
 #include "analysis/history/rc_messages_seen.h"
 #include "analysis/history/sighting.h"
 #include "fabric/history/evidence_seal.h"
