@@ -1,23 +1,13 @@
 #include "endpoint/workload/stream_contents.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <new>
 
 namespace mrclab::endpoint {
 namespace {
 
 constexpr uint64_t kElement = sizeof(uint32_t);
-
-uint8_t* reserve_addresses(uint64_t size) {
-  void* const addresses =
-      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (addresses == MAP_FAILED) throw std::bad_alloc();
-  return static_cast<uint8_t*>(addresses);
-}
 
 }  // namespace
 
@@ -30,15 +20,8 @@ void RampPart::write(std::span<uint8_t> out) const {
   std::memcpy(out.data(), elements.data() + before, out.size());
 }
 
-StreamSource::StreamSource(const StreamLayout& layout)
-    : layout_(layout),
-      addresses_(reserve_addresses(layout.region_size().value), {layout.region_size().value}),
-      ramps_(layout.slots()) {}
-
-void StreamSource::Unmap::operator()(uint8_t* p) const { ::munmap(p, size); }
-
 std::optional<RampPart> StreamSource::part_at(std::span<const uint8_t> bytes) const {
-  const uint8_t* const begin = addresses_.get();
+  const uint8_t* const begin = addresses_;
   const uint8_t* const end = begin + layout_.region_size().value;
   if (std::less<>()(bytes.data(), begin) || !std::less<>()(bytes.data(), end)) return std::nullopt;
   const auto offset = static_cast<uint64_t>(bytes.data() - begin);

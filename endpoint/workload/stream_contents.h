@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "endpoint/base/memory.h"
 #include "endpoint/base/region_access.h"
 #include "endpoint/workload/ramp.h"
+#include "endpoint/workload/stream_addresses.h"
 #include "endpoint/workload/stream_layout.h"
 
 namespace mrclab::endpoint {
@@ -34,23 +34,19 @@ struct RampPart {
 /// A stream's memory at its sender.
 class StreamSource {
  public:
-  explicit StreamSource(const StreamLayout& layout);
+  /// `addresses`: region_size() of them, of their own, as long as this exists.
+  StreamSource(const StreamLayout& layout, uint8_t* addresses)
+      : layout_(layout), addresses_(addresses), ramps_(layout.slots()) {}
   /// region_size() bytes to send from.
-  Memory memory() const { return {addresses_.get(), layout_.region_size().value}; }
+  Memory memory() const { return {addresses_, layout_.region_size().value}; }
   /// From now on message `number` is this ramp, from its first byte on.
   void put(uint64_t number, Ramp ramp) { ramps_[number % layout_.slots()] = ramp; }
   /// What lies there; empty if that is not inside one message of this memory.
   std::optional<RampPart> part_at(std::span<const uint8_t> bytes) const;
 
  private:
-  struct Unmap {
-    uint64_t size;
-    void operator()(uint8_t* p) const;
-  };
   StreamLayout layout_;
-  /// Addresses alone, to which nothing can be written. The kernel takes no memory for them, as it would for a piece of
-  /// the heap, whose neighbours touch its huge pages.
-  std::unique_ptr<uint8_t[], Unmap> addresses_;
+  uint8_t* addresses_;
   std::vector<Ramp> ramps_;  ///< by slot
 };
 
@@ -84,10 +80,14 @@ class StreamInbox : public RegionAccess {
 class StreamContents {
  public:
   StreamSource& source(uint32_t connection, const StreamLayout& layout) {
-    return sources_.try_emplace(connection, layout).first->second;
+    const auto known = sources_.find(connection);
+    if (known != sources_.end()) return known->second;
+    uint8_t* const addresses = addresses_.take(layout.region_size().value);
+    return sources_.try_emplace(connection, layout, addresses).first->second;
   }
 
  private:
+  StreamAddresses addresses_;
   std::map<uint32_t, StreamSource> sources_;
 };
 

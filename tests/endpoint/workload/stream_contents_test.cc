@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <vector>
 
 #include "endpoint/workload/stream.h"
@@ -19,7 +20,7 @@ constexpr uint32_t kPmtu = 1001;  // no multiple of an element
 struct Both {
   explicit Both(Bytes message)
       : layout(message),
-        source(layout),
+        source(layout, addresses.take(layout.region_size().value)),
         inbox(layout, kPmtu, source),
         sent(layout.region_size().value),
         arrived(sent.size()) {}
@@ -58,6 +59,7 @@ struct Both {
   }
 
   StreamLayout layout;
+  StreamAddresses addresses;
   StreamSource source;
   StreamInbox inbox;
   std::vector<uint8_t> sent, arrived;
@@ -126,6 +128,27 @@ TEST_CASE("noted contents: whatever is written, memory reads as if it had been b
     for (uint64_t number = 0; number < kMessages; ++number) {  // bytes by now
       CHECK(stream.noted(number) == stream.in_bytes(number));
     }
+  }
+}
+
+TEST_CASE(
+    "addresses of streams: each has its own, more than one mapping has, and zeros are there") {
+  StreamAddresses addresses;
+  constexpr uint64_t kLong = (uint64_t{1} << 30) - 5000, kHuge = uint64_t{3} << 30;
+  const uint8_t* const first = addresses.take(1);
+  const uint8_t* const all_but_first = addresses.take(kLong);
+  const uint8_t* const next = addresses.take(5000);  // finds no room behind
+  const uint8_t* const huge = addresses.take(kHuge);
+  CHECK(all_but_first == first + 1);
+  const auto apart = [](const uint8_t* a, uint64_t size, const uint8_t* b) {
+    return std::less<>()(b, a) || !std::less<>()(b, a + size);
+  };
+  CHECK(apart(first, kLong + 1, next));
+  CHECK(apart(next, 5000, huge));
+  CHECK(apart(huge, kHuge, first));
+  for (const uint8_t* const byte :
+       {first, all_but_first + kLong - 1, next + 4999, huge + kHuge - 1}) {
+    CHECK(*byte == 0);
   }
 }
 

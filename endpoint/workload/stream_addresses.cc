@@ -1,0 +1,51 @@
+#include "endpoint/workload/stream_addresses.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace mrclab::endpoint {
+namespace {
+
+#ifdef __linux__
+/// Many streams share one mapping, because a process may have 65,530 of them.
+constexpr uint64_t kRoomBytes = uint64_t{1} << 30;
+
+uint8_t* reserve(uint64_t size) {
+  void* const addresses =
+      ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (addresses == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<uint8_t*>(addresses);
+}
+void release(uint8_t* addresses, uint64_t size) { ::munmap(addresses, size); }
+#else
+/// A browser maps nothing; what it allocates and never touches takes no memory either.
+constexpr uint64_t kRoomBytes = 1;
+
+uint8_t* reserve(uint64_t size) {
+  void* const addresses = std::calloc(size, 1);
+  if (addresses == nullptr) throw std::bad_alloc();
+  return static_cast<uint8_t*>(addresses);
+}
+void release(uint8_t* addresses, uint64_t) { std::free(addresses); }
+#endif
+
+}  // namespace
+
+void StreamAddresses::Room::operator()(uint8_t* addresses) const { release(addresses, size); }
+
+uint8_t* StreamAddresses::take(uint64_t size) {
+  if (rooms_.empty() || size > rooms_.back().get_deleter().size - taken_) {
+    const uint64_t room = std::max(size, kRoomBytes);
+    rooms_.emplace_back(reserve(room), Room{room});
+    taken_ = 0;
+  }
+  taken_ += size;
+  return rooms_.back().get() + taken_ - size;
+}
+
+}  // namespace mrclab::endpoint
