@@ -75,7 +75,12 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
 StreamSource* WorkloadBuilder::source_of(const Context& context, const ConnectionPlan& connection,
                                          const StreamLayout& layout) const {
   if (context.contents == nullptr) return nullptr;
-  return &context.contents->source(connection.number, layout);
+  // A receiver of RC that places packets keeps bytes of those whose message has not begun there, and none lie at the
+  // sender.
+  const TransportKind transport = connection.transport.value_or(host_.profile.transport);
+  const bool stored =
+      transport == TransportKind::kRoce && host_.profile.recovery == RcRecovery::kPlacing;
+  return stored ? nullptr : &context.contents->source(connection.number, layout);
 }
 
 Memory WorkloadBuilder::send_buffer(uint64_t size) {

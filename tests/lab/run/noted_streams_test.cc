@@ -11,9 +11,12 @@ namespace mrclab::lab {
 namespace {
 
 /// One in fifty packets to one port is lost, and comes again, of RoCE from the lost one on.
-Scenario lossy_story(const std::string& transport) {
+Scenario lossy_story(const std::string& transport, const std::string& recovery) {
   const std::string text =
       "name: noted\nfabric: octet\nend: 400us\ncaptures: none\n"
+      "transport: {recovery: " +
+      recovery +
+      "}\n"
       "workload:\n"
       "  - permutation: {hosts: all, load: 50%, message: 9999B, transport: " +
       transport +
@@ -44,9 +47,12 @@ Ended end_of(const Scenario& scenario, Simulation::Observed observed) {
 }
 
 TEST_CASE("noted payload of a stream is verified as stored bytes are, with losses") {
-  for (const std::string transport : {"mrc", "roce"}) {
+  const std::pair<std::string, std::string> kinds[] = {
+      {"mrc", "go_back_n"}, {"roce", "go_back_n"}, {"roce", "selective"}, {"roce", "placing"}};
+  for (const auto& [transport, recovery] : kinds) {
     CAPTURE(transport);
-    const Scenario scenario = lossy_story(transport);
+    CAPTURE(recovery);
+    const Scenario scenario = lossy_story(transport, recovery);
     const Ended noted = end_of(scenario, Simulation::Observed::kHeaders);
     CHECK(noted.verified > 1'000'000);
     CHECK(noted.mismatched == 0);
