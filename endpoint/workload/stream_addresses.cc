@@ -12,8 +12,10 @@ namespace mrclab::endpoint {
 namespace {
 
 #ifdef __linux__
-/// Many streams share one mapping, because a process may have 65,530 of them.
-constexpr uint64_t kRoomBytes = uint64_t{1} << 30;
+/// Many streams share one mapping, because a process may have 65,530 of them; each is as long as all before, because a
+/// session of a class may have few addresses (RLIMIT_AS).
+constexpr uint64_t kFirstRoom = uint64_t{16} << 20;
+constexpr uint64_t kTimes = 1;
 
 uint8_t* reserve(uint64_t size) {
   void* const addresses =
@@ -24,7 +26,7 @@ uint8_t* reserve(uint64_t size) {
 void release(uint8_t* addresses, uint64_t size) { ::munmap(addresses, size); }
 #else
 /// A browser maps nothing; what it allocates and never touches takes no memory either.
-constexpr uint64_t kRoomBytes = 1;
+constexpr uint64_t kFirstRoom = 0, kTimes = 0;
 
 uint8_t* reserve(uint64_t size) {
   void* const addresses = std::calloc(size, 1);
@@ -40,8 +42,9 @@ void StreamAddresses::Room::operator()(uint8_t* addresses) const { release(addre
 
 uint8_t* StreamAddresses::take(uint64_t size) {
   if (rooms_.empty() || size > rooms_.back().get_deleter().size - taken_) {
-    const uint64_t room = std::max(size, kRoomBytes);
+    const uint64_t room = std::max({size, kFirstRoom, kTimes * reserved_});
     rooms_.emplace_back(reserve(room), Room{room});
+    reserved_ += room;
     taken_ = 0;
   }
   taken_ += size;

@@ -20,6 +20,7 @@ class StreamAddresses {
     void operator()(uint8_t* addresses) const;
   };
   std::vector<std::unique_ptr<uint8_t[], Room>> rooms_;  ///< the last one has addresses left
+  uint64_t reserved_ = 0;                                ///< in all rooms
   uint64_t taken_ = 0;                                   ///< of the last one
 };
 

@@ -134,7 +134,7 @@ TEST_CASE("noted contents: whatever is written, memory reads as if it had been b
 TEST_CASE(
     "addresses of streams: each has its own, more than one mapping has, and zeros are there") {
   StreamAddresses addresses;
-  constexpr uint64_t kLong = (uint64_t{1} << 30) - 5000, kHuge = uint64_t{3} << 30;
+  constexpr uint64_t kLong = (uint64_t{16} << 20) - 5000, kHuge = uint64_t{3} << 30;
   const uint8_t* const first = addresses.take(1);
   const uint8_t* const all_but_first = addresses.take(kLong);
   const uint8_t* const next = addresses.take(5000);  // finds no room behind
