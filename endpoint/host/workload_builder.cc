@@ -75,8 +75,8 @@ void WorkloadBuilder::add_applications(const HostConfig& config,
 StreamSource* WorkloadBuilder::source_of(const Context& context, const ConnectionPlan& connection,
                                          const StreamLayout& layout) const {
   if (context.contents == nullptr) return nullptr;
-  // A receiver of RC that places packets keeps bytes of those whose message has not begun there, and none lie at the
-  // sender.
+  // A receiver of RC with `recovery: placing` copies the payload of packets whose message has not begun there, so the
+  // sender has to write that payload.
   const TransportKind transport = connection.transport.value_or(host_.profile.transport);
   const bool stored =
       transport == TransportKind::kRoce && host_.profile.recovery == RcRecovery::kPlacing;

@@ -12,10 +12,12 @@ namespace mrclab::endpoint {
 namespace {
 
 #ifdef __linux__
-/// Many streams share one mapping, because a process may have 65,530 of them; each is as long as all before, because a
-/// session of a class may have few addresses (RLIMIT_AS).
+/// Many streams share a room, because the kernel allows a process 65,530 mappings. Each room is as long as all before it, not
+/// long from the start, because a session of a class may have few addresses (RLIMIT_AS).
 constexpr uint64_t kFirstRoom = uint64_t{16} << 20;
-constexpr uint64_t kTimes = 1;
+uint64_t room_for(uint64_t size, uint64_t reserved) {
+  return std::max({size, kFirstRoom, reserved});
+}
 
 uint8_t* reserve(uint64_t size) {
   void* const addresses =
@@ -25,8 +27,8 @@ uint8_t* reserve(uint64_t size) {
 }
 void release(uint8_t* addresses, uint64_t size) { ::munmap(addresses, size); }
 #else
-/// A browser maps nothing; what it allocates and never touches takes no memory either.
-constexpr uint64_t kFirstRoom = 0, kTimes = 0;
+/// A browser has no addresses without memory, so the room is no longer than asked for.
+uint64_t room_for(uint64_t size, uint64_t) { return size; }
 
 uint8_t* reserve(uint64_t size) {
   void* const addresses = std::calloc(size, 1);
@@ -42,7 +44,7 @@ void StreamAddresses::Room::operator()(uint8_t* addresses) const { release(addre
 
 uint8_t* StreamAddresses::take(uint64_t size) {
   if (rooms_.empty() || size > rooms_.back().get_deleter().size - taken_) {
-    const uint64_t room = std::max({size, kFirstRoom, kTimes * reserved_});
+    const uint64_t room = room_for(size, reserved_);
     rooms_.emplace_back(reserve(room), Room{room});
     reserved_ += room;
     taken_ = 0;

@@ -1,6 +1,7 @@
 #pragma once
-// Addresses for what streams note instead of writing it (stream_contents.h): of bytes that nobody writes, and that take no
-// memory. As pieces of the heap they took some: their neighbours touch pages of 2 MiB, which the kernel clears.
+// Reserves the addresses that a StreamSource lends to frames instead of bytes (stream_contents.h). The kernel gives no memory
+// for them. When a StreamSource took them from the heap, its neighbours touched the same pages of 2 MiB, and the kernel
+// cleared each of those.
 
 #include <cstdint>
 #include <memory>
@@ -19,9 +20,9 @@ class StreamAddresses {
     uint64_t size = 0;
     void operator()(uint8_t* addresses) const;
   };
-  std::vector<std::unique_ptr<uint8_t[], Room>> rooms_;  ///< the last one has addresses left
-  uint64_t reserved_ = 0;                                ///< in all rooms
-  uint64_t taken_ = 0;                                   ///< of the last one
+  std::vector<std::unique_ptr<uint8_t[], Room>> rooms_;  ///< take() serves from the last one
+  uint64_t reserved_ = 0;                                ///< addresses in all rooms
+  uint64_t taken_ = 0;  ///< addresses of the last room that take() has given away
 };
 
 }  // namespace mrclab::endpoint

@@ -1,7 +1,7 @@
 #pragma once
 // What leads where: ports, the links between them, and the directed wires and the transceivers that those have. The planes
-// of a regular fabric are alike, and those of 131,072 hosts have four million ports. So the cabling of a regular fabric keeps
-// the ports and links of plane 0. When a caller asks for one of another plane, it makes that of the one in plane 0.
+// of a regular fabric are alike, and a fabric of 131,072 hosts has four million ports. So the class Cabling keeps the ports and
+// links of plane 0 alone. When a caller asks for one of another plane, it makes that of the one in plane 0.
 
 #include <array>
 #include <cassert>

@@ -47,9 +47,9 @@ long word(T* pointer) {
   return reinterpret_cast<long>(pointer);
 }
 
-/// What is ready now, as poll() counts it. The kernel answers EINTR, ready or not, where a tick (spin/spin.h) is due: that
-/// says nothing of the files, and whoever took it for an answer would read what is not there, or let time pass that must
-/// not.
+/// Counts the files that are ready now, as poll() does. Where a tick (spin/spin.h) is due, the kernel answers EINTR, whether
+/// files are ready or not, so this asks again. A caller that took EINTR for "ready" would block in a real read, and one that
+/// took it for "not ready" would let fabric time pass.
 inline long poll_now(pollfd* files, uint32_t count) {
   timespec zero{};
   long ready;
